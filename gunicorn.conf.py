@@ -11,7 +11,7 @@ from gunicorn.glogging import Logger
 from app.engines import documents
 from app.kit import logging
 from app.kit.serving import balance, supervision
-from app.kit.serving.limits import reserve_descriptors
+from app.kit.serving.limits import raise_descriptor_limit
 from app.kit.settings import Settings, SettingsError
 
 try:
@@ -20,11 +20,11 @@ except SettingsError as _error:
     sys.exit(str(_error))
 
 _bind_host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
-bind = [supervision.bind(f"{_bind_host}:{_settings.port}")]
+bind = [supervision.get_bind_address(f"{_bind_host}:{_settings.port}")]
 worker_class = "app.kit.serving.worker.BufferingWorker"
 workers = _settings.web_workers
 threads = _settings.web_threads
-worker_connections = reserve_descriptors(_settings.web_connections)
+worker_connections = raise_descriptor_limit(_settings.web_connections)
 # The master creates the application once, and its workers share that memory. This is safe because
 # creating it opens no connection and starts no thread.
 preload_app = True
@@ -78,7 +78,7 @@ logger_class = LineLogger
 def on_starting(server: Any) -> None:
     """Prepare the memory that workers share.
 
-    The garbage collector must not write to it, because each worker would then get a copy.
+    The garbage collector must not write to this memory, because each worker would then get a copy.
     """
     if server.app.app_uri == _APPLICATION:
         # The low priority lets API requests run first. Until its first document, the server uses
@@ -95,4 +95,4 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's si
 
 def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
     """Remove the exited worker from the shared connection counts."""
-    balance.release(worker.age)
+    balance.remove_count(worker.age)

@@ -12,7 +12,7 @@ from app.engines import documents  # noqa: E402
 from app.factory import create_app  # noqa: E402
 from app.kit import container  # noqa: E402
 from app.kit.jobs import processes  # noqa: E402
-from app.kit.logging import log_uncaught_exceptions  # noqa: E402
+from app.kit.logging import install_exception_hooks  # noqa: E402
 
 _IDLE_SECONDS = 900.0
 
@@ -30,7 +30,7 @@ def start_document_server() -> None:
 
 
 if __name__ == "__main__":
-    log_uncaught_exceptions()
+    install_exception_hooks()
     application = create_app(with_api=False)
     gc.enable()
     start_document_server()

@@ -8,9 +8,9 @@ import os
 gc.disable()
 
 from app.factory import create_app  # noqa: E402
-from app.kit.logging import log_uncaught_exceptions  # noqa: E402
+from app.kit.logging import install_exception_hooks  # noqa: E402
 
-log_uncaught_exceptions()
+install_exception_hooks()
 # The `flask` command also loads this module; the operator's commands need no API.
 _is_command = os.environ.get("FLASK_RUN_FROM_CLI") == "true"
 app = create_app(with_api=not _is_command)

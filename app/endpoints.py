@@ -101,7 +101,7 @@ BLUEPRINTS: list[Blueprint] = [
     billing_periods.blueprint,
 ]
 
-WEBHOOKS = webhook_catalogue.describe_events()
+WEBHOOKS = webhook_catalogue.build_openapi_webhooks()
 """Webhook requests that the service sends, for the API description."""
 
 PAGES: list[FlaskBlueprint] = [pages.blueprint]

@@ -46,12 +46,12 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
 
 
 def _bind_ports() -> None:
-    """Register functions of higher layers that lower layers call but must not import."""
+    """Bind functions of higher layers that lower layers call but must not import."""
     plan_limits.bind(usage.open_allowance)
     artifacts.bind_workflow(
         artifacts.Workflow(
             has_routing_rules=routing_rules.has_rules,
-            list_blocking_tag_sets=tag_sets.list_blocking,
+            list_blocking_tag_sets=tag_sets.list_blocking_ids,
             update_statuses=tag_sets.update_statuses,
             unarchive=tag_sets.unarchive,
         )

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from app.engines.drift import (
-    Categories,
+    CategorySample,
+    DriftLimits,
     Hypothesis,
-    Limits,
-    Numbers,
-    Rate,
+    NumberSample,
+    RateSample,
     Sample,
     Verdict,
     assign_verdicts,
@@ -46,7 +46,7 @@ class Metric:
 
 def _draw_rate(before: float, after: float) -> Callable[[Generator, int, bool], Sample]:
     def draw(random: Generator, size: int, shifted: bool) -> Sample:  # noqa: FBT001
-        return Rate(int(random.binomial(size, after if shifted else before)), size)
+        return RateSample(int(random.binomial(size, after if shifted else before)), size)
 
     return draw
 
@@ -56,7 +56,7 @@ def _draw_categories(
 ) -> Callable[[Generator, int, bool], Sample]:
     def draw(random: Generator, size: int, shifted: bool) -> Sample:  # noqa: FBT001
         counts = random.multinomial(size, after if shifted else before)
-        return Categories({f"option {n}": int(count) for n, count in enumerate(counts)})
+        return CategorySample({f"option {n}": int(count) for n, count in enumerate(counts)})
 
     return draw
 
@@ -65,7 +65,7 @@ def _draw_numbers(
     generate: Callable[[Generator, int, bool], Any],
 ) -> Callable[[Generator, int, bool], Sample]:
     def draw(random: Generator, size: int, shifted: bool) -> Sample:  # noqa: FBT001
-        return Numbers(generate(random, size, shifted).tolist())
+        return NumberSample(generate(random, size, shifted).tolist())
 
     return draw
 
@@ -129,7 +129,7 @@ class Result(NamedTuple):
         return self.false_runs / self.quiet_runs
 
 
-def simulate(runs: int, *, seed: int = 20261202, limits: Limits | None = None) -> Result:
+def simulate(runs: int, *, seed: int = 20261202, limits: DriftLimits | None = None) -> Result:
     """Simulate `runs` runs with a planted shift, and as many without."""
     random = np.random.default_rng(seed)
     names = list(METRICS)
@@ -143,7 +143,7 @@ def simulate(runs: int, *, seed: int = 20261202, limits: Limits | None = None) -
     return Result(found, planted, runs, false_runs)
 
 
-def _run(random: Generator, shifted: str | None, limits: Limits | None) -> set[str]:
+def _run(random: Generator, shifted: str | None, limits: DriftLimits | None) -> set[str]:
     hypotheses = [
         Hypothesis(
             name,

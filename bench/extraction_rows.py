@@ -49,7 +49,7 @@ def _add(report: Report, name: str, value: float, sign: str, bound: float, unit:
 
 def _main(count: int) -> None:
     from app.engines import extraction  # noqa: PLC0415
-    from app.engines.extraction.evaluation import compare  # noqa: PLC0415
+    from app.engines.extraction.evaluation import compare_tags  # noqa: PLC0415
     from tests.factories.receipts import build_examples, build_fields  # noqa: PLC0415
 
     fields = build_fields()
@@ -69,7 +69,7 @@ def _main(count: int) -> None:
             else extraction.propose_by_rules(one.document, fields)
             for one in documents
         ]
-        reports.append(compare(documents, tags, fields))
+        reports.append(compare_tags(documents, tags, fields))
     predicted = time.process_time()
     figures = {
         "train": trained - started,

@@ -139,7 +139,7 @@ def _floor(service_: Service, rows: int) -> float:
                 ArtifactAssignment(artifact_id, assignees, 10)
                 for artifact_id in ids[start : start + _BATCH]
             ]
-            assignment.assign_many(batch)
+            assignment.update_assignments(batch)
             db.checkpoint()
         return rows / (time.perf_counter() - began)
 

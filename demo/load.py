@@ -42,7 +42,7 @@ class DemoError(RuntimeError):
     """The API rejected a request during the load."""
 
 
-class _User:
+class _DemoUser:
     """A demo user who sends API requests."""
 
     def __init__(self, app: Flask, person: str, password: str) -> None:
@@ -63,7 +63,7 @@ class _User:
 
 
 def load(progress: Progress) -> None:
-    """Create the organization `demo` with its users, schemas, documents and tag sets.
+    """Load the demo: create the organization `demo` with users, schemas, documents and tag sets.
 
     DATABASE_URL, the keys and DEMO_PASSWORD are read from the environment. Text recognition and
     other jobs are only enqueued, so that the service is ready earlier. The workers run them later.
@@ -72,9 +72,11 @@ def load(progress: Progress) -> None:
     app = create_app({**os.environ, **_SETTINGS})
     password = os.environ["DEMO_PASSWORD"]
     organization_id = _create_organization(app, password)
-    people = {person: _User(app, person, password) for person in ("admin", "reviewer", "labeler")}
-    schemas = {"invoice": _create_schema(people["admin"], INVOICE)}
-    schemas["contract"] = _create_schema(people["admin"], CONTRACT)
+    people = {
+        person: _DemoUser(app, person, password) for person in ("admin", "reviewer", "labeler")
+    }
+    schemas = {"invoice": _create_active_schema(people["admin"], INVOICE)}
+    schemas["contract"] = _create_active_schema(people["admin"], CONTRACT)
     _create_teams(people["admin"])
     total = 3 * len(DOCUMENTS)
     artifacts = []
@@ -116,7 +118,7 @@ def _create_organization(app: Flask, password: str) -> UUID:
         return organization.id
 
 
-def _create_schema(admin: _User, body: dict[str, Any]) -> str:
+def _create_active_schema(admin: _DemoUser, body: dict[str, Any]) -> str:
     schema = admin.call("POST", "/schemas", json=body)
     admin.call("POST", f"/schemas/{schema['id']}/publish", json={})
     admin.call("POST", f"/schemas/{schema['id']}/activate")
@@ -124,7 +126,7 @@ def _create_schema(admin: _User, body: dict[str, Any]) -> str:
     return identifier
 
 
-def _create_teams(admin: _User) -> None:
+def _create_teams(admin: _DemoUser) -> None:
     members = admin.call("GET", f"/organizations/{_LOADING_SLUG}/members")
     ids_by_address = {member["user"]["email"]: member["user"]["id"] for member in members}
     users = {person: ids_by_address[build_address(person)] for person in PEOPLE}
@@ -138,7 +140,7 @@ def _create_teams(admin: _User) -> None:
             admin.call("POST", f"/teams/{ids[team['name']]}/members", json=new_members)
 
 
-def _upload_document(labeler: _User, document: DemoDocument, schema_id: str) -> str:
+def _upload_document(labeler: _DemoUser, document: DemoDocument, schema_id: str) -> str:
     part = (io.BytesIO(document.render()), document.name, document.media_type)
     artifact = labeler.call("POST", "/artifacts", data={"file": part, "schema_id": schema_id})
     identifier: str = artifact["id"]
@@ -159,7 +161,7 @@ def _run_parsing_jobs(app: Flask, advance: Callable[[int], None]) -> None:
             advance(min(done, len(DOCUMENTS)))
 
 
-def _label_document(people: dict[str, _User], document: DemoDocument, artifact_id: str) -> None:
+def _label_document(people: dict[str, _DemoUser], document: DemoDocument, artifact_id: str) -> None:
     if document.status == "unlabeled":
         return
     labeler, reviewer = people["labeler"], people["reviewer"]
@@ -195,7 +197,7 @@ def _add_offsets(tag: dict[str, Any], text: str) -> dict[str, Any]:
 
 
 def _select_tags(document: DemoDocument) -> list[dict[str, Any]]:
-    """Return the tags to save for a document, which depend on its status.
+    """Select the tags to save for a document, depending on its status.
 
     A draft gets half of the correct tags. A rejected document gets a wrong total.
     """

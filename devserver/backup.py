@@ -27,36 +27,36 @@ from devserver.progress import Progress, print_error
 from devserver.status import read_data_dir
 
 DUMP, FILES, SECRETS, MANIFEST = "database.dump", "files", "secrets.env", "backup.json"
-EXIT_FAILED, EXIT_SETTINGS = 1, 2
+EXIT_FAILED, EXIT_INVALID_SETTINGS = 1, 2
 _FILE_SCHEME = "file://"
 
 
 def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = None) -> int:
-    """Back up the service that is running on DATA_DIR, and return the exit status.
+    """Back up the running service whose data is in DATA_DIR, and return the exit status.
 
     `folder` must not exist. `database_url` must use a role that bypasses row-level security; it is
     not needed for the embedded PostgreSQL. Files are copied only if the storage is a folder.
     """
     data_dir = read_data_dir(environ)
     if data_dir is None:
-        return EXIT_SETTINGS
+        return EXIT_INVALID_SETTINGS
     record = environment.RunRecord(data_dir).read()
     if lock.find_lock_holder(data_dir) is None or not record:
         print_error(
             f"No service is running on {data_dir}. Start the service, or copy the folder instead."
         )
         return EXIT_FAILED
-    running: dict[str, str] = record["environment"]
-    url = database_url or _get_embedded_url(data_dir, running["DATABASE_URL"])
+    service_environ: dict[str, str] = record["environment"]
+    url = database_url or _get_embedded_url(data_dir, service_environ["DATABASE_URL"])
     if url is None:
         print_error(
             "Set --database-url to the URL of your database, with a role that has BYPASSRLS."
         )
-        return EXIT_SETTINGS
+        return EXIT_INVALID_SETTINGS
     progress = Progress()
     try:
         folder.mkdir(mode=0o700, parents=True)
-        _copy_service(data_dir, running, url, folder, progress)
+        _write_backup(data_dir, service_environ, url, folder, progress)
     except (OSError, subprocess.SubprocessError, psycopg2.Error) as error:
         progress.failed()
         print_error(f"The backup failed: {error}. The backup in {folder} is incomplete.")
@@ -66,7 +66,7 @@ def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = 
 
 
 def _get_embedded_url(data_dir: Path, url: str) -> str | None:
-    """Return the superuser's URL if `url` is that of the embedded PostgreSQL, or None."""
+    """Return the superuser's URL if `url` is the URL of the embedded PostgreSQL, or None."""
     port = urlsplit(url).port
     if port is None or not (data_dir / "postgres" / "cluster").exists():
         return None
@@ -74,10 +74,10 @@ def _get_embedded_url(data_dir: Path, url: str) -> str | None:
     return get_superuser_url(server) if server.url == url else None
 
 
-def _copy_service(
-    data_dir: Path, running: Mapping[str, str], url: str, folder: Path, progress: Progress
+def _write_backup(
+    data_dir: Path, service_environ: Mapping[str, str], url: str, folder: Path, progress: Progress
 ) -> None:
-    source = _get_files_folder(data_dir, running)
+    source = _get_files_folder(data_dir, service_environ)
     if source is not None:
         copy_files(source, folder / FILES, progress)
     progress.begin("database")
@@ -90,7 +90,7 @@ def _copy_service(
     manifest: dict[str, Any] = {
         "finished_at": datetime.now(UTC).isoformat(),
         "revision": revisions.find_applied_revision(url),
-        "role": running.get("DATABASE_ROLE", DATABASE_ROLE),
+        "role": service_environ.get("DATABASE_ROLE", DATABASE_ROLE),
         "owner": revisions.find_table_owner(url),
         "files": source is not None,
         "keys": (data_dir / SECRETS).exists(),
@@ -98,9 +98,9 @@ def _copy_service(
     write_private(folder / MANIFEST, json.dumps(manifest, indent=2))
 
 
-def _get_files_folder(data_dir: Path, running: Mapping[str, str]) -> Path | None:
+def _get_files_folder(data_dir: Path, service_environ: Mapping[str, str]) -> Path | None:
     """Return the folder with the service's files, or None if they are in an object store."""
-    url = running.get("STORAGE_URL", "")
+    url = service_environ.get("STORAGE_URL", "")
     if not url:
         return data_dir / FILES
     return Path(url.removeprefix(_FILE_SCHEME)) if url.startswith(_FILE_SCHEME) else None
@@ -115,7 +115,7 @@ def _dump_database(url: str, target: Path, progress: Progress) -> None:
 
 
 def copy_files(source: Path, target: Path, progress: Progress, *, step: str = "files") -> None:
-    """Copy the files that `target` does not have, except files deleted in the meantime."""
+    """Copy the files that `target` does not contain yet. Skip files that no longer exist."""
     progress.begin(step)
     total = sum(1 for _ in _list_files(source))
     copied_count = 0

@@ -46,7 +46,7 @@ def find_valkey_binary(account: Account | None) -> Path:
 def _ensure_accessible(
     account: Account | None, root: Path, folders: tuple[str, ...], name: str
 ) -> Path:
-    """Return `root` if `account` can access it, or a folder with copies of `folders` otherwise.
+    """Return `root` if `account` can access it, or else a folder with copies of `folders`.
 
     The account `nobody` cannot access an installation under /root or in a private temporary folder.
     The programs are not secret, so everybody may read the copy, but only root may write to it.

@@ -19,7 +19,7 @@ def read_memory() -> int:
 
 
 def choose_cache_settings(memory: int) -> dict[str, str]:
-    """Return PostgreSQL's cache settings for a machine with `memory` bytes.
+    """Choose PostgreSQL's cache settings for a machine with `memory` bytes.
 
     PostgreSQL shares the machine with other programs. Its own cache gets a sixteenth of the memory,
     but at least 64 MiB and at most 512 MiB. Half of the memory is assumed to be the operating

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.kit.child_processes import Backoff, Restarts, Stoppable, StopSignals
+from app.kit.child_processes import Backoff, RestartState, Stoppable, StopSignals
 from devserver.handover import Handover
 from devserver.process import Launch
 from devserver.processes import Process
@@ -36,7 +36,7 @@ class Child:
 
     spec: ChildSpec
     process: subprocess.Popen[bytes] | None = None
-    restarts: Restarts = field(default_factory=Restarts)
+    restarts: RestartState = field(default_factory=RestartState)
 
     @property
     def pid(self) -> int | None:
@@ -49,7 +49,7 @@ class Child:
         return handover is not None and handover.owns(process, self.pid)
 
     def list_stop_plans(self) -> list[tuple[Stoppable, StopSignals]]:
-        """Return the child and its orphaned workers, each with the signals that stop it."""
+        """List the child and its orphaned workers, each with the signals that stop it."""
         running: list[Stoppable] = [] if self.process is None else [self.process]
         if self.spec.handover is not None:
             running += self.spec.handover.orphaned_workers

@@ -32,13 +32,13 @@ def _build_launch(
     return Launch(argv=argv, cwd=ROOT, env={**_MEMORY_VARIABLES, **env}, pass_fds=pass_fds)
 
 
-def build_api_spec(env: Mapping[str, str], listener: Listener, workers: int) -> ChildSpec:
+def build_api_spec(env: Mapping[str, str], listener: Listener, worker_count: int) -> ChildSpec:
     """Return the spec for gunicorn, which completes running requests before it exits.
 
     The supervisor owns the socket. If a gunicorn master is killed, its workers keep running until
     the workers of the next master are ready. Therefore no connection is refused in the meantime.
     """
-    handover = Handover(workers, _API_STOP_SIGNALS[0][1])
+    handover = Handover(worker_count, _API_STOP_SIGNALS[0][1])
     launch = _build_launch(
         *("-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"),
         env={**env, LISTENER: str(listener.fileno()), **handover.environment},

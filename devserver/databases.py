@@ -31,7 +31,10 @@ def can_connect(url: str) -> bool:
 
 
 def ensure_owner_role(admin_url: str, role: str, password: str) -> None:
-    """Create or update the application's role with LOGIN and CREATEROLE, but not SUPERUSER."""
+    """Create or update the role that owns the application's database.
+
+    The role has LOGIN and CREATEROLE, but not SUPERUSER.
+    """
     attributes = sql.SQL("ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS CREATEROLE PASSWORD {}").format(
         sql.Identifier(role), sql.Literal(password)
     )
@@ -42,7 +45,7 @@ def ensure_owner_role(admin_url: str, role: str, password: str) -> None:
             statements.execute(sql.SQL("ALTER ") + attributes)
 
 
-def ensure_application_role(url: str, role: str, owner: str) -> None:
+def create_application_role(url: str, role: str, owner: str) -> None:
     """Create the role that the application switches to, and grant it to the database's owner.
 
     The dump of a database does not contain this role, because roles belong to the cluster.
@@ -60,10 +63,10 @@ def ensure_application_role(url: str, role: str, owner: str) -> None:
 
 @contextmanager
 def create_temporary_superuser(admin_url: str, role: str, owner: str) -> Iterator[str]:
-    """Create a superuser during the block, and yield its URL for the database in `admin_url`.
+    """Create a superuser for the duration of the block, and yield its URL.
 
-    After the block, the objects that the superuser created are reassigned to `owner`, and the
-    superuser is dropped.
+    The URL has the host, port and database of `admin_url`. After the block, the objects that the
+    superuser created are reassigned to `owner`, and the superuser is dropped.
     """
     parts = urlsplit(admin_url)
     password = secrets.token_urlsafe(24)
@@ -79,7 +82,7 @@ def create_temporary_superuser(admin_url: str, role: str, owner: str) -> Iterato
 
 @contextmanager
 def rename_role_temporarily(admin_url: str, role: str, name: str) -> Iterator[None]:
-    """Rename `role` to `name` during the block.
+    """Rename `role` to `name` for the duration of the block.
 
     If another role has the name `name`, it gets a temporary name. The superuser in `admin_url` must
     be a third role.
@@ -88,15 +91,15 @@ def rename_role_temporarily(admin_url: str, role: str, name: str) -> Iterator[No
         yield
         return
     temporary_name = f"{name}_{secrets.token_hex(4)}"
-    was_taken = _rename(admin_url, name, temporary_name)
-    _rename(admin_url, role, name)
+    was_taken = _rename_role(admin_url, name, temporary_name)
+    _rename_role(admin_url, role, name)
     yield
-    _rename(admin_url, name, role)
+    _rename_role(admin_url, name, role)
     if was_taken:
-        _rename(admin_url, temporary_name, name)
+        _rename_role(admin_url, temporary_name, name)
 
 
-def _rename(admin_url: str, role: str, name: str) -> bool:
+def _rename_role(admin_url: str, role: str, name: str) -> bool:
     """Rename a role, and return True, or return False if the role does not exist."""
     statement = sql.SQL("ALTER ROLE {} RENAME TO {}")
     with _connect_as_superuser(admin_url) as statements:
@@ -108,7 +111,7 @@ def _rename(admin_url: str, role: str, name: str) -> bool:
 
 
 def set_role_settings(admin_url: str, role: str, settings: Mapping[str, str]) -> None:
-    """Change settings for all future sessions of a role."""
+    """Set PostgreSQL settings for all future sessions of a role."""
     with _connect_as_superuser(admin_url) as statements:
         for name, value in settings.items():
             statements.execute(

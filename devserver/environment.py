@@ -12,7 +12,7 @@ from typing import Any
 from app.kit.settings import Settings, SettingsError
 from devserver.process import write_private
 
-_GENERATED_IN_DEMO_MODE: Mapping[str, Callable[[], str]] = {
+_SECRET_GENERATORS: Mapping[str, Callable[[], str]] = {
     "SECRET_KEY": lambda: secrets.token_urlsafe(48),
     "ENCRYPTION_KEYS": lambda: base64.urlsafe_b64encode(os.urandom(32)).decode("ascii"),
     "DEMO_PASSWORD": lambda: secrets.token_urlsafe(12),
@@ -42,7 +42,7 @@ def set_demo_default(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def build_child_environment(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """Return the environment for the application's processes.
+    """Build the environment for the application's processes.
 
     The URLs of embedded servers are not included. In demo mode, missing keys and passwords are
     generated once and stored in `<DATA_DIR>/secrets.env` (mode 0600).
@@ -54,11 +54,9 @@ def build_child_environment(environ: Mapping[str, str], settings: Settings) -> d
 def _read_or_create_secrets(environ: Mapping[str, str], data_dir: Path) -> dict[str, str]:
     path = data_dir / "secrets.env"
     stored_secrets = _read_secrets(path)
-    missing_names = [name for name in _GENERATED_IN_DEMO_MODE if not environ.get(name, "").strip()]
+    missing_names = [name for name in _SECRET_GENERATORS if not environ.get(name, "").strip()]
     new_secrets = {
-        name: _GENERATED_IN_DEMO_MODE[name]()
-        for name in missing_names
-        if name not in stored_secrets
+        name: _SECRET_GENERATORS[name]() for name in missing_names if name not in stored_secrets
     }
     if new_secrets:
         stored_secrets |= new_secrets
@@ -80,7 +78,7 @@ class RunRecord:
         self._path = data_dir / "running.json"
 
     def write(self, children: Mapping[str, int], environ: Mapping[str, str]) -> None:
-        """Write the process ids and the environment to the file, and replace an older file."""
+        """Write the process ids and the environment to the file, which replaces any older file."""
         recorded_variables = {name: environ[name] for name in _RECORDED_NAMES if environ.get(name)}
         record = {"pid": os.getpid(), "children": dict(children), "environment": recorded_variables}
         write_private(self._path, json.dumps(record, indent=2))

@@ -26,12 +26,12 @@ class OrphanedWorker:
 class Handover:
     """The workers of the current master that are ready, and the workers of dead masters.
 
-    `workers` is the number of workers of each master. The workers of a dead master get SIGTERM when
-    all workers of the next master are ready, and SIGKILL `grace_seconds` later.
+    `worker_count` is the number of workers per master. The workers of a dead master get SIGTERM
+    when all workers of the next master are ready, and SIGKILL `grace_seconds` later.
     """
 
-    def __init__(self, workers: int, grace_seconds: float) -> None:
-        self._workers = workers
+    def __init__(self, worker_count: int, grace_seconds: float) -> None:
+        self._worker_count = worker_count
         self._grace_seconds = grace_seconds
         # Nobody writes to the lifeline. When the supervisor exits, it closes, and the workers exit.
         self._lifeline, self._lifeline_writer = os.pipe2(os.O_CLOEXEC)
@@ -47,7 +47,7 @@ class Handover:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables that contain the numbers of the descriptors."""
+        """The environment variables that contain the descriptor numbers."""
         return {LIFELINE: str(self._lifeline), READY: str(self._report_writer)}
 
     @property
@@ -57,17 +57,17 @@ class Handover:
 
     def keep_workers(self, master: int) -> None:
         """Keep the ready workers of a dead master running, at most as many as a master has."""
-        self.read()
+        self.process_reports()
         worker_pids = sorted(p.pid for p in list_children() if p.session == master)
         for pid in worker_pids:
             if pid in self._ready:
                 self._orphans[pid] = OrphanedWorker(pid)
         self._ready.clear()
         serving_workers = [worker for worker in self._orphans.values() if worker.kill_at is None]
-        self._terminate(serving_workers[: -self._workers])
+        self._terminate(serving_workers[: -self._worker_count])
 
-    def read(self) -> None:
-        """Read which workers are ready, and terminate the orphaned workers that they replace."""
+    def process_reports(self) -> None:
+        """Process reports from ready workers, and terminate the orphans that they replace."""
         try:
             while data := os.read(self.report_reader, 4096):
                 self._incomplete_line += data
@@ -75,7 +75,7 @@ class Handover:
             pass
         *lines, self._incomplete_line = self._incomplete_line.split(b"\n")
         self._ready.update(int(line) for line in lines)
-        if self._orphans and sum(map(is_running, self._ready)) >= self._workers:
+        if self._orphans and sum(map(is_running, self._ready)) >= self._worker_count:
             self._terminate(worker for worker in self._orphans.values() if worker.kill_at is None)
 
     def _terminate(self, workers: Iterable[OrphanedWorker]) -> None:

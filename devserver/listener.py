@@ -39,7 +39,7 @@ class Listener:
         self.close()
 
     def listen(self) -> None:
-        """Start to accept connections. Raises ListenError if another program uses the address."""
+        """Listen for connections. Raises ListenError if another program uses the address."""
         try:
             self._socket.listen(_BACKLOG)
         except OSError as error:

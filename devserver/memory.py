@@ -12,8 +12,8 @@ def measure_pss(pids: Iterable[int]) -> int:
 
     A page that n processes share counts as 1/n of a page for each process, so the sum over all
     processes of a service is the memory that the service uses (proc(5), smaps_rollup). Processes
-    that have exited count as 0. If this user is not allowed to read the set size of a process, for
-    example of a sandboxed parser, the private pages of the process are counted instead.
+    that have exited count as 0. If this user is not allowed to read this value for a process, for
+    example for a sandboxed parser, the private pages of the process are counted instead.
     """
     return sum(_read_pss(pid) for pid in pids)
 
@@ -29,11 +29,11 @@ def _read_pss(pid: int) -> int:
     except (FileNotFoundError, ProcessLookupError):
         return 0
     except PermissionError:
-        return _read_anonymous(pid)
+        return _read_private_memory(pid)
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
-def _read_anonymous(pid: int) -> int:
+def _read_private_memory(pid: int) -> int:
     """Return the process's resident memory in bytes that is not shared or mapped from files."""
     try:
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()

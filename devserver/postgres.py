@@ -24,7 +24,7 @@ from devserver.process import (
     read_or_create,
     spawn,
 )
-from devserver.processes import find_by_folder
+from devserver.processes import find_pids_by_folder
 from devserver.server import EmbeddedServer, ServerError
 
 ROLE = "labeling"
@@ -175,11 +175,11 @@ class EmbeddedPostgres(EmbeddedServer):
         )
 
     def _can_keep_port(self) -> bool:
-        """Return whether to keep the port, because clients may know it, or because it is free."""
+        """Return whether the port can be used again: clients may already use it, or it is free."""
         return self._has_answered or is_port_free(self.port)
 
     def _get_server_path(self, folder: Path) -> str:
-        """Return the path with which a server process refers to its working directory `folder`.
+        """Return the path that a server process must use for its working directory, `folder`.
 
         The parents of the data folder have mode 0700, so the account `nobody` cannot access them.
         For that account, the path is /proc/self/cwd, which works without access to the parents.
@@ -242,7 +242,7 @@ class EmbeddedPostgres(EmbeddedServer):
         lock = self._cluster / "postmaster.pid"
         deadline = time.monotonic() + self.previous_server_timeout
         while lock.exists():
-            server_pids = find_by_folder(self._cluster, "postgres")
+            server_pids = find_pids_by_folder(self._cluster, "postgres")
             if not server_pids:
                 lock.unlink(missing_ok=True)
             elif time.monotonic() > deadline:

@@ -51,7 +51,7 @@ def _open_progress() -> Callable[[str], None]:
 
 
 def _discard(_: str) -> None:
-    """Ignore a line of progress, because nobody reads it."""
+    """Ignore a progress line, because nobody reads it."""
 
 
 class _MigrationProgress:

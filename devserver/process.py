@@ -94,7 +94,7 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
 
 
 def _open_log(path: Path) -> int:
-    """Open a log for appending; a log larger than MAX_LOG_BYTES is first renamed to `<name>.1`."""
+    """Open a log for appending. If it exceeds MAX_LOG_BYTES, first rename it to `<name>.1`."""
     if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
         path.replace(_get_old_log(path))
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -112,7 +112,7 @@ def rotate_log(path: Path, limit: int = MAX_LOG_BYTES) -> None:
         return
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with path.open("rb") as source, os.fdopen(_create_private(draft), "wb") as copy:
+        with path.open("rb") as source, os.fdopen(_open_private(draft), "wb") as copy:
             shutil.copyfileobj(source, copy)
         draft.replace(_get_old_log(path))
     except OSError:
@@ -126,7 +126,7 @@ def _get_old_log(path: Path) -> Path:
     return path.with_name(path.name + ".1")
 
 
-def _create_private(path: Path) -> int:
+def _open_private(path: Path) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     return os.open(path, flags, 0o600)
 
@@ -164,7 +164,7 @@ def find_free_port() -> int:
 
 
 def read_or_create(path: Path, create: Callable[[], str]) -> str:
-    """Return the text of a private file; create the file with the text `create()` if necessary.
+    """Read the text of a private file. If there is no file, create it with the text `create()`.
 
     The file has mode 0600 and is created atomically, so that a crash leaves no empty secret.
     """
@@ -174,9 +174,9 @@ def read_or_create(path: Path, create: Callable[[], str]) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a text and a newline to a file with mode 0600, and replace the file atomically."""
+    """Write `text` and a newline to a file with mode 0600, replacing any older file atomically."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with os.fdopen(_create_private(draft), "w", encoding="utf-8") as stream:
+    with os.fdopen(_open_private(draft), "w", encoding="utf-8") as stream:
         stream.write(text + "\n")
         stream.flush()
         os.fsync(stream.fileno())

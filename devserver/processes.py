@@ -21,7 +21,7 @@ class Process:
     state: str
     session: int
 
-    def command(self) -> str:
+    def read_command_line(self) -> str:
         """Return the command line as one string, or an empty string if the process has exited."""
         try:
             raw = (_PROC / str(self.pid) / "cmdline").read_bytes()
@@ -67,7 +67,7 @@ def is_running(pid: int) -> bool:
     return status[status.rindex(b")") + 2 :][:1] != b"Z"
 
 
-def find_by_folder(folder: Path, name: str) -> list[int]:
+def find_pids_by_folder(folder: Path, name: str) -> list[int]:
     """Return the ids of processes that run the program `name` in the working directory `folder`."""
     pids = []
     for process in list_processes():

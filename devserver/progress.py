@@ -15,9 +15,8 @@ class Progress:
     """Shows consecutive steps, and how long each step took.
 
     On a terminal, the line of the current step is updated by `tick`, with a progress bar after the
-    first call of `advance`. In other outputs, each step is printed as one line when it is done. No
-    method waits for a reader of the output or fails without one, so that the supervisor never
-    blocks.
+    first call of `advance`. In other outputs, each step is printed as one line when it is done. If
+    nobody reads the output, no method waits or fails, so that the supervisor never blocks.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -59,11 +58,11 @@ class Progress:
         return f" [{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {done}/{total}"
 
     def done(self, note: str) -> None:
-        """End the current step, and show a note about its result."""
+        """Mark the current step as done, and show a note about its result."""
         self._finish("ok", note)
 
     def failed(self) -> None:
-        """End the current step, if there is one, and show that it failed."""
+        """Mark the current step, if there is one, as failed."""
         if self._step is not None:
             self._finish("FAILED", "")
 
@@ -82,7 +81,7 @@ class Progress:
 
 
 def print_error(text: str) -> None:
-    """Write a line to standard error before the process exits; wait only briefly for a reader."""
+    """Print a line to standard error before the process exits. Wait only briefly for a reader."""
     output = LineOutput(sys.stderr.fileno, describe_dropped=_describe_dropped)
     output.write(f"{text}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
     output.flush(EXIT_SECONDS)

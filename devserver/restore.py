@@ -17,7 +17,7 @@ from devserver import databases
 from devserver.backup import (
     DUMP,
     EXIT_FAILED,
-    EXIT_SETTINGS,
+    EXIT_INVALID_SETTINGS,
     FILES,
     MANIFEST,
     SECRETS,
@@ -41,7 +41,7 @@ def restore(environ: Mapping[str, str], folder: Path) -> int:
     """
     data_dir = read_data_dir(environ)
     if data_dir is None:
-        return EXIT_SETTINGS
+        return EXIT_INVALID_SETTINGS
     if not (folder / MANIFEST).exists():
         print_error(f"{folder} is not a complete backup: {MANIFEST} is missing.")
         return EXIT_FAILED
@@ -71,7 +71,9 @@ def _restore_locked(data_dir: Path, folder: Path) -> int:
             f"The restore failed: {error}. Repeat it before you start the service on {data_dir}."
         )
         return EXIT_FAILED
-    progress.print_line(f"{data_dir} is restored. With OUTBOUND=off, the service sends nothing.")
+    progress.print_line(
+        f"{data_dir} is restored. Start it with OUTBOUND=off to keep it from sending anything."
+    )
     return 0
 
 
@@ -87,7 +89,7 @@ def _restore_data(data_dir: Path, folder: Path, progress: Progress) -> None:
         manifest = json.loads((folder / MANIFEST).read_text())
         # The dump contains grants to the role that the service used.
         role = manifest.get("role", DATABASE_ROLE)
-        databases.ensure_application_role(server.url, role, ROLE)
+        databases.create_application_role(server.url, role, ROLE)
         _load_dump(
             get_superuser_url(server), folder / DUMP, manifest.get("owner") or ROLE, progress
         )
@@ -96,7 +98,7 @@ def _restore_data(data_dir: Path, folder: Path, progress: Progress) -> None:
 
 
 def _load_dump(url: str, dump: Path, owner: str, progress: Progress) -> None:
-    """Load the dump of a database that the role `owner` owned.
+    """Load the dump of a database whose owner was the role `owner`.
 
     The dump contains the name of that role. Therefore the application's role has this name during
     the load.

@@ -18,7 +18,7 @@ from devserver.server import ServerError
 from devserver.service import ROTATE_SECONDS, Service
 from devserver.supervisor import ChildFailedError, StopRequested, Supervisor
 
-EXIT_FAILED, EXIT_SETTINGS, EXIT_IN_USE = 1, 2, 3
+EXIT_FAILED, EXIT_INVALID_SETTINGS, EXIT_IN_USE = 1, 2, 3
 
 
 def run(environ: Mapping[str, str]) -> int:
@@ -32,7 +32,7 @@ def run(environ: Mapping[str, str]) -> int:
         lock = DataLock(settings.data_dir)
     except SettingsError as error:
         print_error(str(error))
-        return EXIT_SETTINGS
+        return EXIT_INVALID_SETTINGS
     except DataInUseError as error:
         print_error(
             f"The service is already running on {settings.data_dir}, process {error.pid}. Stop it"

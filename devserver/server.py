@@ -78,7 +78,7 @@ class EmbeddedServer(ABC):
         return False
 
     def stop(self) -> None:
-        """Stop the server with `stop_signals`, and finally with SIGKILL. The data stays intact."""
+        """Stop the server with `stop_signals`, or with SIGKILL if they are not enough."""
         process, self._process = self._process, None
         if process is None:
             return

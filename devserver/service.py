@@ -16,7 +16,7 @@ from devserver.supervisor import Supervisor
 from devserver.valkey import EmbeddedValkey
 
 MAX_EXITS = 3
-"""The number of consecutive exits of a child at which the start of the service fails."""
+"""The number of consecutive exits of a child after which starting the service fails."""
 READY_SECONDS = 60.0
 ROTATE_SECONDS = 10.0
 
@@ -138,7 +138,7 @@ class Service:
             raise ServerError("the database could not be prepared; see the error above")
 
     def _show_progress(self, line: str) -> None:
-        """Show a progress line from `devserver.prepare`."""
+        """Show the progress that a line from `devserver.prepare` reports."""
         match line.split():
             case ["migrating", done, total]:
                 self._progress.advance(int(done), int(total))
@@ -178,7 +178,7 @@ class Service:
 
 
 class DemoRecord:
-    """A file that records that demo data was loaded into the embedded database.
+    """A file that records whether demo data was loaded into the embedded database.
 
     The file contains the demo users' password. It is empty if no demo data was loaded, because the
     database had other organizations. The file is next to the cluster, so that both are deleted

@@ -30,11 +30,13 @@ def print_status(environ: Mapping[str, str]) -> int:
     total = 0
     print(f"{'pid':>8} {'PSS MiB':>8}  process")
     for process in list_tree(supervisor_pid):
-        share = measure_pss([process.pid])
-        total += share
+        pss = measure_pss([process.pid])
+        total += pss
         name = names.get(process.pid)
-        label = f"{name}: {process.command()}" if name else f"  {process.command()}"
-        print(f"{process.pid:>8} {share / _MIB:>8.1f}  {label[:_MAX_LABEL_WIDTH]}")
+        label = (
+            f"{name}: {process.read_command_line()}" if name else f"  {process.read_command_line()}"
+        )
+        print(f"{process.pid:>8} {pss / _MIB:>8.1f}  {label[:_MAX_LABEL_WIDTH]}")
     print(f"{'total':>8} {total / _MIB:>8.1f}")
     return 0
 

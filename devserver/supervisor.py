@@ -32,7 +32,7 @@ class StopRequested(Exception):  # noqa: N818 - this is not an error
 
 
 class ChildFailedError(RuntimeError):
-    """A child has exited too often. The message has its name and the end of its log."""
+    """A child has exited too often. The message contains its name and the end of its log."""
 
 
 class Supervisor:
@@ -107,7 +107,9 @@ class Supervisor:
         self._stages.append(stage)
         for child in stage:
             if (handover := child.spec.handover) is not None:
-                self._selector.register(handover.report_reader, selectors.EVENT_READ, handover.read)
+                self._selector.register(
+                    handover.report_reader, selectors.EVENT_READ, handover.process_reports
+                )
             self._spawn(child)
 
     def run_task(
@@ -226,11 +228,11 @@ class Supervisor:
 
     def _reap_exited(self) -> None:
         """Reap all processes that have exited: children, tasks and adopted orphans."""
-        by_pid = {c.process.pid: c for c in self._children() if c.process is not None}
+        children_by_pid = {c.process.pid: c for c in self._children() if c.process is not None}
         while (pid := reaping.find_exited_child()) is not None:
             if (task := self._tasks.pop(pid, None)) is not None:
                 task.wait()
-            elif (child := by_pid.get(pid)) is not None and child.process is not None:
+            elif (child := children_by_pid.get(pid)) is not None and child.process is not None:
                 status = child.process.wait()
                 child.process = None
                 if child.spec.handover is not None:

@@ -54,7 +54,7 @@ class EmbeddedValkey(EmbeddedServer):
         return read_or_create(self._folder / "password", lambda: secrets.token_urlsafe(24))
 
     def prepare(self) -> Launch:
-        """Create the data folder and choose the port.
+        """Create the data folder and choose the port, and return how to start the server.
 
         Raises OSError if the folder cannot be created.
         """

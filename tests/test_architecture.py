@@ -1,4 +1,4 @@
-"""Rules about the house itself. The two lists of exceptions may only shrink."""
+"""Rules for the structure of the code. The two lists of exceptions may only shrink."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Raw SQL names only tables which its feature owns, or whose owner it may import."""
+"""Raw SQL uses only tables that its feature owns, or whose owner the feature may import."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ ROOMS = [
     "workflow",
     ("insight", "delivery", "billing"),
 ]
-"""From the bottom up. Rooms of one floor do not know each other."""
+"""The layers, lowest first. Packages in the same layer do not depend on each other."""
 FLOORS = {
     room: floor
     for floor, rooms in enumerate(ROOMS)
@@ -28,7 +28,7 @@ FLOORS = {
 }
 NAMED = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?([a-z_]+)")
 Feature = tuple[str, str]
-"""A room and a feature of it."""
+"""A package and one of its features."""
 
 
 def _owners() -> dict[str, Feature]:
@@ -71,7 +71,7 @@ def _named_tables(tree: ast.Module) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def dependencies() -> dict[Feature, set[Feature]]:
-    """The features whose tables or modules each feature uses."""
+    """Return, for each feature, the features whose tables or modules it uses."""
     owners = _owners()
     used: dict[Feature, set[Feature]] = {}
     for feature, tree in _features():

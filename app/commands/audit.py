@@ -14,12 +14,12 @@ from app.commands.running import (
     format_value,
     run_operation,
     show_json,
-    show_line,
+    show_json_line,
     show_list,
     show_progress,
 )
 from app.identity.audit import service
-from app.identity.audit.verifying import Report
+from app.identity.audit.verifying import VerificationReport
 
 group = AppGroup("audit", help="Audit log: verify, tail.")
 _organization_argument = click.argument("organization", required=False)
@@ -31,9 +31,9 @@ _POLL_INTERVAL_SECONDS = 1.0
 @_organization_argument
 @as_json
 def verify(organization: str | None, *, as_json: bool) -> None:
-    """Verify that no entry was edited, removed or cut off at the end of its hash chain.
+    """Verify that no entry of the audit log was edited, removed or inserted.
 
-    Verifies all chains, or only the chain of ORGANIZATION.
+    Verifies the hash chains of all organizations, or only the chain of ORGANIZATION.
     The exit status is 3 if an entry does not match its hash chain.
     """
     with run_operation("verify_audit_log"), show_progress("Verifying") as report_progress:
@@ -46,7 +46,7 @@ def verify(organization: str | None, *, as_json: bool) -> None:
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _print_report(report: Report) -> None:
+def _print_report(report: VerificationReport) -> None:
     if report.findings:
         columns = ("organization", "kind", "position", "entry_id", "message")
         show_list([asdict(finding) for finding in report.findings], columns, as_json=False)
@@ -64,7 +64,7 @@ def _print_report(report: Report) -> None:
 @click.option("-f", "--follow", is_flag=True, help="Show new entries until interrupted.")
 @as_json
 def tail(organization: str | None, limit: int, *, follow: bool, as_json: bool) -> None:
-    """Show the latest entries of ORGANIZATION.
+    """Show the latest audit log entries of ORGANIZATION.
 
     Without ORGANIZATION, shows the entries that belong to no organization, such as changes to
     accounts. With --json, each entry is one line.
@@ -92,7 +92,7 @@ def _list_latest(organization: str | None, limit: int) -> list[dict[str, Any]]:
 
 def _print_entry(entry: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        show_line(entry)
+        show_json_line(entry)
         return
     target = entry["target_label"] or entry["target_id"]
     actor = f"{entry['actor_kind']} {entry['actor_label']}"

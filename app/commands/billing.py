@@ -24,14 +24,14 @@ from app.kit import db, errors, tenancy
 group = AppGroup("billing", help="Billing: usage, periods, invoices and credit notes.")
 group.add_command(billing_invoices.invoices)
 group.add_command(billing_invoices.credit_note)
-_USAGE = ("organization", "plan", "meter", "used", "limit", "warning")
+_USAGE_COLUMNS = ("organization", "plan", "meter", "used", "limit", "warning")
 
 
 @group.command("close-period")
 @click.argument("month")
 @as_json
 def close_period(month: str, *, as_json: bool) -> None:
-    """Close MONTH (such as 2026-10) for all organizations, so that invoices are issued for it."""
+    """Close MONTH, such as 2026-10, for all organizations, so that its invoices are issued."""
     with run_operation("close_billing_period"):
         closed = service.close(**load_body(ClosePeriod, {"period": month}))
     show_record(closed, as_json=as_json)
@@ -49,7 +49,7 @@ def usage(slug: str | None, *, as_json: bool) -> None:
                 report = reporting.describe_usage()
             shared_fields = {"organization": name, "plan": report["plan"]}
             rows += [{**shared_fields, **meter} for meter in report["meters"]]
-    show_list(rows, _USAGE, as_json=as_json)
+    show_list(rows, _USAGE_COLUMNS, as_json=as_json)
 
 
 @group.command("reconcile")

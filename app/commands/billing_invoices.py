@@ -21,7 +21,7 @@ _MAX_REASON_LENGTH = 500
 
 
 class _Month(click.ParamType[Any]):
-    """A parameter such as 2026-10, converted to the start of the month."""
+    """A parameter type that converts a month, such as 2026-10, to the start of that month."""
 
     name = "month"
 
@@ -33,7 +33,7 @@ class _Month(click.ParamType[Any]):
 
 
 class _Amount(click.ParamType[Any]):
-    """A parameter such as 12.50, converted to a `Decimal`."""
+    """A parameter type that converts an amount, such as 12.50, to a `Decimal`."""
 
     name = "amount"
 
@@ -45,7 +45,7 @@ class _Amount(click.ParamType[Any]):
         return amount
 
 
-def _check_reason(_context: Any, _parameter: Any, value: str) -> str:
+def _parse_reason(_context: Any, _parameter: Any, value: str) -> str:
     text = " ".join(value.split())
     if not text or len(text) > _MAX_REASON_LENGTH or not text.isprintable():
         raise click.BadParameter(f"must have 1 to {_MAX_REASON_LENGTH} printable characters.")
@@ -53,7 +53,10 @@ def _check_reason(_context: Any, _parameter: Any, value: str) -> str:
 
 
 _reason_option = click.option(
-    "--reason", required=True, callback=_check_reason, help="Shown on the credit note."
+    "--reason",
+    required=True,
+    callback=_parse_reason,
+    help="Reason that is shown on the credit note.",
 )
 
 

@@ -1,4 +1,4 @@
-"""`flask counts`: commands that check and repair the counters of lists and statistics."""
+"""`flask counts`: commands that verify and repair the counters for lists and statistics."""
 
 from dataclasses import asdict
 from uuid import UUID
@@ -17,7 +17,7 @@ from app.commands.running import (
 from app.kit import db, errors
 from app.kit.counters import upkeep
 
-group = AppGroup("counts", help="Counters of lists and statistics: verify, rebuild.")
+group = AppGroup("counts", help="Counters for lists and statistics: verify, rebuild.")
 _COLUMNS = ("organization", "source", "cube", "key", "bucket", "facets", "n", "total")
 
 
@@ -27,8 +27,8 @@ _COLUMNS = ("organization", "source", "cube", "key", "bucket", "facets", "n", "t
 def verify(slug: str | None, *, as_json: bool) -> None:
     """Compare the counters of all organizations, or of SLUG, with the rows that they count.
 
-    Prints each counter cell that differs, with the number of rows missing from the cell. The exit
-    status is 3 if any cell differs.
+    Prints each counter cell that differs: "n" is the error of its count, and "total" is the error
+    of its sum. The exit status is 3 if any cell differs.
     """
     differences: list[upkeep.Difference] = []
     with run_operation("verify_counts"), show_progress("Verifying") as report_progress:

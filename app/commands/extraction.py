@@ -8,7 +8,7 @@ from flask.cli import AppGroup
 from app.commands.running import (
     EXIT_FINDINGS,
     as_json,
-    name_missing,
+    override_not_found_message,
     run_operation,
     show_json,
     show_list,
@@ -24,15 +24,22 @@ group = AppGroup("extraction", help="Models for AI assistance.")
 _COLUMNS = ("id", "schema_version_id", "version", "state", "document_count", "f1", "created_at")
 _org_option = click.option("--org", "slug", required=True, help="Slug of the organization.")
 _schema_option = click.option(
-    "--schema", "schema_id", type=click.UUID, required=True, help="Schema id."
+    "--schema", "schema_id", type=click.UUID, required=True, help="Id of the schema."
 )
 
 
 @group.command("evaluate")
 @_org_option
 @_schema_option
-@click.option("--number", type=click.IntRange(1), help="Schema version; default: the latest.")
-@click.option("--folds", type=click.IntRange(2, 20), default=5, help="Number of training runs.")
+@click.option(
+    "--number", type=click.IntRange(1), help="Number of the schema version. Default: the latest."
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(2, 20),
+    default=5,
+    help="Number of parts; one model is trained per part.",
+)
 @as_json
 def evaluate(slug: str, schema_id: UUID, number: int | None, folds: int, *, as_json: bool) -> None:
     """Measure how well a model learns from a schema's accepted tag sets, by cross-validation.
@@ -89,8 +96,8 @@ def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
     """
     with run_operation("activate_extraction_model"):
         organization = control_plane.get_organization(slug)
-        missing = name_missing("The organization has no such model.")
-        with missing, tenancy.organization(organization["id"]), db.transaction():
+        not_found_message = override_not_found_message("The organization has no such model.")
+        with not_found_message, tenancy.organization(organization["id"]), db.transaction():
             service.activate(model_id)
     show_record({"id": str(model_id), "state": "active"}, as_json=as_json)
 
@@ -103,8 +110,10 @@ def train(slug: str, schema_id: UUID, *, as_json: bool) -> None:
     """Queue a training run for a schema's latest version, even if no training run is due."""
     with run_operation("train_extraction_model"):
         organization = control_plane.get_organization(slug)
-        missing = name_missing("The organization has no such published schema.")
-        with missing, tenancy.organization(organization["id"]), db.transaction():
-            if not service.enqueue_latest_version(schema_id):
+        not_found_message = override_not_found_message(
+            "The organization has no such published schema."
+        )
+        with not_found_message, tenancy.organization(organization["id"]), db.transaction():
+            if not service.enqueue_latest_training(schema_id):
                 raise errors.not_found()
     show_record({"schema_id": str(schema_id), "status": "queued"}, as_json=as_json)

@@ -31,7 +31,7 @@ _POLL_INTERVAL_SECONDS = 0.5
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--org", "slug", required=True, help="Slug of the organization.")
 @click.option(
-    "--format", "format_id", type=click.Choice(FORMATS), help="Default: detected by content."
+    "--format", "format_id", type=click.Choice(FORMATS), help="Format of FILE. Default: detected."
 )
 @click.option("--schema", "schema_id", type=click.UUID, help="Schema of the documents.")
 @click.option(
@@ -54,7 +54,7 @@ def import_file(
     no_wait: bool,
     as_json: bool,
 ) -> None:
-    """Import FILE into an organization as documents.
+    """Import the documents in FILE into an organization.
 
     Formats: JSON Lines, CSV, ZIP, and the JSON exports of Label Studio and doccano.
 
@@ -67,7 +67,7 @@ def import_file(
                 file, format_id=format_id, schema_id=schema_id, labels_as=labels_as
             )
             job_id = job.id
-    _show_job(organization_id, job_id, "Importing", no_wait=no_wait, as_json=as_json)
+    _wait_and_show_job(organization_id, job_id, "Importing", no_wait=no_wait, as_json=as_json)
 
 
 @click.command("crawl")
@@ -85,18 +85,18 @@ def crawl(connector_id: UUID, slug: str, *, no_wait: bool, as_json: bool) -> Non
         organization_id = control_plane.get_organization(slug)["id"]
         with tenancy.organization(organization_id):
             job_id = connectors.crawl(connector_id, created_by=None).id
-    _show_job(organization_id, job_id, "Crawling", no_wait=no_wait, as_json=as_json)
+    _wait_and_show_job(organization_id, job_id, "Crawling", no_wait=no_wait, as_json=as_json)
 
 
-def _show_job(
+def _wait_and_show_job(
     organization_id: UUID, job_id: UUID, label: str, *, no_wait: bool, as_json: bool
 ) -> None:
-    """Print an ingestion job; unless `no_wait` is true, first wait until the job ends.
+    """Wait until an ingestion job ends, unless `no_wait` is true, and show the job.
 
     Exits with status `EXIT_FINDINGS` if the job failed, was cancelled or completed with errors.
     """
     with tenancy.organization(organization_id):
-        job = ingestion_jobs.get(job_id) if no_wait else _wait(job_id, label)
+        job = ingestion_jobs.get(job_id) if no_wait else _wait_for_job(job_id, label)
     record = {"id": job.id, "status": job.status, **job.counts}
     if job.error:
         record["error"] = job.error["message"]
@@ -105,8 +105,8 @@ def _show_job(
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
 
-def _wait(job_id: UUID, label: str) -> IngestionJob:
-    """Show the progress of an ingestion job until the job ends, and return the ended job."""
+def _wait_for_job(job_id: UUID, label: str) -> IngestionJob:
+    """Wait for an ingestion job to end, show its progress meanwhile, and return the ended job."""
     with show_progress(label) as report_progress:
         while True:
             db.session().rollback()

@@ -11,7 +11,7 @@ from app.commands.running import as_json, run_operation, show_list, show_progres
 from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
 from app.kit.jobs import failures
-from app.kit.jobs.failures import Selection
+from app.kit.jobs.failures import JobFilter
 from app.kit.jobs.queues import QUEUES
 
 group = AppGroup("jobs", help="Background jobs: list, retry, discard.")
@@ -39,9 +39,9 @@ def _add_selection_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def _build_selection(
     slug: str | None, queue: str | None, function: str | None, status: str = "failed"
-) -> Selection:
+) -> JobFilter:
     organization_id = None if slug is None else control_plane.get_organization(slug)["id"]
-    return Selection(status=status, queue=queue, function=function, organization_id=organization_id)
+    return JobFilter(status=status, queue=queue, function=function, organization_id=organization_id)
 
 
 @group.command("list")
@@ -92,7 +92,7 @@ def _add_job_options(command: Callable[..., None]) -> Callable[..., None]:
 def retry(*, as_json: bool, **options: Unpack[JobOptions]) -> None:
     """Run failed jobs again: the jobs JOB_IDS or, with --all, all jobs that the options select.
 
-    Also undoes what the permanent failure did to a document or an export.
+    Also undoes the effects of the failure. For example, a failed document is pending again.
     """
     queued_count = _change_jobs("retry_jobs", "Retrying", failures.retry, options)
     show_record({"queued": queued_count}, as_json=as_json)

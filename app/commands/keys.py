@@ -15,7 +15,7 @@ group = AppGroup("keys", help="Encryption keys: rotate.")
 @click.option("--dry-run", is_flag=True, help="Only count the values; write nothing.")
 @as_json
 def rotate(*, dry_run: bool, as_json: bool) -> None:
-    """Encrypt all stored secrets again with the first key in ENCRYPTION_KEYS.
+    """Re-encrypt all stored secrets with the first key in ENCRYPTION_KEYS.
 
     Put the new key first, restart the service, run this command, and then remove the old key. If
     the command is interrupted, run it again to continue. The exit status is 3 if a value cannot be

@@ -31,7 +31,7 @@ _STATUSES = ("active", "suspended", "closed", "erased")
 @click.argument("name")
 @click.option("--slug", help="Slug for URLs; generated from NAME by default.")
 @click.option("--owner-email", required=True, help="Email address of the owner, who gets an email.")
-@click.option("--owner-name", required=True, help="Name for the owner's account if it is new.")
+@click.option("--owner-name", required=True, help="Name of the owner, if a new account is created.")
 @click.option(
     "--plan", type=click.Choice(PLANS), help="Plan. Default: the operator's default plan."
 )
@@ -171,9 +171,10 @@ def reopen(slug: str, *, as_json: bool) -> None:
 @click.option("--wait", is_flag=True, help="Wait until the organizations are erased.")
 @as_json
 def erase_due(*, wait: bool, as_json: bool) -> None:
-    """Erase the closed organizations whose grace period is over.
+    """Start the erasure of closed organizations whose grace period is over.
 
-    The workers erase the organizations. They also check every ten minutes, without this command.
+    The workers erase the organizations. Even without this command, they check for due organizations
+    every ten minutes.
     """
     with run_operation("start_erasing"):
         organization_ids = enqueue_due_erasures()

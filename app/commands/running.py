@@ -44,7 +44,7 @@ def run_operation(operation: str) -> Iterator[None]:
     except ApiError as error:
         raise click.ClickException(_format_error(error)) from error
     except UnicodeEncodeError as error:
-        # Bytes of an argument that are not UTF-8 are lone surrogates in Python.
+        # Python represents bytes of an argument that are not UTF-8 as lone surrogates.
         raise click.ClickException("An argument is not UTF-8.") from error
     except SQLAlchemyError as error:
         api_error = db_errors.translate(error)
@@ -56,10 +56,10 @@ def run_operation(operation: str) -> Iterator[None]:
 
 
 @contextmanager
-def name_missing(message: str) -> Iterator[None]:
-    """Let a command print `message` if the block raises 404 without a field.
+def override_not_found_message(message: str) -> Iterator[None]:
+    """Override the message that a command prints if the block raises 404 without a field.
 
-    `run_operation` takes the organization for the missing record.
+    By default, the message of `run_operation` says that there is no such organization.
     """
     try:
         yield
@@ -106,7 +106,7 @@ def show_json(value: object) -> None:
     click.echo(orjson.dumps(value, default=str, option=options).decode())
 
 
-def show_line(value: object) -> None:
+def show_json_line(value: object) -> None:
     """Print a value as one line of JSON with times in UTC."""
     click.echo(orjson.dumps(value, default=str, option=orjson.OPT_UTC_Z).decode())
 
@@ -158,7 +158,7 @@ def show_progress(label: str) -> Iterator[Callable[[int, int], None]]:
 def read_password(*, from_stdin: bool) -> str:
     """Read a password from the first line of standard input, or prompt for it twice.
 
-    Passwords are never arguments of a command.
+    Commands never take passwords as arguments, because other users could read the arguments.
     """
     if not from_stdin:
         return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))

@@ -14,7 +14,7 @@ _email_argument = click.argument("email")
 @_email_argument
 @as_json
 def list_sessions(email: str, *, as_json: bool) -> None:
-    """List the active sessions of EMAIL."""
+    """List the active sessions of the account EMAIL."""
     with run_operation("list_sessions"):
         rows = accounts.list_sessions(email)
     columns = ("id", "method", "issued_at", "last_seen_at", "ip_address", "user_agent")
@@ -25,7 +25,7 @@ def list_sessions(email: str, *, as_json: bool) -> None:
 @_email_argument
 @as_json
 def revoke(email: str, *, as_json: bool) -> None:
-    """Revoke all sessions of EMAIL, and print how many were active."""
+    """Revoke all sessions of the account EMAIL, and print how many were active."""
     with run_operation("revoke_all_sessions"):
         revoked_count = accounts.revoke_sessions(email)
     show_record({"revoked": revoked_count}, as_json=as_json)

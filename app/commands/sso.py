@@ -3,7 +3,13 @@
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import EXIT_FINDINGS, as_json, name_missing, run_operation, show_record
+from app.commands.running import (
+    EXIT_FINDINGS,
+    as_json,
+    override_not_found_message,
+    run_operation,
+    show_record,
+)
 from app.identity.control_plane import service as control_plane
 from app.identity.sso import service
 from app.kit import tenancy
@@ -23,8 +29,8 @@ def verify_domain(slug: str, domain: str, *, vouch: bool, as_json: bool) -> None
     """
     with run_operation("verify_sso_domain"):
         organization = control_plane.get_organization(slug)
-        missing = name_missing("The organization has no such domain.")
-        with tenancy.organization(organization["id"]), missing:
+        not_found_message = override_not_found_message("The organization has no such domain.")
+        with tenancy.organization(organization["id"]), not_found_message:
             is_proven = service.verify_domain(domain, vouch=vouch)
     show_record({"domain": domain, "proven": is_proven}, as_json=as_json)
     if not is_proven:

@@ -43,7 +43,7 @@ def create(
     password_stdin: bool,
     as_json: bool,
 ) -> None:
-    """Create an account for EMAIL; by default, prompt for the password."""
+    """Create an account with the address EMAIL; by default, prompt for the password."""
     if invite and password_stdin:
         raise click.UsageError("--invite and --password-stdin cannot be used together.")
     password = None if invite else read_password(from_stdin=password_stdin)
@@ -70,7 +70,7 @@ def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> Non
 @click.option("--revoke-keys", is_flag=True, help="Revoke the API keys that the user created.")
 @as_json
 def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
-    """Disable the account of EMAIL and end its sessions.
+    """Disable the account EMAIL and end its sessions.
 
     API keys that the user created belong to their organizations and keep working, unless
     --revoke-keys is given.
@@ -84,7 +84,7 @@ def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
 def _print_warnings(account: dict[str, Any]) -> None:
     if account["sole_owner_of"]:
         slugs = ", ".join(account["sole_owner_of"])
-        click.echo(f"Organizations left without another owner: {slugs}.", err=True)
+        click.echo(f"Organizations without another owner: {slugs}.", err=True)
     if account["api_keys"]:
         click.echo(f"API keys of this user that still work: {account['api_keys']}.", err=True)
 
@@ -93,7 +93,7 @@ def _print_warnings(account: dict[str, Any]) -> None:
 @_email_argument
 @as_json
 def enable(email: str, *, as_json: bool) -> None:
-    """Enable the disabled account of EMAIL."""
+    """Enable the disabled account EMAIL."""
     with run_operation("enable_user"):
         account = accounts.enable_user(email)
     show_record(account, as_json=as_json)
@@ -104,7 +104,10 @@ def enable(email: str, *, as_json: bool) -> None:
 @_password_stdin_option
 @as_json
 def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
-    """Set the password of EMAIL and end all sessions; by default, prompt for the password."""
+    """Set the password of the account EMAIL, and end its sessions.
+
+    By default, prompts for the password.
+    """
     password = read_password(from_stdin=password_stdin)
     with run_operation("set_user_password"):
         account = accounts.set_password(email, password)

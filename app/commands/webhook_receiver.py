@@ -23,8 +23,8 @@ TOLERANCE_SECONDS = 300
 """The maximum difference in seconds between a signed timestamp and the current time."""
 
 
-class Verification(StrEnum):
-    """The result of verifying a delivery's signature; the values are printed."""
+class SignatureStatus(StrEnum):
+    """The status of a delivery's signature after verification; the receiver prints the value."""
 
     VALID = "valid"
     INVALID = "invalid"
@@ -33,30 +33,30 @@ class Verification(StrEnum):
     UNVERIFIED = "not verified"
 
 
-def verify_service_signature(secret: bytes, body: bytes, header: str | None) -> Verification:
+def verify_service_signature(secret: bytes, body: bytes, header: str | None) -> SignatureStatus:
     """Verify the value of the `X-Service-Signature` header, which signs the body."""
     if header is None:
-        return Verification.MISSING
+        return SignatureStatus.MISSING
     expected = sign_body(secret, body).encode()
     is_valid = hmac.compare_digest(expected, header.encode("utf-8", "replace"))
-    return Verification.VALID if is_valid else Verification.INVALID
+    return SignatureStatus.VALID if is_valid else SignatureStatus.INVALID
 
 
 def verify_standard_signature(
     secret: bytes, body: bytes, headers: Mapping[str, str], now: float
-) -> Verification:
+) -> SignatureStatus:
     """Verify the Standard Webhooks headers; at least one signature must be valid."""
     header_names = ("webhook-id", "webhook-timestamp", "webhook-signature")
     message_id, timestamp, signatures = (headers.get(name) for name in header_names)
     if message_id is None or timestamp is None or signatures is None:
-        return Verification.MISSING
+        return SignatureStatus.MISSING
     signed_content = f"{message_id}.{timestamp}.".encode("utf-8", "replace") + body
     digest = hmac.digest(secret, signed_content, "sha256")
     if not any(_matches_digest(value, digest) for value in signatures.split(" ")):
-        return Verification.INVALID
+        return SignatureStatus.INVALID
     if not timestamp.isdecimal() or abs(now - int(timestamp)) > TOLERANCE_SECONDS:
-        return Verification.EXPIRED
-    return Verification.VALID
+        return SignatureStatus.EXPIRED
+    return SignatureStatus.VALID
 
 
 def _matches_digest(value: str, digest: bytes) -> bool:
@@ -87,8 +87,8 @@ class Receiver:
         self._lock = Lock()
 
     def receive(self, headers: Mapping[str, str], body: bytes) -> bool:
-        """Print a delivery, and return whether it was the last one."""
-        service_result = standard_result = Verification.UNVERIFIED
+        """Receive, verify and print a delivery; return whether the server must stop after it."""
+        service_result = standard_result = SignatureStatus.UNVERIFIED
         if self._secret is not None:
             signature = headers.get("X-Service-Signature")
             service_result = verify_service_signature(self._secret, body, signature)
@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class _Server(ThreadingHTTPServer):
-    """An HTTP server that does not look up its host name, because the lookup can take long."""
+    """An HTTP server that does not look up its host name, because the lookup can be slow."""
 
     daemon_threads = True
 

@@ -36,7 +36,7 @@ _MAX_PORT = 65_535
 @click.argument("webhook_id", type=click.UUID)
 @click.option("--org", "slug", required=True, help="Slug of the organization.")
 @click.option(
-    "--from", "start", help="Only deliveries created at this time or later. Default: all stored."
+    "--from", "start", help="Only deliveries created at this time or later. Default: no limit."
 )
 @click.option("--to", "end", help="Only deliveries created before this time. Default: now.")
 @click.option(
@@ -84,9 +84,11 @@ def replay(
             details = service.activate(webhook_id, revision=None, replay=request)
     with tenancy.organization(organization_id):
         record = (
-            details["replay"] if no_wait else _wait(webhook_id, details["replay"]["requested_at"])
+            details["replay"]
+            if no_wait
+            else _wait_for_replay(webhook_id, details["replay"]["requested_at"])
         )
-    show_record({"webhook_id": webhook_id, **_flatten(record)}, as_json=as_json)
+    show_record({"webhook_id": webhook_id, **_build_replay_record(record)}, as_json=as_json)
     if record["stop_reason"] is not None:
         raise click.exceptions.Exit(EXIT_FINDINGS)
 
@@ -98,8 +100,8 @@ def _get_webhook(webhook_id: UUID) -> Webhook:
         raise errors.invalid("The organization has no such webhook.", "WEBHOOK_ID") from error
 
 
-def _wait(webhook_id: UUID, requested_at: datetime) -> dict[str, Any]:
-    """Show progress until the replay ends or a newer replay replaces it; return the last replay."""
+def _wait_for_replay(webhook_id: UUID, requested_at: datetime) -> dict[str, Any]:
+    """Wait until the replay ends or a newer replay replaces it, and return the latest replay."""
     with show_progress("Replaying") as report_progress:
         while True:
             db.session().rollback()
@@ -113,8 +115,8 @@ def _wait(webhook_id: UUID, requested_at: datetime) -> dict[str, Any]:
             time.sleep(_POLL_INTERVAL_SECONDS)
 
 
-def _flatten(replay: dict[str, Any]) -> dict[str, Any]:
-    """Convert a replay to a record without nested fields, which `show_record` can print."""
+def _build_replay_record(replay: dict[str, Any]) -> dict[str, Any]:
+    """Build a record without nested fields from a replay, so that `show_record` can print it."""
     progress = replay["progress"]
     names = ("statuses", "events", "finished_at", "stop_reason")
     return {

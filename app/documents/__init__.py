@@ -1,1 +1,1 @@
-"""Documents: the files and texts that are labeled."""
+"""Documents: the files and text that are labeled."""

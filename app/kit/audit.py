@@ -2,8 +2,8 @@
 
 PostgreSQL triggers write the audit log in the transaction of the change (see
 migrations/auditing.py). They cannot know who acts, in which operation, or from where. This module
-binds the actor, the operation and the origin to the running request, job or command. They are sent
-to PostgreSQL together with the organization.
+binds the actor, the operation and the origin to the running request, job or command. These values
+are sent to PostgreSQL together with the organization.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def begin(
 
 
 def act_as(kind: ActorKind, actor_id: UUID | None, label: str) -> None:
-    """Set the actor of the running operation, as soon as the actor is known."""
+    """Set the actor of the running operation. Call this as soon as the actor is known."""
     context = current_context.get() or Context(kind, actor_id, label, None, None, None, None, None)
     current_context.set(replace(context, kind=kind, id=actor_id, label=label))
 

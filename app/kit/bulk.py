@@ -114,8 +114,8 @@ def _build_filter_result(matched: int, failures: Failures, *, failed: int) -> di
     return _build_summary(matched, failed, outcomes)
 
 
-def find_missing(ids: Iterable[UUID], found_ids: Iterable[UUID]) -> dict[UUID, ApiError]:
-    """Return a 404 error for each id in `ids` that is not in `found_ids`."""
+def build_not_found_errors(ids: Iterable[UUID], found_ids: Iterable[UUID]) -> dict[UUID, ApiError]:
+    """Return a 404 `not_found` error for each id in `ids` that is not in `found_ids`."""
     known_ids = set(found_ids)
     return {record_id: errors.not_found() for record_id in ids if record_id not in known_ids}
 

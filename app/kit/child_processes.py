@@ -1,4 +1,4 @@
-"""Child processes: restarts with a backoff, parallel stops, and descriptions of exit statuses.
+"""Child processes: restarting with a backoff, stopping in parallel, and describing exits.
 
 The supervisor in `devserver` and the parent process of the workers share this module. It imports
 only the standard library, to keep the supervisor small.
@@ -32,7 +32,7 @@ class Backoff:
 
 
 @dataclass
-class Restarts:
+class RestartState:
     """The restart state of one child process: its last start, its exits and its next start.
 
     `due_at` is the `time.monotonic()` value of the next start, or None while the child is running.

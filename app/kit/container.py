@@ -1,4 +1,4 @@
-"""The services that the whole process shares. Each is built once from the settings."""
+"""The services that a process shares. Each service is built once from the settings."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,14 +13,14 @@ from app.kit.egress import Egress, Policy
 from app.kit.mail import Mailer
 from app.kit.secrets import Keyring
 from app.kit.settings import Settings
-from app.kit.storage import Reserve, Storage
+from app.kit.storage import DiskReserve, Storage
 
 REDIS_TIMEOUT_SECONDS = 0.25
 
 
 @dataclass
 class Container:
-    """Builds each shared service from the settings on first use, and keeps it."""
+    """The shared services. Each service is built from the settings on first use, and then kept."""
 
     settings: Settings
 
@@ -35,12 +35,12 @@ class Container:
         return Storage(self.settings.storage_url, self.reserve)
 
     @cached_property
-    def reserve(self) -> Reserve:
+    def reserve(self) -> DiskReserve:
         """The disk space that uploads and exports must leave free."""
         folders = {"data": self.settings.data_dir}
         if self.settings.storage_url.startswith("file://"):
             folders["files"] = Path(self.settings.storage_url.removeprefix("file://"))
-        return Reserve(self.settings.storage_reserve_bytes, folders)
+        return DiskReserve(self.settings.storage_reserve_bytes, folders)
 
     @cached_property
     def egress(self) -> Egress:
@@ -80,7 +80,7 @@ class Container:
         return Mailer(settings.smtp_url, folder, settings.mail_from, closed=not settings.outbound)
 
     def redis(self, timeout: float | None = REDIS_TIMEOUT_SECONDS) -> redis.Redis:
-        """Return a new client with a short timeout, so that no request waits for a hung Redis."""
+        """Return a new Redis client. Its timeout is short, so that no request waits long."""
         return redis.Redis.from_url(
             self.settings.redis_url,
             socket_timeout=timeout,

@@ -1,8 +1,8 @@
 """Due times of cron expressions, in the time zone of the person who wrote them.
 
 A local time that is skipped when clocks go forward is due right after the change. A local time that
-occurs twice is due once. Expressions that are due every hour follow the elapsed hours instead. The
-library follows these rules of Debian's cron.
+occurs twice is due once. Expressions that are due every hour follow the elapsed hours instead.
+These are the rules of Debian's cron, which the library `cronsim` implements.
 """
 
 from collections.abc import Iterator
@@ -17,14 +17,15 @@ from app.kit import errors
 MAX_LENGTH = 100
 _FIELD_COUNT = 5
 _CHECKED_TIME_COUNT = 200
-"""The number of due times whose intervals are checked. An hour has at most 60 due times."""
+"""The number of due times whose intervals are checked. They cover more than three hours."""
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def check_expression(expression: str, *, field: str, min_interval: timedelta) -> str:
     """Validate a cron expression, and return it with single spaces.
 
-    Raises 400 on `field` if it is malformed, never due, or due more often than `min_interval`.
+    Raises 400 on `field` if the expression is malformed, never due, or due more often than
+    `min_interval`.
     """
     normalized = " ".join(expression.split())
     try:

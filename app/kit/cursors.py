@@ -22,7 +22,7 @@ _SIGNATURE_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The content of a cursor: the direction, the total, and the sort values at the edge."""
+    """A decoded cursor: the direction, the total, and the sort values at the edge of the page."""
 
     backward: bool
     total: int
@@ -37,14 +37,14 @@ def build_binding(*, scope: str, operation: str, sort: str, filters: Mapping[str
 
 
 def encode(cursor: Cursor, list_binding: bytes) -> str:
-    """Return the cursor as text, signed for the list that `list_binding` identifies."""
+    """Return the cursor as a string, signed for the list that `list_binding` identifies."""
     payload = orjson.dumps([int(cursor.backward), cursor.total, cursor.values], default=str)
     signature = container.keyring().sign("cursor", payload + list_binding)
     return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
 
 
 def decode(text: str, list_binding: bytes) -> Cursor:
-    """Parse a cursor that `encode` returned.
+    """Decode a cursor that `encode` returned.
 
     Raises 422 on `cursor` if it does not belong to the list that `list_binding` identifies.
     """

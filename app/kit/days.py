@@ -36,7 +36,8 @@ class Period:
 def get_period(zone: str, first: date | None, last: date | None) -> Period:
     """Return the period from `first` to `last`, by default the last 30 days.
 
-    A time zone that this machine does not know is treated as UTC. Raises 400 on `from` or `to`.
+    A time zone that this machine does not know is treated as UTC. Raises 400 on `from` or `to` if
+    the period is invalid.
     """
     try:
         today = db.utc_now().astimezone(ZoneInfo(zone)).date()

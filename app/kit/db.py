@@ -24,8 +24,8 @@ from app.kit.db_guard.guard import Guard
 from app.kit.ids import uuid7
 
 RELEASE = 2
-"""The value of `app.release` in PostgreSQL. Increase it by one if this release does something that
-a trigger must still do for instances of the previous release."""
+"""The value of `app.release` in PostgreSQL. Increase it by one if this release itself does work
+that a trigger must still do for instances of the previous release."""
 
 JSON = dict[str, Any]
 
@@ -36,7 +36,7 @@ def utc_now() -> datetime:
 
 
 class Base(DeclarativeBase):
-    """Base class of every model. It defines names for constraints and default column types."""
+    """Base class of every model. It defines constraint names and default column types."""
 
     metadata = MetaData(
         naming_convention={
@@ -169,7 +169,7 @@ def engine() -> Engine:
 
 
 def set_read_only(*, read_only: bool) -> None:
-    """Mark the running request as read-only or not. Read-only requests run in autocommit."""
+    """Set whether the running request is read-only. Read-only requests run in autocommit mode."""
     _read_only.set(read_only)
 
 
@@ -207,7 +207,7 @@ def discard() -> None:
 
 @contextmanager
 def open_autocommit() -> Iterator[Connection]:
-    """Open a connection in autocommit, separate from the transaction of the request.
+    """Open a connection in autocommit mode, separate from the transaction of the request.
 
     Use it for changes that must persist even if the request is rejected.
     """
@@ -216,16 +216,16 @@ def open_autocommit() -> Iterator[Connection]:
 
 
 def dispose() -> None:
-    """Drop the parent's connections in a forked child, without closing them.
+    """Dispose of the parent's connections in a forked child, without closing them.
 
-    The child opens new connections.
+    The child then opens new connections.
     """
     for engine in db.engines.values():
         engine.dispose(close=False)
 
 
 def upgrade(revision: str = "head", *, progress: object = None) -> None:
-    """Migrate the database at DATABASE_URL to `revision`. Do nothing if it has this revision.
+    """Upgrade the database at DATABASE_URL to `revision`. Do nothing if it has this revision.
 
     `progress` receives the progress of long steps (`migrations.live.Reporter`). If it is None, the
     progress is shown on the terminal.

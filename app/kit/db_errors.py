@@ -13,7 +13,7 @@ _CONFLICTS: dict[str, tuple[str, str | None]] = {}
 
 
 def register(constraint: str, message: str, field: str | None = None) -> None:
-    """Register the message for the 409 response if a statement violates `constraint`."""
+    """Register the message of the 409 error for statements that violate `constraint`."""
     _CONFLICTS[constraint] = (message, field)
 
 
@@ -56,7 +56,7 @@ _OUTAGES = {"08", "53", "57", "58"}  # connection, resources, operator intervent
 
 
 def _translate_temporary_failure(failure: DBAPIError) -> ApiError | None:
-    """Return the error for a temporary failure of the database, or None for any other failure."""
+    """Return the 503 error for a temporary database failure, or None for any other failure."""
     code = getattr(failure.orig, "pgcode", None) or ""
     if code == _DISK_FULL:
         return storage_full()

@@ -65,9 +65,9 @@ class EncryptedColumn:
 
 @dataclass(slots=True)
 class TokenCounts:
-    """The numbers of tokens in one column. `place` is the qualified name of the column.
+    """Counts of the tokens in one column. `place` is the qualified name of the column.
 
-    No configured key can decrypt the `unreadable` tokens.
+    `unreadable` counts the tokens that no configured key can decrypt.
     """
 
     place: str
@@ -150,7 +150,7 @@ def _list_key_columns(column: EncryptedColumn) -> list[Column[Any]]:
 
 
 def _iterate_batches(column: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
-    """Yield all tokens of a column in the order of its primary key, as ((key, …), token)."""
+    """Yield batches of (primary key, token) pairs from a column, ordered by primary key."""
     key_columns = _list_key_columns(column)
     statement = select(*key_columns, column.value).where(column.value.is_not(None))
     statement = statement.order_by(*key_columns).limit(BATCH)

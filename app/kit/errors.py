@@ -118,7 +118,7 @@ def unprocessable(field: str, message: str) -> ApiError:
 def busy(message: str, *, retry_after: int) -> ApiError:
     """Return the 503 error for too much concurrent work.
 
-    It asks the client to retry after `retry_after` seconds.
+    The response asks the client to retry after `retry_after` seconds.
     """
     return ApiError(
         "service_unavailable",

@@ -113,7 +113,7 @@ _EMIT_EACH = """
 def subscribe(name: str, function: str, queue: str, *, group_function: str | None = None) -> None:
     """Subscribe the job handler `function` to the event `name`. The `handler` decorator calls this.
 
-    For a batch handler, `group_function` is the handler of jobs with several events each.
+    For a batch handler, `group_function` is the name of the handler for jobs with several events.
     """
     if (function, queue) not in _handlers[name]:
         _handlers[name].append((function, queue))
@@ -139,8 +139,8 @@ def request_id() -> str | None:
 def emit(name: str, data: Mapping[str, object]) -> UUID:
     """Write an event for the current organization in the running transaction, and return its id.
 
-    `data` is encoded as JSON, with UUIDs and times as text. The session is flushed first, so that
-    the records that the event mentions exist when a handler runs.
+    `data` is encoded as JSON, with UUIDs and times as strings. The session is flushed first, so
+    that the records that the event mentions exist when a handler runs.
     """
     event_id = uuid7()
     organization_id = tenancy.current_organization_id()
@@ -198,7 +198,7 @@ def emit_many(name: str, payloads: Sequence[Mapping[str, object]]) -> None:
 
 
 def _encode_groups(name: str, ids: Sequence[str], payloads: Sequence[bytes]) -> list[str]:
-    """Split events into groups of at most `MAX_GROUP_SIZE`; return the job arguments as JSON."""
+    """Split events into groups of at most `MAX_GROUP_SIZE`. Return each group as JSON arguments."""
     events = [
         {"event_id": event_id, "name": name, "data": orjson.Fragment(data)}
         for event_id, data in zip(ids, payloads, strict=True)

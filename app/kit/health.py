@@ -37,7 +37,7 @@ def ready() -> Response:
         "storage": _check_storage(),
     }
     ok = checks["database"] == "ok"
-    late_queues = _check_queues() if ok else {}
+    late_queues = _find_late_queues() if ok else {}
     checks["outbound"] = "on" if container.settings().outbound else "off"
     checks["background"] = ("behind" if late_queues else "ok") if ok else "unknown"
     status = ("degraded" if late_queues else "ready") if ok else "unavailable"
@@ -53,7 +53,7 @@ def _check_database() -> str:
     return "ok"
 
 
-def _check_queues() -> dict[str, int]:
+def _find_late_queues() -> dict[str, int]:
     try:
         return backlog.list_late_queues()
     except SQLAlchemyError:
@@ -101,15 +101,15 @@ FREE_BYTES = metrics.Gauge(
 )
 RESERVE_BYTES = metrics.Gauge(
     "labeling_storage_reserve_bytes",
-    "STORAGE_RESERVE_BYTES. Uploads are refused while less space is free.",
+    "The value of STORAGE_RESERVE_BYTES. Uploads are refused while less space is free.",
 )
 
 
-def _read_storage_gauges() -> Iterator[metrics.Reading]:
+def _read_storage_gauges() -> Iterator[metrics.GaugeReading]:
     reserve = container.current().reserve
-    yield RESERVE_BYTES.reading(reserve.bytes)
-    for folder, free in reserve.free_bytes().items():
-        yield FREE_BYTES.reading(free, folder)
+    yield RESERVE_BYTES.build_reading(reserve.bytes)
+    for folder, free in reserve.get_free_bytes().items():
+        yield FREE_BYTES.build_reading(free, folder)
 
 
 metrics.register_collector("storage", _read_storage_gauges)

@@ -133,5 +133,5 @@ def purge(checkpoint: Callable[[], None]) -> None:
 
 
 def build_owner(caller_id: UUID | None, organization_id: UUID | None) -> str:
-    """Return the text that identifies the owner of a key: a caller in an organization."""
+    """Return the string that identifies the owner of a key: a caller in an organization."""
     return f"{caller_id}/{organization_id}"

@@ -11,7 +11,7 @@ _last_tick = 0
 
 
 def uuid7() -> UUID:
-    """Return a UUIDv7 that is greater than all ids that this process generated before.
+    """Generate a UUIDv7 that is greater than all ids that this process generated before.
 
     The 12 bits of `rand_a` contain a fraction of the millisecond (method 3 of section 6.2).
     """
@@ -19,7 +19,7 @@ def uuid7() -> UUID:
 
 
 def generate(count: int) -> list[UUID]:
-    """Return `count` UUIDv7 ids in ascending order, with one system call for random bytes."""
+    """Generate `count` UUIDv7 ids in ascending order, with one system call for all random bytes."""
     global _last_tick  # noqa: PLW0603 - the monotonic clock of the process
     with _lock:
         first = max(time.time_ns() * 4096 // 1_000_000, _last_tick + 1)

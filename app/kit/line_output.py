@@ -1,4 +1,4 @@
-"""Output of lines to standard output or standard error, without waiting for the reader.
+"""Output of lines to standard output or standard error. Writers never wait for the reader.
 
 This module imports only the standard library, to keep the supervisor small.
 """
@@ -20,8 +20,8 @@ EXIT_SECONDS = 1.0
 """The maximum time in seconds for which a regular exit waits for unwritten lines."""
 _BATCH_BYTES = 64 * 1024
 _GATHER_SECONDS = 0.01
-"""The time in seconds for which the thread collects lines before it writes them together. Each time
-that it wakes up, it slows down the other threads."""
+"""The time in seconds for which the thread collects lines before it writes them together. If it
+woke up for each line, it would slow down the other threads."""
 _IDLE_SECONDS = 2.0
 # A missing descriptor, a closed reader or a full disk; sys.stderr may be closed or None.
 _FAILURES = (OSError, ValueError, AttributeError)
@@ -76,7 +76,7 @@ class LineOutput:
         self._thread: Thread | None = None
 
     def write(self, line: bytes) -> None:
-        """Write a line, which includes its line end, or queue it. Drop it if the queue is full."""
+        """Write or queue a line, which must include its line end. Drop it if the queue is full."""
         if self._write_atomically(line):
             return
         with self._changed:
@@ -105,7 +105,8 @@ class LineOutput:
             self._short_writers.discard(thread_id)
 
     def _wait_for_short_writers(self) -> None:
-        while self._short_writers - {get_ident()}:  # not for its own: it may be a signal handler
+        # A signal handler must not wait for a write of its own thread.
+        while self._short_writers - {get_ident()}:
             time.sleep(0.0001)
 
     def _write_directly(self, line: bytes) -> bool:
@@ -155,7 +156,7 @@ class LineOutput:
     def _drain(self) -> None:
         """Write the queued lines. Return after `_IDLE_SECONDS` without new lines."""
         try:
-            while batch := self._next_batch():
+            while batch := self._take_batch():
                 failed = not self._write_blocking(b"".join(batch))
                 self._finish(len(batch), failed=failed)
                 if failed:
@@ -165,8 +166,8 @@ class LineOutput:
                 if self._thread is current_thread():
                     self._thread = None
 
-    def _next_batch(self) -> list[bytes]:
-        """Return about `_BATCH_BYTES` of the oldest lines, or none after `_IDLE_SECONDS`."""
+    def _take_batch(self) -> list[bytes]:
+        """Take about `_BATCH_BYTES` of the oldest lines, or none after an idle `_IDLE_SECONDS`."""
         with self._changed:
             if not self._lines:
                 self._thread_is_idle = True

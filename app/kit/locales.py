@@ -1,6 +1,6 @@
 """Validation of language tags and time zone names, and formatting of timestamps.
 
-The Python packages of this service contain the locale data.
+The locale data is part of the Python packages that this service installs.
 """
 
 import re
@@ -18,7 +18,7 @@ _EXCLUDED_NAMES = frozenset({"Factory", "localtime"})
 
 
 def check_locale(text: str, field: str) -> str:
-    """Return a language tag (BCP 47, such as `de` or `zh-Hant-TW`) in its canonical spelling.
+    """Check a language tag (BCP 47, such as `zh-Hant-TW`), and return its canonical spelling.
 
     Raises 400 `validation_error` on `field` if the CLDR has no locale for the tag.
     """
@@ -35,7 +35,7 @@ def _list_time_zones() -> frozenset[str]:
 
 
 def check_time_zone(text: str, field: str) -> str:
-    """Return the name of a time zone unchanged if the IANA database contains it.
+    """Check that the IANA database contains a time zone name, and return the name unchanged.
 
     Raises 400 `validation_error` on `field` if the database does not contain it.
     """

@@ -102,7 +102,7 @@ def configure(level: str = "INFO", line_format: str = "auto") -> None:
 
 
 class _LineLogger:
-    """The last step in structlog's chain. It passes lines to the output, which never blocks."""
+    """The last step in structlog's chain. It writes lines to the output, which never blocks."""
 
     render: Callable[[Event], bytes]
 
@@ -147,7 +147,7 @@ class OutageNotice:
         self._last_at = float("-inf")
 
     def record_line(self) -> bool:
-        """Record a line about the outage now, and return whether it is the first line."""
+        """Record that a line about the outage occurs now. Return whether it is the first line."""
         now = time.monotonic()
         is_first = now - self._last_at > self._quiet_seconds
         self._last_at = now
@@ -211,8 +211,8 @@ def flush(seconds: float = EXIT_SECONDS) -> bool:
     return _output.flush(seconds)
 
 
-def log_uncaught_exceptions() -> None:
-    """Log the uncaught exceptions that terminate a process or a thread.
+def install_exception_hooks() -> None:
+    """Install hooks that log the uncaught exceptions of the process and its threads.
 
     By default, Python writes them to standard error, and waits for the reader.
     """

@@ -41,7 +41,7 @@ class MailFailed(Exception):  # noqa: N818 - names what happened
 
 
 class Mailer:
-    """Sends each message over a new connection, so that threads can share the mailer.
+    """Sends emails. Each message uses a new connection, so that threads can share the mailer.
 
     Args:
         smtp_url: `smtp://user:password@host:port?starttls=1`, `smtps://…`, or empty.
@@ -154,7 +154,7 @@ class Mailer:
 
 
 def parse_envelope_address(to: str) -> str:
-    """Return an email address with its domain in ASCII.
+    """Check an email address, and return it with its domain in ASCII.
 
     Raises MailRefused if `to` is not a single email address.
     """

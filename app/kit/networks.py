@@ -10,7 +10,7 @@ def parse_network(address: str) -> bytes:
     """Return an IPv4 address, or the /64 network of an IPv6 address, in network byte order.
 
     A household or a server has a whole /64 network, so a single address does not identify a client.
-    An IPv4-mapped IPv6 address counts as IPv4. Raises OSError for any other text.
+    An IPv4-mapped IPv6 address counts as IPv4. Raises OSError if `address` is not an IP address.
     """
     if ":" not in address:
         return socket.inet_aton(address)

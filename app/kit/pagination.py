@@ -38,7 +38,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a list with its cursors. `items` are rows, dicts or records."""
+    """A page of a list, with cursors for the adjacent pages. `items` are rows, dicts or records."""
 
     items: Sequence[Any]
     total: int
@@ -56,7 +56,7 @@ class Page:
         }
 
 
-class Keys(NamedTuple):
+class KeyQuery(NamedTuple):
     """A statement that finds the keys of a page's rows faster than the page's own statement.
 
     `statement` selects the sort column and the unique column under their names. If `branches` is
@@ -91,11 +91,11 @@ class _Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """The position at which a page starts, and its direction and maximum length.
+class PageStart:
+    """The position at which a page starts, its direction, and its maximum number of rows.
 
-    The page starts after the `values` of the sort columns, or at the start of the list if there are
-    no values.
+    The page starts after the row with these `values` in the sort columns. If there are no values,
+    it starts at the beginning of the list.
     """
 
     values: Mapping[str, Any]
@@ -111,13 +111,13 @@ class Edge:
 def paginate_rows(
     request: PageRequest,
     order: Mapping[str, type],
-    fetch: Callable[[Edge], tuple[list[Any], int | None]],
+    fetch: Callable[[PageStart], tuple[list[Any], int | None]],
 ) -> Page:
     """Return a page of the rows that `fetch` returns.
 
     `order` maps the sort columns to their types. The last column is unique. `fetch` returns up to
-    `limit` rows after the edge, in order, and for the first page also the total. Raises 422 on
-    `cursor` if the cursor does not belong to this list.
+    `limit` rows from the page start, in order. For the first page, it also returns the total.
+    Raises 422 on `cursor` if the cursor does not belong to this list.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     backward = cursor is not None and cursor.backward
@@ -125,7 +125,7 @@ def paginate_rows(
     if cursor is not None:
         values = dict(zip(order, parse_values(cursor, list(order.values())), strict=True))
     descending = request.sort.startswith("-") is not backward
-    rows, total = fetch(Edge(values, descending, request.page_size + 1))
+    rows, total = fetch(PageStart(values, descending, request.page_size + 1))
     if cursor is not None:
         total = cursor.total
     else:
@@ -141,16 +141,16 @@ def paginate(
     unique: Column,
     total: ColumnElement[int] | None = None,
     count: Select[Any] | None = None,
-    keys: Sequence[Keys] = (),
+    keys: Sequence[KeyQuery] = (),
 ) -> Page:
     """Return one page of `statement`, which has filters but no order.
 
-    `sorts` maps the sort keys of the API to columns that are never null. `unique` breaks ties. All
-    of these must be columns of the statement, or attributes of the entity that it selects. `total`
-    is an SQL expression for the length of the list (see `app.kit.counters`). If `total` is None,
-    the rows of `count`, or of the statement, are counted, which is only allowed for lists that do
-    not grow. If there are `keys`, their union finds the rows of the page, and not the conditions of
-    the statement. Raises 422 on `cursor` if the cursor does not belong to this list.
+    `sorts` maps the sort keys of the API to columns that are never null. `unique` breaks ties.
+    These columns must belong to the statement or to the entity that it selects. `total` is an SQL
+    expression for the length of the list (see `app.kit.counters`). If `total` is None, the rows of
+    `count`, or of the statement, are counted, which is only allowed for lists that do not grow. If
+    there are `keys`, the union of their statements determines the rows of the page. Raises 422 on
+    `cursor` if the cursor does not belong to this list.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     order = _build_order(request, cursor, sorts, unique)
@@ -190,7 +190,7 @@ def _build_order(
 
 
 def _apply_order(
-    statement: Select[Any], order: _Order, keys: Sequence[Keys], limit: int
+    statement: Select[Any], order: _Order, keys: Sequence[KeyQuery], limit: int
 ) -> Select[Any]:
     if not keys:
         return order.apply(statement, order.columns).limit(limit)
@@ -204,7 +204,7 @@ def _apply_order(
     return order.sort(joined_statement, [page_keys.c[name] for name in order.names])
 
 
-def _select_first_keys(keys: Keys, order: _Order, limit: int) -> Subquery:
+def _select_first_keys(keys: KeyQuery, order: _Order, limit: int) -> Subquery:
     columns = [keys.statement.selected_columns[name] for name in order.names]
     first_keys = order.apply(keys.statement, columns).limit(limit)
     if keys.branches is None:
@@ -263,10 +263,10 @@ __all__ = [
     "DEFAULT_PAGE_SIZE",
     "MAX_PAGE_SIZE",
     "Column",
-    "Edge",
-    "Keys",
+    "KeyQuery",
     "Page",
     "PageRequest",
+    "PageStart",
     "build_binding",
     "paginate",
     "paginate_rows",

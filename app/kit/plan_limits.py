@@ -1,4 +1,4 @@
-"""Plan limits: the interface by which features check whether the plan allows an addition.
+"""Plan limits: the interface with which features check whether the plan allows an addition.
 
 Billing implements the interface, and the factory binds the implementation. A check and the addition
 that it allows run in one transaction. If a meter has a limit, other checks of the meter for this
@@ -38,12 +38,12 @@ class Meter(StrEnum):
 
 _NOUNS: Mapping[Meter, str] = {
     Meter.MEMBERS: "members",
-    Meter.DOCUMENTS: "documents in this month",
+    Meter.DOCUMENTS: "documents this month",
     Meter.STORED_BYTES: "stored bytes",
     Meter.ACTIVE_SCHEMAS: "active schemas",
     Meter.CONNECTORS: "connectors",
     Meter.WEBHOOKS: "webhooks",
-    Meter.AI_PAGES: "pages with AI assistance in this month",
+    Meter.AI_PAGES: "pages with AI assistance this month",
 }
 
 
@@ -93,9 +93,9 @@ def set_caller_organization(organization: Organization | None) -> None:
 
 
 def find_plan() -> tuple[str, Mapping[str, Any]] | None:
-    """Return the current organization's plan and custom limits, as authentication has read them.
+    """Return the current organization's plan and custom limits, if authentication has read them.
 
-    Returns None if authentication has not read them, for example in jobs.
+    Returns None otherwise, for example in jobs.
     """
     organization = _caller_organization.get()
     if organization is None or organization.plan is None:
@@ -117,14 +117,14 @@ def bind(implementation: OpenAllowance) -> None:
 def open_allowance(*meters: Meter) -> Allowance:
     """Return the allowance of the current organization for these meters.
 
-    It locks the meters that have a limit until the transaction ends. Earlier additions in this
+    The meters that have a limit stay locked until the transaction ends. Earlier additions in this
     transaction count as used.
     """
     return _implementation[0](meters)
 
 
 def reserve(meter: Meter, quantity: int = 1) -> None:
-    """Check that `quantity` may be added to a meter before adding it.
+    """Reserve `quantity` on a meter. Call this before the transaction adds the quantity.
 
     Raises 402 `plan_limit_reached` if the limit would be exceeded.
     """
@@ -132,7 +132,7 @@ def reserve(meter: Meter, quantity: int = 1) -> None:
 
 
 def confirm(meter: Meter, quantity: int = 1) -> None:
-    """Check that this transaction was allowed to add the `quantity` that it has just added.
+    """Confirm that the plan allows the `quantity` that this transaction has just added.
 
     Use it if only the insertion of a row shows whether the row is new. Raises 402
     `plan_limit_reached` if the limit is exceeded. The caller must then roll back.

@@ -1,9 +1,9 @@
 """Prepared statements for hot paths: planned once per connection, without SQLAlchemy's overhead.
 
-They are for the few most frequent requests. In these, SQLAlchemy's compile cache and result objects
-take several times as long as PostgreSQL. Prepared statements must contain a condition for the
-organization: the ORM's tenant filter does not apply to them, but row-level security does. Errors
-are raised as SQLAlchemy errors, so that they result in the same responses.
+They are for the few most frequent requests. For these requests, SQLAlchemy's compile cache and
+result objects take several times as long as PostgreSQL. Prepared statements must contain a
+condition for the organization: the ORM's tenant filter does not apply to them, but row-level
+security does. Errors are raised as SQLAlchemy errors, so that they result in the same responses.
 """
 
 import threading
@@ -67,7 +67,7 @@ class Prepared:
         """Run the statement, and return its rows.
 
         It runs in the request's transaction, or in autocommit if the request is read-only. Values
-        must have types that psycopg2 can adapt. Pass UUIDs and JSON as text.
+        must have types that psycopg2 can adapt. Pass UUIDs and JSON as strings.
         """
         if db.is_read_only():
             return self._run_in_autocommit(values)

@@ -1,11 +1,11 @@
-"""Frequently requested lists, whose pages are read with prepared statements."""
+"""Frequently requested lists. Their pages are read with prepared statements."""
 
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, asc, bindparam, desc, tuple_
 
 from app.kit import tenancy
-from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
+from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
 from app.kit.periods import Column
 from app.kit.prepared import Prepared
 
@@ -54,7 +54,7 @@ class PreparedList:
         """
         return paginate_rows(request, self._order, self._fetch)
 
-    def _fetch(self, edge: Edge) -> tuple[list[Any], int | None]:
+    def _fetch(self, edge: PageStart) -> tuple[list[Any], int | None]:
         statement = self._statements[edge.descending, edge.is_first]
         organization_id = str(tenancy.current_organization_id())
         values = [str(value) for value in edge.values.values()]

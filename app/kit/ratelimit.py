@@ -42,7 +42,7 @@ per client address (`ip`) or per organization (`org`)."""
 
 
 def get_client_key() -> str:
-    """Return the key by which a client is counted: its network (see `app.kit.networks`)."""
+    """Return the key under which a client's requests are counted: its network (see `networks`)."""
     try:
         return parse_network(request.remote_addr or "").hex()
     except OSError:
@@ -79,8 +79,8 @@ def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
         functions[None] = original_functions
 
 
-class Store:
-    """The shared counters. After a failure of the store, they are not used for a few seconds."""
+class RateLimitStore:
+    """The shared request counters. After a failure, the store is not used for a few seconds."""
 
     pause_seconds = 5.0
 
@@ -89,7 +89,7 @@ class Store:
         self._paused_until = 0.0
 
     def hit(self, item: RateLimitItem, *key: str) -> tuple[bool, int, float] | None:
-        """Count one request or use.
+        """Count one request or action.
 
         Returns whether it is allowed, how many more are allowed, and the Unix time at which the
         limit resets. Returns None if the store fails.
@@ -108,12 +108,12 @@ class Store:
         return is_allowed, stats.remaining, stats.reset_time
 
 
-_store = Store()
+_store = RateLimitStore()
 _items: dict[str, RateLimitItem] = {name: parse(text) for name, (text, _) in LIMITS.items()}
 
 
 def check(name: str, organization_key: Callable[[], str]) -> None:
-    """Count one request against the limit `name`.
+    """Check the limit `name`, and count one request against it.
 
     Raises 429 `rate_limited` with `Retry-After` if the limit is exceeded.
     """

@@ -1,4 +1,4 @@
-"""Redaction of log events: secrets are hidden, and other values are converted for JSON."""
+"""Redaction of log events. Secrets are hidden, and other values are converted for JSON."""
 
 import re
 from collections.abc import Mapping

@@ -65,9 +65,9 @@ class Keyring:
         self._derive = lru_cache(maxsize=128)(self._derive_key)
 
     def encrypt(self, plain: bytes | str) -> str:
-        """Encrypt `plain` (text as UTF-8) with the first key, and return the Fernet token.
+        """Encrypt `plain` with the first key, and return the Fernet token.
 
-        Raises UnicodeEncodeError if the text has lone surrogates.
+        A string is encoded as UTF-8. Raises UnicodeEncodeError if it has lone surrogates.
         """
         data = plain.encode() if isinstance(plain, str) else plain
         return self._fernet.encrypt(data).decode("ascii")
@@ -110,15 +110,15 @@ class Keyring:
         return hmac.compare_digest(self.sign(purpose, payload), signature)
 
     def fingerprint(self, purpose: str, secret: str) -> str:
-        """Return the hash to store instead of a token or API key, as 64 hexadecimal characters.
+        """Compute the hash to store instead of a token or API key: 64 hexadecimal characters.
 
         A keyed hash is sufficient because these secrets are random and long, unlike passwords.
         """
         key = self._derive(f"fingerprint:{purpose}")
         return hmac.digest(key, secret.encode("utf-8", "surrogatepass"), "sha256").hex()
 
-    def derived_key(self, purpose: str) -> bytes:
-        """Return a 32-byte key for `purpose`, for use outside of this module."""
+    def derive_key(self, purpose: str) -> bytes:
+        """Derive a 32-byte key for `purpose`, for use outside of this module."""
         return self._derive(f"key:{purpose}")
 
     def _derive_key(self, info: str) -> bytes:
@@ -148,9 +148,9 @@ def random_hex(nbytes: int = 32) -> str:
 class HashingSlots:
     """Limits the number of threads that hash passwords or wait to hash them.
 
-    Further threads wait up to `wait_seconds` for a slot. If there have been too few slots for more
-    than `flood_seconds`, further threads get an error immediately, so that the remaining threads
-    can serve all other requests.
+    Additional threads wait up to `wait_seconds` for a slot. If there have been too few slots for
+    more than `flood_seconds`, additional threads get an error immediately, so that the remaining
+    threads can serve all other requests.
     """
 
     flood_seconds = 1.0

@@ -23,7 +23,7 @@ PLANS = ("free", "team", "business", "enterprise", "unlimited")
 
 
 class SettingsError(Exception):
-    """The settings are invalid. `problems` has one sentence for each problem."""
+    """The settings are invalid. `problems` contains one sentence for each problem."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(["The settings are invalid:", *(f"- {p}" for p in problems)]))

@@ -1,4 +1,4 @@
-"""Parsers for settings. Each parses the text of an environment variable, or raises ValueError.
+"""Parsers for settings. Each parser converts an environment variable, or raises ValueError.
 
 This module imports only the standard library, like `settings`.
 """

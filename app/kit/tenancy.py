@@ -26,7 +26,7 @@ class TenantNotBoundError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TenantScope:
     """The bound organization, or all organizations if `organization_id` is None.
 
     `sql` sends the scope to PostgreSQL.
@@ -45,14 +45,14 @@ def _build_scope_sql(organization: str, all_organizations: str) -> str:
 
 
 _UNBOUND = _build_scope_sql("", "")
-_ALL_ORGANIZATIONS = Scope(None, _build_scope_sql("", "on"))
-_scope: ContextVar[Scope | None] = ContextVar("tenant_scope", default=None)
+_ALL_ORGANIZATIONS = TenantScope(None, _build_scope_sql("", "on"))
+_scope: ContextVar[TenantScope | None] = ContextVar("tenant_scope", default=None)
 
 
 @contextmanager
 def organization(organization_id: UUID) -> Iterator[None]:
     """Bind one organization while the block runs."""
-    token = _scope.set(Scope(organization_id, _build_scope_sql(str(organization_id), "")))
+    token = _scope.set(TenantScope(organization_id, _build_scope_sql(str(organization_id), "")))
     try:
         yield
     finally:
@@ -61,7 +61,7 @@ def organization(organization_id: UUID) -> Iterator[None]:
 
 @contextmanager
 def across_organizations(*, reason: str) -> Iterator[None]:
-    """Bind all organizations while the block runs. `reason` tells readers of the code why."""
+    """Bind all organizations while the block runs. `reason` explains why this is necessary."""
     assert reason
     token = _scope.set(_ALL_ORGANIZATIONS)
     try:
@@ -75,7 +75,7 @@ def bind(organization_id: UUID | None) -> None:
     if organization_id is None:
         _scope.set(None)
     else:
-        _scope.set(Scope(organization_id, _build_scope_sql(str(organization_id), "")))
+        _scope.set(TenantScope(organization_id, _build_scope_sql(str(organization_id), "")))
 
 
 def current_organization_id() -> UUID:
@@ -99,7 +99,7 @@ TENANT_TABLES: set[str] = set()
 
 
 class TenantModel:
-    """Mixin for tables whose rows belong to an organization, which is part of the primary key."""
+    """Mixin for tables whose rows belong to an organization. Its id is part of the primary key."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         TENANT_TABLES.add(str(cls.__dict__["__tablename__"]))
@@ -138,7 +138,7 @@ def _reject_tenant_tables(statement: Any) -> None:
 
 
 def build_scope_prefix(connection: Any, info: MutableMapping[Any, Any]) -> str:
-    """Return the SQL that sets the scope, to be put before a statement on `connection`.
+    """Return the SQL that sets the scope. It is put before a statement on `connection`.
 
     In autocommit, a setting lasts for one statement, so every statement needs this SQL. In a
     transaction, the SQL also sets the actor, because only transactions change audited records. It
@@ -163,7 +163,7 @@ def _before_cursor_execute(
 ) -> tuple[str, object]:
     """Send the scope to PostgreSQL in the same round trip as the statement that needs it.
 
-    A statement for a server-side cursor cannot have a prefix, so its caller must call `apply`
+    A statement for a server-side cursor cannot have a prefix, so its caller must call `send_scope`
     first. A failed transaction accepts only the rollback to a savepoint, which also resets the
     scope in PostgreSQL.
     """
@@ -181,7 +181,7 @@ def _clear_sent_scope(conn: Connection, *_: object) -> None:
         conn.info.pop("scope", None)
 
 
-def apply(connection: Connection) -> None:
+def send_scope(connection: Connection) -> None:
     """Send the scope to PostgreSQL now. This is required before COPY or a server-side cursor."""
     connection.exec_driver_sql("SELECT 1")
 

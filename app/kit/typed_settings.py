@@ -1,4 +1,4 @@
-"""Settings of connectors and export destinations.
+"""Settings for connectors and export destinations.
 
 A JSON Schema for each type validates the settings. Secrets are stored encrypted.
 """
@@ -33,8 +33,8 @@ class SettingsType(Protocol):
         """The names of the settings that are secrets."""
 
 
-class Settings(NamedTuple):
-    """Validated settings, split into settings that users may see and secrets."""
+class ValidatedSettings(NamedTuple):
+    """Validated settings. The secrets are separate from the settings that users may see."""
 
     public: dict[str, Any]
     secrets: dict[str, Any]
@@ -42,8 +42,8 @@ class Settings(NamedTuple):
 
 def check_settings(
     settings_type: SettingsType, new_settings: Mapping[str, Any], *, field: str
-) -> Settings:
-    """Validate settings, and split off the secrets. Settings that are None are left out.
+) -> ValidatedSettings:
+    """Validate settings, and separate the secrets. Settings that are None are left out.
 
     Raises 400 on `field` or one of its properties if the settings are invalid.
     """
@@ -53,16 +53,20 @@ def check_settings(
         raise errors.invalid(_describe(problem), ".".join((field, *_find_path(problem))))
     _check_encryption(settings, field)
     names = settings_type.secrets
-    return Settings(
+    return ValidatedSettings(
         {name: value for name, value in settings.items() if name not in names},
         {name: value for name, value in settings.items() if name in names},
     )
 
 
 def merge_settings(
-    settings_type: SettingsType, stored: Settings, new_settings: Mapping[str, Any], *, field: str
-) -> Settings:
-    """Validate new settings that replace the stored settings, and return them.
+    settings_type: SettingsType,
+    stored: ValidatedSettings,
+    new_settings: Mapping[str, Any],
+    *,
+    field: str,
+) -> ValidatedSettings:
+    """Merge new settings with the stored secrets, validate them, and return them.
 
     If `new_settings` contains no secrets, the stored secrets are kept. The host, account and
     protocol must then be the same as before. Raises 400 like `check_settings`.
@@ -82,12 +86,12 @@ def merge_settings(
 
 
 def encrypt_secrets(secrets: Mapping[str, Any]) -> str | None:
-    """Return the secrets as an encrypted JSON object, or None if there are no secrets."""
+    """Encrypt the secrets as a JSON object. Returns None if there are no secrets."""
     return container.keyring().encrypt(json.dumps(secrets)) if secrets else None
 
 
 def decrypt_secrets(token: str | None) -> dict[str, Any]:
-    """Return the secrets that `encrypt_secrets` encrypted. They are empty if `token` is None."""
+    """Decrypt the secrets that `encrypt_secrets` encrypted. Returns {} if `token` is None."""
     if token is None:
         return {}
     secrets: dict[str, Any] = json.loads(container.keyring().decrypt(token))

@@ -1,4 +1,4 @@
-"""Detection of invisible text, because people cannot see names without visible characters."""
+"""Detection of invisible characters. A name needs at least one visible character."""
 
 import unicodedata
 

@@ -52,7 +52,7 @@ def render_with_borders(invoice: Invoice) -> bytes:
     supplier = invoice.supplier
     sheet.draw_text(left + 8, 112, supplier.name, Font(11, bold=True, family="Times"))
     contacts = [*supplier.address, supplier.phone, supplier.email]
-    sheet.draw_texts(left + 8, 128, contacts, Font(9, family="Times"))
+    sheet.draw_text_lines(left + 8, 128, contacts, Font(9, family="Times"))
     sheet.draw_text(
         left + half_width + 8, 112, words["customer"], Font(9, bold=True, family="Times")
     )
@@ -95,11 +95,13 @@ def _draw_band(sheet: Sheet, invoice: Invoice) -> None:
     sheet.draw_box(0, 0, 165, sheet.height, fill="#1f3b4d", stroke=None)
     sheet.draw_box(28, 50, 44, 44, fill="#e0a526", stroke=None)
     light_font = Font(8.5, color="#ffffff")
-    y = sheet.draw_texts(28, 125, supplier.name.split(" "), Font(13, bold=True, color="#ffffff"))
+    y = sheet.draw_text_lines(
+        28, 125, supplier.name.split(" "), Font(13, bold=True, color="#ffffff")
+    )
     sheet.draw_text(28, y + 14, supplier.name, Font(7, color="#ffffff"))
-    y = sheet.draw_texts(28, y + 28, [*supplier.address, "", supplier.phone], light_font)
+    y = sheet.draw_text_lines(28, y + 28, [*supplier.address, "", supplier.phone], light_font)
     sheet.draw_text(28, y, supplier.email, Font(7, color="#ffffff"))
-    y = sheet.draw_texts(28, 700, [words["tax_id"], supplier.tax_id], light_font)
+    y = sheet.draw_text_lines(28, 700, [words["tax_id"], supplier.tax_id], light_font)
     if invoice.iban:
         sheet.draw_text(28, y + 8, words["iban"], light_font)
         sheet.draw_text(28, y + 20, format_iban(invoice.iban), Font(7.5, color="#ffffff"))
@@ -110,7 +112,7 @@ def _draw_recipient(
 ) -> float:
     if party is None:
         return y
-    return sheet.draw_texts(x, y, [party.name, *party.address], font or Font(10))
+    return sheet.draw_text_lines(x, y, [party.name, *party.address], font or Font(10))
 
 
 def _draw_details(
@@ -162,4 +164,4 @@ def _draw_side_column(sheet: Sheet, invoice: Invoice) -> None:
     y = 140.0
     for label, texts in sections:
         sheet.draw_text(45, y, label.upper(), Font(7, bold=True, color="#27509b"))
-        y = sheet.draw_texts(45, y + 13, [text for text in texts if text]) + 12
+        y = sheet.draw_text_lines(45, y + 13, [text for text in texts if text]) + 12

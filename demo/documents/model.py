@@ -87,9 +87,9 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of a contract's text. Tables have `rows`, and page breaks have no content.
+    """A block of a contract's text.
 
-    All other types of blocks have `text`.
+    Tables have `rows`, page breaks have no content, and all other types of blocks have `text`.
     """
 
     kind: Literal["title", "heading", "text", "table", "break"]

@@ -24,7 +24,7 @@ from demo.documents.wording import (
 PAPER, INK = 244, 40
 SIZE = (1240, 1754)  # A4 at 150 dots per inch
 SKEW_DEGREES = 1.1
-NOISE_SHARE = 0.07
+NOISE_FRACTION = 0.07
 
 
 def render_scan(invoice: Invoice) -> bytes:
@@ -89,4 +89,4 @@ def _add_noise(page: Image.Image) -> Image.Image:
     rotated = page.rotate(SKEW_DEGREES, Image.Resampling.BILINEAR, fillcolor=PAPER)
     # A hash stream gives the same noise on every machine and Python version.
     grain = Image.frombytes("L", SIZE, shake_256(b"grain").digest(SIZE[0] * SIZE[1]))
-    return Image.blend(rotated, grain, NOISE_SHARE)
+    return Image.blend(rotated, grain, NOISE_FRACTION)

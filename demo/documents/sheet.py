@@ -63,7 +63,9 @@ class Sheet:
         }[align]
         draw(x, self.height - y, text)
 
-    def draw_texts(self, x: float, y: float, texts: Iterable[str], font: Font = PLAIN) -> float:
+    def draw_text_lines(
+        self, x: float, y: float, texts: Iterable[str], font: Font = PLAIN
+    ) -> float:
         """Draw lines of text below each other, and return the baseline for the next line."""
         for text in texts:
             self.draw_text(x, y, text, font)
@@ -127,7 +129,7 @@ class Sheet:
         *,
         leading: float = 15,
     ) -> float:
-        """Draw labels on the left and texts on the right; return the baseline for the next pair."""
+        """Draw labels on the left and values on the right. Return the next pair's baseline."""
         for label, text in pairs:
             self.draw_text(left, y, label, font)
             self.draw_text(right, y, text, font, "right")

@@ -41,7 +41,8 @@ def build_invoice_tags(invoice: Invoice) -> list[Tag]:
 def build_contract_tags(contract: Contract) -> list[Tag]:
     """Build the tags for a contract, with one `parties` tag for each party.
 
-    The signature region is omitted, because its only value is a box on a page, which is not known.
+    The signature region is omitted, because its value is a box on a page, and the position
+    of the box is not known.
     """
     values: list[tuple[str, object]] = [("title", contract.title)]
     values.extend(("parties", party) for party in contract.parties)

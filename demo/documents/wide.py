@@ -42,7 +42,7 @@ def render_rotated(invoice: Invoice) -> bytes:
 
 
 def render_many_pages(invoice: Invoice) -> bytes:
-    """Render a long list of goods; following pages begin with the amount carried forward."""
+    """Render an invoice with many lines; each new page begins with the amount carried forward."""
     words = get_wording(invoice.locale)
     sheet = Sheet(A4, title=f"{words['invoice']} {invoice.number}", author=invoice.supplier.name)
     starts = range(0, len(invoice.lines), LINES_PER_PAGE)
@@ -123,9 +123,9 @@ def _draw_first_header(sheet: Sheet, invoice: Invoice) -> float:
         sheet.width - 125, 58, "EISEN & HAIN", Font(13, bold=True, color="#ffffff"), "center"
     )
     contacts = [supplier.name, *supplier.address, supplier.phone, supplier.email]
-    sheet.draw_texts(sheet.width - 200, 84, contacts, Font(8))
+    sheet.draw_text_lines(sheet.width - 200, 84, contacts, Font(8))
     if customer:
-        sheet.draw_texts(50, 110, [customer.name, *customer.address], Font(10))
+        sheet.draw_text_lines(50, 110, [customer.name, *customer.address], Font(10))
     sheet.draw_text(50, 190, f"{words['invoice']} {invoice.number}", Font(15, bold=True))
     return sheet.draw_pairs(50, 250, 212, list_heading_details(invoice), Font(9), leading=13) + 10
 

@@ -1,4 +1,4 @@
-"""Format labels, dates and amounts in the way that is usual in each language and country."""
+"""Format labels, dates and amounts as is usual in each language and country."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -56,7 +56,7 @@ class Wording:
 
 @cache
 def get_wording(locale: str) -> Wording:
-    """Read the labels and formats of a locale such as `de-CH`.
+    """Return the labels and formats of a locale such as `de-CH`.
 
     Raises KeyError if the locale is unknown.
     """
@@ -80,7 +80,7 @@ def format_iban(iban: str) -> str:
 
 
 def list_heading_details(invoice: Invoice) -> list[tuple[str, str]]:
-    """Return the labels and texts for an invoice's number, dates and supplier tax number."""
+    """Return labels and formatted values for an invoice's number, dates and supplier tax number."""
     words = get_wording(invoice.locale)
     details = [(words["number"], invoice.number), (words["date"], words.format_day(invoice.issued))]
     if invoice.due:
@@ -90,7 +90,7 @@ def list_heading_details(invoice: Invoice) -> list[tuple[str, str]]:
 
 
 def list_line_cells(invoice: Invoice) -> list[tuple[str, str, str, str]]:
-    """Return the description, quantity, unit price and amount of each line as formatted texts."""
+    """Return the formatted description, quantity, unit price and amount of each line."""
     words = get_wording(invoice.locale)
     return [
         (
@@ -110,7 +110,7 @@ def list_column_titles(invoice: Invoice) -> tuple[str, str, str, str]:
 
 
 def list_totals(invoice: Invoice) -> list[tuple[str, str]]:
-    """Return the labels and texts for the subtotal, tax and total, in this order."""
+    """Return labels and formatted values for the subtotal, tax and total, in this order."""
     words = get_wording(invoice.locale)
     rate = words.format_quantity(invoice.tax_rate)
     return [

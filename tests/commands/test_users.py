@@ -89,7 +89,7 @@ def test_list(flask, org: Org) -> None:
 def test_disable_and_enable(flask, org: Org, log_in) -> None:
     email = org.email("owner")
     found = flask.ok("user", "disable", email)
-    assert found.stderr == f"Organizations left without another owner: {org.slug}.\n"
+    assert found.stderr == f"Organizations without another owner: {org.slug}.\n"
     assert org.api("owner").get("/artifacts").status_code == 401
     assert log_in(email, PASSWORD) == 401
     assert [r["email"] for r in flask.json("user", "list", "--org", org.slug, "--disabled")] == [

@@ -9,7 +9,7 @@ import requests
 
 from app.commands import webhook_receiver
 from app.commands import webhooks as command
-from app.commands.webhook_receiver import Receiver, Verification, run_receiver
+from app.commands.webhook_receiver import Receiver, SignatureStatus, run_receiver
 from app.delivery.webhooks import sending
 from tests.delivery.webhooks import conftest as webhooks_conftest
 from tests.delivery.webhooks.conftest import Hooks
@@ -143,7 +143,7 @@ def test_old_or_missing_signatures_are_named(signed: dict[str, str]) -> None:
     old = {"webhook_timestamp": "1000", "webhook_signature": ""}
     old["webhook_signature"] = sending.sign_standard([SECRET.encode()], "one", 1000, b"{}")
     assert listening.post(b"{}", **{**signed, **old}) == 500
-    assert f"Standard Webhooks: {Verification.EXPIRED}" in listening.output()
+    assert f"Standard Webhooks: {SignatureStatus.EXPIRED}" in listening.output()
     assert listening.post(b"{}") == 500
     assert "signature: missing; Standard Webhooks: missing" in listening.output()
     garbage = {"X_Service_Signature": "\u00e9", "webhook_signature": "v1,% v2 ,"}

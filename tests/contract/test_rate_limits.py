@@ -55,7 +55,7 @@ def _id(one: Limited) -> str:
 
 @pytest.fixture(autouse=True)
 def _on(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ratelimit, "_store", ratelimit.Store())
+    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
     container.current().redis(timeout=5).flushall()
 
 

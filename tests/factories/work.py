@@ -116,7 +116,7 @@ def drain(app: Flask) -> None:
     queues = [Queue(name, connection=connection, serializer=JSONSerializer) for name in names]
     functions = frozenset({DRAIN, *(source.function for source in handlers.SOURCES)})
     for _ in range(_ROUNDS):
-        sent = relay.round()
+        sent = relay.run_once()
         if not sent and not _count_messages(connection, queues):
             return
         worker = build_worker(InProcessWorker, app, names, functions, connection, Event())

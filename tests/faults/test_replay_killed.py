@@ -3,14 +3,14 @@
 import pytest
 import redis
 
-from app.delivery.webhooks.queries.replays import BATCH
+from app.delivery.webhooks.queries.replays import BATCH_SIZE
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import Receiver
 from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
 
-DELIVERIES = BATCH + 100
+DELIVERIES = BATCH_SIZE + 100
 _FILL = """
 INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body, status,
     test, round, attempts_in_round, attempt_count, created_at, updated_at, next_attempt_at)
@@ -32,7 +32,7 @@ def test_a_replay_outlives_its_worker_and_valkey(place: Site, receiver: Receiver
         place.call("POST", f"{path}/activate", json={"replay": {}})
         gate.kill(gate.step("worker.py"))
     progress = place.call("GET", path)["replay"]["progress"]
-    assert progress == {"done": BATCH, "total": DELIVERIES}
+    assert progress == {"done": BATCH_SIZE, "total": DELIVERIES}
     job = place.find_job("webhooks.replay").id
     redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
     place.expire_lease(job)

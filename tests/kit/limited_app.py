@@ -1,9 +1,9 @@
-"""Applications in their own processes that send requests to themselves.
+"""Applications in separate processes that send requests to themselves.
 
-Reads lines with JSON [{settings, requests: [{path, address, headers}]}]. Each item is answered by a
-process of its own, all of a line at the same time, as [[status, seconds]]; the line is answered by
-a line with the list of these. The processes are forked, because loading the modules takes most of
-the time of a start.
+Reads lines of JSON: a list of items with `settings` and `requests`, each with `path`, `address` and
+`headers`. For each item, a separate process returns a list of [status, seconds]. The processes of a
+line run at the same time, and their results are written as one line. The processes are forked,
+because loading the modules takes most of the start time.
 """
 
 import json
@@ -31,7 +31,7 @@ def answer(item: dict[str, Any]) -> list[tuple[int, float]]:
 
 
 def start(item: dict[str, Any]) -> int:
-    """Answer an item in a child, and return the descriptor from which the result is read."""
+    """Run an item in a child process, and return the descriptor from which to read its result."""
     reading, writing = os.pipe()
     if os.fork() == 0:
         try:

@@ -1,4 +1,4 @@
-"""Who acts, as the kit tells PostgreSQL."""
+"""The actor that is sent to PostgreSQL for the audit log."""
 
 from threading import Thread
 from typing import Any
@@ -47,7 +47,7 @@ def test_any_label_arrives_as_it_is(app: Flask, label: str) -> None:
         told = _told()
         assert (told["kind"], told["id"]) == ("user", str(actor))
         assert told["label"] == label[:320]
-        # With parameters the driver looks for placeholders in the whole message.
+        # With parameters, the driver searches for placeholders in the whole SQL text.
         assert db.session().scalar(text("SELECT CAST(:n AS int)"), {"n": 7}) == 7
         db.session().rollback()
 

@@ -1,4 +1,4 @@
-"""A full disk: what would take space is refused, all else goes on, and all of it comes back."""
+"""A full disk: large writes are refused until there is space, and other operations still work."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -17,14 +17,14 @@ from tests.factories.scrape import counted
 from tests.factories.workspace import Workspace, tag
 
 EVERYTHING = 1 << 60
-"""A reserve that no disk has."""
+"""A reserve that is larger than any disk."""
 
 Full = Callable[[], AbstractContextManager[None]]
 
 
 @pytest.fixture
 def full(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Full:
-    """A context in which less than the reserve is free."""
+    """Return a context manager during which less than the reserve is free."""
 
     @contextmanager
     def fill() -> Iterator[None]:
@@ -98,7 +98,7 @@ def test_readiness_tells_of_it_and_stays(org: Org, full: Full) -> None:
 
 
 class _Body(io.BytesIO):
-    """A body that comes in while the disk fills up."""
+    """A request body that is received while the disk becomes full."""
 
     def __init__(self, data: bytes, fill: Callable[[], None]) -> None:
         super().__init__(data)
@@ -169,7 +169,7 @@ def test_an_export_waits_for_space(org: Org, full: Full, work: Callable[[], None
 
 
 def _make_due(org: Org) -> None:
-    """Let the organization's jobs wait no longer for their next attempt."""
+    """Make the organization's jobs due immediately."""
     statement = text(
         "UPDATE jobs SET due_at = now() WHERE organization_id = :org AND due_at IS NOT NULL"
     )

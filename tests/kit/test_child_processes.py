@@ -1,4 +1,4 @@
-"""When a child that died is started again, and how several are stopped."""
+"""The delays before restarts of child processes, and stopping several processes."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ import pytest
 from app.kit.child_processes import (
     Backoff,
     ForkedChild,
-    Restarts,
+    RestartState,
     describe_exit,
     send_signal,
     stop_in_parallel,
@@ -21,7 +21,7 @@ from app.kit.child_processes import (
 
 
 def _fork(target: Callable[[], None]) -> ForkedChild:
-    """Fork a child that says by a pipe that it is set up, so that no signal comes too early."""
+    """Fork a child, and wait until it reports that it is ready for signals."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -51,7 +51,7 @@ def _accept_sigterm() -> None:
 
 
 def test_the_delay_doubles_up_to_its_limit() -> None:
-    restarts = Restarts()
+    restarts = RestartState()
     delays = []
     for _ in range(4):
         restarts.record_start()
@@ -66,7 +66,7 @@ def test_a_healthy_life_resets_the_delay(monkeypatch: pytest.MonkeyPatch) -> Non
     clock = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     backoff = Backoff(first=1.0, longest=8.0, healthy=10.0)
-    restarts = Restarts()
+    restarts = RestartState()
     restarts.record_start()
     assert [restarts.record_exit(backoff), restarts.record_exit(backoff)] == [1.0, 2.0]
     clock[0] += 2.0

@@ -1,4 +1,4 @@
-"""Times of cron expressions, also on days on which the clock is changed."""
+"""Due times of cron expressions, including days on which clocks change."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -25,7 +25,7 @@ def test_a_time_that_does_not_exist_is_due_once() -> None:
 def test_a_time_that_comes_twice_is_due_once() -> None:
     found = _list_times("30 2 * * *", BERLIN, "2026-10-24T12:00:00Z", 2)
     assert found == ["10-25 00:30", "10-26 01:30"]
-    # Between the two, and after the second.
+    # Between the two occurrences, and after the second.
     for after in ("2026-10-25T01:10:00Z", "2026-10-25T01:40:00Z"):
         assert _list_times("30 2 * * *", BERLIN, after, 1) == ["10-26 01:30"]
 

@@ -1,4 +1,4 @@
-"""What PostgreSQL refuses, in the contract's words."""
+"""Translation of PostgreSQL errors into API errors."""
 
 import pytest
 from flask import Flask
@@ -11,7 +11,7 @@ from app.kit.errors import ApiError
 
 
 def _answer(app: Flask, state: str) -> Exception:
-    """Return what becomes of an error with this SQLSTATE."""
+    """Return the translation of an error with this SQLSTATE."""
     raised = f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END $$"
     with app.app_context():
         with pytest.raises(DBAPIError) as failure:

@@ -1,4 +1,4 @@
-"""The guard of the database: who waits is woken, who comes is refused, and it ends by itself."""
+"""The database circuit breaker: how it opens, what it refuses, and how it closes."""
 
 import os
 import threading
@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.kit import db
 from app.kit.db_guard.guard import Guard
-from app.kit.db_guard.probe import Answer, Probe
+from app.kit.db_guard.probe import Probe, ProbeResult
 from app.kit.jobs.faults import is_fault
 from app.kit.settings_values import DATABASE_ROLE
 from devserver.postgres import EmbeddedPostgres
@@ -24,7 +24,7 @@ from tests.factories.proxy import Proxy
 from tests.factories.waiting import wait_until
 
 IN_TIME = 15.0
-"""Seconds; the goal is five, on a machine with nothing else to do."""
+"""A time limit in seconds. The goal is five seconds on an idle machine."""
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def _one(engine: Engine) -> Any:
 
 
 def _refused(engine: Engine) -> float:
-    """Seconds until an OperationalError."""
+    """Return the seconds until an OperationalError is raised."""
     began = time.monotonic()
     with pytest.raises(OperationalError):
         _one(engine)
@@ -116,7 +116,7 @@ def test_a_commit_and_a_copy_are_woken_too(engine: Engine, proxy: Proxy) -> None
 
 
 class _Vanishing:
-    """A file in whose first write the database goes away."""
+    """A file whose first write makes the database unreachable."""
 
     def __init__(self, proxy: Proxy) -> None:
         self._proxy = proxy
@@ -143,22 +143,22 @@ def test_a_long_statement_is_left_alone_while_the_server_answers(
 
 def test_a_refusal_is_an_answer(postgres: EmbeddedPostgres) -> None:
     wrong = make_url(postgres.admin_url).set(password="wrong").render_as_string(hide_password=False)
-    assert Probe(wrong).ask(10) is Answer.REFUSED
-    assert Probe("host=127.0.0.1 port=1 user=x").ask(10) is Answer.REFUSED
+    assert Probe(wrong).run(10) is ProbeResult.REFUSED
+    assert Probe("host=127.0.0.1 port=1 user=x").run(10) is ProbeResult.REFUSED
 
 
 def test_a_probe_keeps_its_connection_and_replaces_a_closed_one(
     postgres: EmbeddedPostgres,
 ) -> None:
     probe = Probe(postgres.admin_url + "?application_name=probed")
-    assert probe.ask(10) is Answer.OK
+    assert probe.run(10) is ProbeResult.OK
     with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
             " WHERE application_name = 'probed'"
         )
         assert cursor.fetchall() == [(True,)]
-    assert probe.ask(10) is Answer.OK
+    assert probe.run(10) is ProbeResult.OK
     probe.close()
 
 
@@ -178,7 +178,7 @@ def test_the_thread_ends_with_the_last_connection(engine: Engine, guard: Guard) 
     def list_threads() -> set[threading.Thread]:
         return {thread for thread in threading.enumerate() if thread.name == "database-guard"}
 
-    # Threads of other tests' engines may end at any time.
+    # Threads of engines from other tests may end at any time.
     others = list_threads()
     assert _one(engine) == 1
     (own,) = list_threads() - others
@@ -219,5 +219,5 @@ def test_descriptors_are_given_back(engine: Engine) -> None:
     for _ in range(5):
         assert _one(engine) == 1
         engine.dispose()
-    # The proxy's end of a connection is in this process, and closes a moment later.
+    # The proxy runs in this process. It closes its end of a connection a little later.
     wait_until(lambda: _descriptors() <= before, "descriptors to be given back")

@@ -1,4 +1,4 @@
-"""Encrypting anew under the first key: everywhere, in batches, as often as one likes."""
+"""Re-encryption of all tokens with the first key, in batches that can be repeated."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,14 +28,14 @@ DECLARED = {
 
 @pytest.fixture
 def old_key(app: Flask) -> Iterator[Keyring]:
-    """The service's key, once another one has been put before it."""
+    """Put a new key before the service's key, and return a keyring with the old key."""
     holder = container.current()
     settings = holder.settings
     old = holder.keyring
     keys = [Fernet.generate_key().decode(), *settings.encryption_keys]
     vars(holder)["keyring"] = Keyring(settings.secret_key, keys)
     yield old
-    # What was encrypted under the new key goes back, so that other tests can read it.
+    # Re-encrypt with the old key, so that other tests can decrypt the tokens.
     vars(holder)["keyring"] = Keyring(settings.secret_key, [*keys[1:], keys[0]])
     with app.app_context():
         encryption.rotate_tokens()

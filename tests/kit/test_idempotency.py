@@ -1,4 +1,4 @@
-"""The same key and body answers the first response again; with another body it is a conflict."""
+"""Idempotency keys: a repeated request gets the first response, and another body is a conflict."""
 
 import threading
 from typing import Any

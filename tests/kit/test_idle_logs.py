@@ -1,4 +1,4 @@
-"""An idle service writes nothing: what recurs by itself is a line only when it fails."""
+"""An idle service logs nothing. Periodic work is logged only if it fails."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Lines for a reader that is slow, stopped or gone. The descriptors are real ones."""
+"""Output to readers that are slow, stopped or closed, with real file descriptors."""
 
 import os
 import pty
@@ -30,7 +30,7 @@ def written(path: Path, *, beside: str = "") -> list[str]:
 
 
 class Reader:
-    """The other end of a pipe, a socket or a terminal; it reads when it is told to."""
+    """The other end of a pipe, a socket or a terminal. It reads only on request."""
 
     def __init__(self, kind: str) -> None:
         self.closed = False
@@ -117,7 +117,7 @@ def test_no_short_line_gets_into_a_long_one_that_is_half_written(
     other = threading.Thread(target=output.write, args=(b"short\n",))
 
     def write_half(descriptor: int, data: bytes) -> int:
-        """Let another thread write when a part of the line is out and there is room again."""
+        """Write a part of the data, free space in the pipe, and let another thread write."""
         nonlocal taken
         count = write(descriptor, data)
         taken += os.read(pipe.reading, 16_384)
@@ -237,7 +237,7 @@ flush(60)
     process = run(program, stderr=pipe.writing)
     os.close(pipe.writing)
     with os.fdopen(pipe.reading) as stream:
-        # Nothing is read before both have filled the pipe and queue up.
+        # Read nothing before both processes have filled the pipe and queue lines.
         wait_until(lambda: _is_blocked(process.pid))
         lines = stream.read().splitlines()
     assert process.wait(60) == 0
@@ -287,9 +287,9 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 
 def test_exceptions_that_end_a_process_or_thread_are_lines(pipe: Reader) -> None:
     program = """
-from app.kit.logging import log_uncaught_exceptions
+from app.kit.logging import install_exception_hooks
 import threading
-log_uncaught_exceptions()
+install_exception_hooks()
 def fail(): raise RuntimeError('in a thread')
 thread = threading.Thread(target=fail, name='worker-of-test'); thread.start(); thread.join()
 raise RuntimeError('in the end')

@@ -1,4 +1,4 @@
-"""The links of emails: defined in one place, to this service or to the front end."""
+"""Links in emails: defined in one module, to this service or to the front end."""
 
 import dataclasses
 import re
@@ -36,7 +36,7 @@ def test_an_open_link_names_the_organization(api_path: str, expected: str) -> No
 
 
 def test_no_other_place_knows_a_page() -> None:
-    """Docs and the front end rely on one definition of the paths."""
+    """The documentation and the front end rely on one definition of the paths."""
     literal = re.compile("|".join(re.escape(page) for page in WebPage if page != WebPage.OPEN))
     found = {
         str(file.relative_to(APP))
@@ -59,7 +59,7 @@ def test_with_a_front_end_links_lead_there(
     assert (
         f"https://front.example/app/accept-invitation?token={letter.token}&lang=en" in letter.text
     )
-    # The footer goes on naming the service itself.
+    # The footer still contains the URL of the service itself.
     assert f"It runs at {before.public_url}." in letter.text
     assert list_emails_to(email) == [letter]
 

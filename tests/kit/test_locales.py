@@ -1,4 +1,4 @@
-"""Names of languages and time zones."""
+"""Validation of language tags and time zone names."""
 
 import pytest
 

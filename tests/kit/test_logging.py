@@ -37,7 +37,7 @@ def _json_logs() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     configure("INFO", "json")
-    # rq sets the level of its own logger when a worker of another test starts.
+    # RQ sets the level of its logger when a worker starts in another test.
     logging.getLogger("rq.worker").setLevel(logging.NOTSET)
     clear_contextvars()
     yield
@@ -237,7 +237,7 @@ def test_lines_of_many_processes_stay_whole() -> None:
 
 
 def _fail_as_rq_does(log: logging.Logger, failure: Exception) -> None:
-    """Write what an RQ worker writes when Redis fails while it ends a job, word by word."""
+    """Log exactly what an RQ worker logs if Redis fails at the end of a job."""
     try:
         raise failure
     except type(failure):
@@ -289,7 +289,7 @@ _WRITE_A_LINE = (
 
 
 def _write_to_terminal(form: str) -> str:
-    """Return what a process writes whose standard error is a terminal."""
+    """Return the output of a process whose standard error is a terminal."""
     controller, terminal = os.openpty()
     program = _WRITE_A_LINE.format(form=form)
     with subprocess.Popen([sys.executable, "-c", program], stderr=terminal, cwd=ROOT) as process:

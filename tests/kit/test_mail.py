@@ -39,7 +39,7 @@ def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
 
 @pytest.fixture
 def server_context(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: Any) -> ssl.SSLContext:
-    """A certificate for 127.0.0.1, and a world in which its authority is trusted."""
+    """Return a TLS context for 127.0.0.1, and make clients trust its certificate authority."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)

@@ -1,4 +1,4 @@
-"""The page of metrics, and what is on it."""
+"""The metrics page and its content."""
 
 import os
 import re
@@ -29,13 +29,13 @@ SUM = "labeling_request_duration_seconds_sum"
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No collector but those of the test."""
+    """Remove all collectors except those of the test."""
     monkeypatch.setattr(page, "_collectors", {})
 
 
 @pytest.fixture
 def operation() -> str:
-    """The name of an operation that no other test counts."""
+    """Return the name of an operation that no other test counts."""
     return f"operation_{uuid4().hex}"
 
 
@@ -79,7 +79,7 @@ def test_clients_cannot_add_series(org: Org) -> None:
         api.get("/artifacts", headers={"X-Org-Slug": mark})
 
     speak(uuid4().hex)
-    scrape(org.app)  # a request of its own
+    scrape(org.app)  # scraping also counts a request
     before = set(scrape(org.app))
     for _ in range(5):
         speak(uuid4().hex)

@@ -1,4 +1,4 @@
-"""The sums over all processes: nothing is counted twice, and outages cost nothing."""
+"""The sums over all processes: no increment is counted twice or lost in an outage."""
 
 import os
 import signal
@@ -13,14 +13,14 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from app.kit.metrics.counters import Increments, Key
-from app.kit.metrics.store import SUMS, Store
+from app.kit.metrics.counters import Increments, SeriesKey
+from app.kit.metrics.store import SUMS, MetricStore
 from devserver.valkey import EmbeddedValkey
 from tests.factories.scrape import parse, series
 from tests.factories.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-KEY: Key = ("labeling_deliveries", ("delivered",), "")
+KEY: SeriesKey = ("labeling_deliveries", ("delivered",), "")
 SETUP = """
 import os, sys, time
 import redis
@@ -39,29 +39,29 @@ def connect_to(url: str) -> Redis:
 
 @pytest.fixture
 def outcome() -> str:
-    """The value of a label that no other test counts."""
+    """Return a label value that no other test uses."""
     return uuid4().hex
 
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[EmbeddedValkey]:
-    """A server for a test that harms it."""
+    """Run a Valkey server that the test may stop or damage."""
     tmp_path.chmod(0o755)
     with EmbeddedValkey(tmp_path / "valkey") as server:
         yield server
 
 
 @pytest.fixture
-def store(own: EmbeddedValkey) -> Store:
-    """A store of the test's own, without a thread that sends."""
+def store(own: EmbeddedValkey) -> MetricStore:
+    """Return a separate store without a sending thread."""
     increments = Increments()
-    made = Store(increments)
+    made = MetricStore(increments)
     increments.on_add = lambda: None
     made.use(lambda: connect_to(own.url))
     return made
 
 
-def add(store: Store, amount: float = 1.0) -> None:
+def add(store: MetricStore, amount: float = 1.0) -> None:
     store._increments.add((KEY, amount))
 
 
@@ -81,16 +81,16 @@ def run(program: str, valkey: EmbeddedValkey) -> str:
 
 
 def total(valkey: EmbeddedValkey, outcome: str) -> float:
-    """What the page of a new process shows."""
+    """Return the sum that the metrics page of a new process shows."""
     found = parse(run("print(metrics.render()[0].decode())", valkey))
     return found.get(series("labeling_deliveries_total", {"outcome": outcome}), 0.0)
 
 
 def wait_for_sum(valkey: EmbeddedValkey, outcome: str, expected: float) -> None:
-    """Wait for a sum in the server, without a new process for each look."""
-    reader = Store(Increments())
+    """Wait for a sum in the server, without starting a process for each check."""
+    reader = MetricStore(Increments())
     reader.use(lambda: connect_to(valkey.url))
-    key: Key = ("labeling_deliveries", (outcome,), "")
+    key: SeriesKey = ("labeling_deliveries", (outcome,), "")
     wait_until(lambda: (reader.read() or {}).get(key) == expected, "the sum")
 
 
@@ -123,7 +123,7 @@ def test_a_process_that_is_killed_leaves_what_it_sent(valkey: EmbeddedValkey, ou
 
 
 def test_forked_children_count_for_themselves(valkey: EmbeddedValkey, outcome: str) -> None:
-    """A child neither sends its parent's increments again nor by its parent's connection."""
+    """A child sends neither its parent's increments nor over its parent's connection."""
     program = f"""
 count('{outcome}', 100)
 for number in range(20):
@@ -164,7 +164,7 @@ def test_a_short_lived_process_leaves_no_mark(own: EmbeddedValkey, outcome: str)
     assert [key.decode() for key in connect_to(own.url).scan_iter()] == [SUMS]
 
 
-def test_an_outage_costs_nothing(store: Store, own: EmbeddedValkey) -> None:
+def test_an_outage_costs_nothing(store: MetricStore, own: EmbeddedValkey) -> None:
     add(store)
     assert store.send()
     own.stop()
@@ -180,8 +180,8 @@ def test_an_outage_costs_nothing(store: Store, own: EmbeddedValkey) -> None:
     assert store.read() == {KEY: 51.0}
 
 
-def test_a_server_that_hangs_counts_nothing_twice(store: Store, own: EmbeddedValkey) -> None:
-    """It reads what was sent to it before once it goes on, and then it comes again."""
+def test_a_server_that_hangs_counts_nothing_twice(store: MetricStore, own: EmbeddedValkey) -> None:
+    """When the server continues, it processes the first command, and then the repeated one."""
     add(store)
     assert store.send()
     assert own.pid is not None
@@ -197,7 +197,9 @@ def test_a_server_that_hangs_counts_nothing_twice(store: Store, own: EmbeddedVal
     assert store.read() == {KEY: 6.0}
 
 
-def test_an_emptied_server_starts_the_counters_again(store: Store, own: EmbeddedValkey) -> None:
+def test_an_emptied_server_starts_the_counters_again(
+    store: MetricStore, own: EmbeddedValkey
+) -> None:
     add(store, 100)
     assert store.send()
     connect_to(own.url).flushall()
@@ -207,7 +209,7 @@ def test_an_emptied_server_starts_the_counters_again(store: Store, own: Embedded
     assert store.read() == {KEY: 2.0}
 
 
-def test_nothing_is_sent_when_nothing_was_counted(store: Store, own: EmbeddedValkey) -> None:
+def test_nothing_is_sent_when_nothing_was_counted(store: MetricStore, own: EmbeddedValkey) -> None:
     add(store)
     assert store.send()
     client = connect_to(own.url)
@@ -218,7 +220,7 @@ def test_nothing_is_sent_when_nothing_was_counted(store: Store, own: EmbeddedVal
 
 
 def test_a_second_is_one_command_however_much_was_counted(
-    store: Store, own: EmbeddedValkey
+    store: MetricStore, own: EmbeddedValkey
 ) -> None:
     add(store)
     assert store.send()
@@ -233,7 +235,7 @@ def test_a_second_is_one_command_however_much_was_counted(
     assert len(found) == 501
 
 
-def test_a_damaged_sum_costs_one_batch_and_no_more(store: Store, own: EmbeddedValkey) -> None:
+def test_a_damaged_sum_costs_one_batch_and_no_more(store: MetricStore, own: EmbeddedValkey) -> None:
     client = connect_to(own.url)
     client.set(SUMS, "no hash")
     add(store)
@@ -245,7 +247,7 @@ def test_a_damaged_sum_costs_one_batch_and_no_more(store: Store, own: EmbeddedVa
     assert store.read() == {KEY: 2.0}
 
 
-def test_threads_lose_nothing(store: Store) -> None:
+def test_threads_lose_nothing(store: MetricStore) -> None:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
 
     def count(_: int) -> None:

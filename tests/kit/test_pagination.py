@@ -1,4 +1,4 @@
-"""Keyset pages: every row once in both directions, exact totals, cursors that cannot travel."""
+"""Keyset pagination: complete pages in both directions, exact totals, and bound cursors."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Prepared statements: their errors are SQLAlchemy's, and a broken connection is given up."""
+"""Prepared statements: they raise SQLAlchemy errors, and drop broken connections."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -36,7 +36,7 @@ def test_reads_keep_the_connection_of_their_thread(app: Flask) -> None:
 
 
 def _end_slow_statement(admin_url: str) -> None:
-    """Terminate the session that runs SLOW, as soon as there is one."""
+    """Terminate the session that runs SLOW as soon as it exists."""
     with closing(psycopg2.connect(admin_url)) as admin, admin.cursor() as cursor:
         admin.autocommit = True
 
@@ -92,7 +92,7 @@ def test_statements_are_planned_anew_once_a_column_has_changed_its_type(
         cursor.execute("CREATE TABLE retyped AS SELECT 1 AS value")
         cursor.execute("GRANT SELECT ON retyped TO PUBLIC")
         try:
-            # One connection is in the pool after it: the same is taken again.
+            # The pool then has one connection, so the same connection is used again.
             db.engine().dispose()
             db.set_read_only(read_only=reading)
             assert RETYPED.first() == (1,)

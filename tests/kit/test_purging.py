@@ -1,4 +1,4 @@
-"""Old rows go in batches, each in a transaction of its own."""
+"""Deletion of old rows in batches, each in a separate transaction."""
 
 import pytest
 from flask import Flask
@@ -25,7 +25,7 @@ def test_rows_are_deleted_in_batches(app: Flask, org: Org, monkeypatch: pytest.M
     everything = tenancy.across_organizations(reason="a test is the job")
     with app.app_context(), everything:
         assert purging.purge("outbox_events", condition, checkpoint) == 5
-    # The rows of a batch are gone with its commit, not before.
+    # The rows of a batch are deleted when its transaction commits.
     assert sizes == [6, 4, 2]
     assert len(sql(org, _LEFT)) == 1
 

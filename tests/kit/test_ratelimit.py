@@ -1,4 +1,4 @@
-"""Limits: shared, counted once the caller is proven, and open when the store is down."""
+"""Rate limits: shared, counted after authentication, and not enforced while the store is down."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,14 +16,14 @@ from tests.factories.scrape import counted
 
 @pytest.fixture(autouse=True)
 def _on(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(ratelimit, "_store", ratelimit.Store())
+    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
     container.current().redis(timeout=5).flushall()
     yield
     container.current().redis(timeout=5).flushall()
 
 
 def _login(org: Org, address: str) -> Any:
-    # Somebody else each time: failures of one account have a limit of their own.
+    # Use another account each time, because failures of one account have a separate limit.
     body = {"email": f"{uuid7().hex}@test.example", "password": "wrong-password"}
     return org.anonymous().post("/auth/login", body, environ_base={"REMOTE_ADDR": address})
 
@@ -33,7 +33,7 @@ def test_the_eleventh_login_of_a_minute_is_refused(org: Org) -> None:
         answer = _login(org, "192.0.2.1")
         assert answer.status_code == 401
         if left == 9:
-            # An error carries the headers too.
+            # Errors also have the headers.
             assert answer.headers["RateLimit-Limit"] == "10"
     refused = _login(org, "192.0.2.1")
     assert refused.status_code == 429
@@ -95,11 +95,11 @@ def test_a_store_that_is_down_lets_requests_pass_without_delay(
         raise RedisConnectionError
 
     monkeypatch.setattr(type(limiter.limiter), "hit", hang)
-    # Longer than the requests take on however busy a machine; the store is this test's own.
+    # The pause is longer than the requests take, even on a busy machine.
     monkeypatch.setattr(ratelimit._store, "pause_seconds", 3600.0)
     before = counted(org.app, "labeling_rate_limit_store_failures_total")
     for _ in range(15):
         assert _login(org, "192.0.2.4").status_code == 401
-    # After the first failure the store is left alone: 15 requests, one question.
+    # After the first failure, the store is not used: 15 requests cause one query.
     assert len(asked) == 1
     assert counted(org.app, "labeling_rate_limit_store_failures_total") == before + 1

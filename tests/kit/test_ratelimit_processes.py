@@ -1,4 +1,4 @@
-"""Limits of applications in processes of their own: one count, real addresses, an absent store."""
+"""Rate limits of applications in separate processes: shared counts, addresses and outages."""
 
 import json
 import os
@@ -22,7 +22,7 @@ _addresses = (f"198.18.{n // 250}.{n % 250 + 1}" for n in count())
 
 @pytest.fixture
 def address() -> str:
-    """A client that nobody was before."""
+    """Return a client address that no other test uses."""
     return next(_addresses)
 
 
@@ -43,7 +43,7 @@ def program(app: Flask, environ: dict[str, str]) -> Iterator[subprocess.Popen[st
 
 @pytest.fixture
 def send(program: subprocess.Popen[str]) -> Iterator[Send]:
-    """Let applications of their own answer logins without a body's members."""
+    """Return a function that sends login requests without fields to separate applications."""
     container.current().redis(timeout=5).flushall()
 
     def run(
@@ -111,6 +111,6 @@ def test_nobody_waits_long_for_a_store_that_hangs(send: Send, address: str) -> N
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
         answers = send(address, [None] * 15, REDIS_URL=url)
     assert _statuses(answers) == [422] * 15
-    # A quarter of a second for the first, and then it is left alone for a while: of those that ask
-    # a store that hangs none takes less.
+    # The first request waits for a quarter of a second. Then the store is not used for a while, so
+    # the other requests do not wait.
     assert min(seconds for _, seconds in answers) < container.REDIS_TIMEOUT_SECONDS

@@ -85,10 +85,10 @@ def test_signatures_hold_for_their_purpose_payload_and_key_only(keyring: Keyring
 
 
 def test_derived_keys_follow_rfc_5869() -> None:
-    # Extract with the empty salt, expand by one block: the two formulas of the RFC, by hand.
+    # The two formulas in the RFC: extract with an empty salt, and expand by one block.
     root = hmac.digest(bytes(32), b"root", hashlib.sha256)
     expected = hmac.digest(root, b"key:jwt\x01", hashlib.sha256)
-    assert Keyring("root", [NEW]).derived_key("jwt") == expected
+    assert Keyring("root", [NEW]).derive_key("jwt") == expected
 
 
 def test_fingerprints_are_stable_keyed_and_separate(keyring: Keyring) -> None:

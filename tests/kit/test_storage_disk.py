@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.kit.storage import InvalidKey, Reserve, Storage, StorageFull, blob_key
+from app.kit.storage import DiskReserve, InvalidKey, Storage, StorageFull, blob_key
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTENT = bytes(range(256)) * 5000
@@ -27,7 +27,7 @@ def keys(storage: Storage) -> list[str]:
 
 
 def open_files(folder: Path) -> int:
-    """This process's open files under `folder`: other threads open and close theirs meanwhile."""
+    """Count the open files of this process under `folder`. Other threads use other folders."""
     found = 0
     for descriptor in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):
@@ -152,14 +152,14 @@ def test_a_relative_folder_is_refused() -> None:
         Storage("file://files")
 
 
-def _reserve(folder: Path, size: int = 1) -> Reserve:
-    return Reserve(size, {"data": folder / "not made yet" / "files"})
+def _reserve(folder: Path, size: int = 1) -> DiskReserve:
+    return DiskReserve(size, {"data": folder / "not made yet" / "files"})
 
 
 def test_the_free_space_of_a_folder_is_that_of_its_file_system(tmp_path: Path) -> None:
     status = os.statvfs("/dev/shm")
-    reserve = Reserve(1, {"data": tmp_path / "a" / "b", "files": Path("/dev/shm/not/there")})
-    free = reserve.free_bytes()
+    reserve = DiskReserve(1, {"data": tmp_path / "a" / "b", "files": Path("/dev/shm/not/there")})
+    free = reserve.get_free_bytes()
     assert 0 < free["files"] <= status.f_blocks * status.f_frsize
     assert free["data"] > 0
     assert not reserve.is_used_up()
@@ -207,8 +207,8 @@ def mount():
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
     return libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, b"size=2m") == 0
-# A file system of its own where this user may have one, else a limit on the size of files: either
-# is the kernel's own refusal.
+# Mount a separate file system if this user may do so. Otherwise, limit the size of files. In both
+# cases, the kernel refuses the write.
 mounted = mount()
 if not mounted:
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**21, 2**21))

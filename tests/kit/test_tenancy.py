@@ -1,4 +1,4 @@
-"""Both locks between organizations: the ORM's and PostgreSQL's, each alone."""
+"""Isolation of organizations by the ORM and by PostgreSQL, each tested alone."""
 
 import pytest
 from flask import Flask

@@ -137,10 +137,10 @@ def act(app: Flask) -> None:
 def _run_queries() -> None:
     """Run all queries about jobs, and end leases in every way."""
     with tenancy.across_organizations(reason="as the relay does"), db.transaction():
-        schedule.tick()
+        schedule.enqueue_due_jobs()
         claims.list_due_queues(list(QUEUES))
         for queue in QUEUES:
-            claims.is_claimable(queue, quota=2)
+            claims.has_claimable_job(queue, quota=2)
         queues.read()
         for found in (
             claims.claim(
@@ -156,7 +156,7 @@ def _run_queries() -> None:
                 claims.lock(lease)
                 claims.requeue(lease, delay=0, error=None)
         failures.mark_reported()
-        failures.list_jobs(failures.Selection(), limit=100)
+        failures.list_jobs(failures.JobFilter(), limit=100)
 
 
 def declare() -> None:

@@ -27,5 +27,5 @@ def act() -> None:
         for _ in range(2):
             (job,) = claims.claim(_QUEUE, last_served_key=after, quota=2, batch_functions=[])
             after = claims.get_fairness_key(job)
-        assert claims.is_claimable(_QUEUE, quota=2)
+        assert claims.has_claimable_job(_QUEUE, quota=2)
         assert claims.list_due_queues([_QUEUE, "default"]) == [_QUEUE]

@@ -68,5 +68,5 @@ def act(app: Flask) -> None:
         statuses.update_statuses(ids)
         # A user has the id of the organization, and each tag set that of its document.
         deciding.claim_artifacts(dict.fromkeys(ids, organization_id), minutes=5)
-        assignees.assign_many([ArtifactAssignment(one, []) for one in ids], clears_due=False)
+        assignees.update_assignments([ArtifactAssignment(one, []) for one in ids], clears_due=False)
         items.assign(dict.fromkeys(ids), team_id=None, due_at=None, keep_claims=set())

@@ -10,7 +10,7 @@ from app.delivery.webhooks import abandoning, fanout, recorder, replaying, servi
 from app.delivery.webhooks.models import Webhook
 from app.delivery.webhooks.queries import backlog, due, leases
 from app.delivery.webhooks.queries.leases import Attempt, BeginLimit, Lease
-from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import container, db, jobs, tenancy
 from app.kit.ids import uuid7
 from app.kit.pagination import PageRequest
@@ -117,13 +117,13 @@ def _deliver(limits: list[BeginLimit]) -> None:
         with tenancy.across_organizations(reason="as the recorder does"), db.transaction():
             recorder.write(
                 [
-                    Result(attempt, ok=number % 3 == 0, fatal=number % 7 == 1)
+                    AttemptResult(attempt, ok=number % 3 == 0, fatal=number % 7 == 1)
                     for number, attempt in enumerate(left)
                 ]
             )
             # These leases are lost; the failures include the tenth of the first webhook.
-            recorder.write([Result(attempt, ok=True) for attempt in begun[:PENDING]])
-            recorder.write([Result(attempt, ok=False) for attempt in begun[:PENDING]])
+            recorder.write([AttemptResult(attempt, ok=True) for attempt in begun[:PENDING]])
+            recorder.write([AttemptResult(attempt, ok=False) for attempt in begun[:PENDING]])
 
 
 def _lease(attempt: Attempt) -> Lease:

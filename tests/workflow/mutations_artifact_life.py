@@ -52,7 +52,7 @@ def the_draw_gives_what_others_hold(patch: Patch) -> None:
 
 
 def more_are_begun_than_wanted(patch: Patch) -> None:
-    patch.setattr(drafts, "deciding", copy_with(deciding, list_by_status=_none))
+    patch.setattr(drafts, "deciding", copy_with(deciding, list_ids_by_status=_none))
 
 
 def more_are_accepted_than_wanted(patch: Patch) -> None:
@@ -68,7 +68,7 @@ def a_reopened_one_is_one_too_many(patch: Patch) -> None:
 
 
 def one_person_labels_twice(patch: Patch) -> None:
-    patch.setattr(drafts, "deciding", copy_with(deciding, find_by_labeler=lambda *_, **__: None))
+    patch.setattr(drafts, "deciding", copy_with(deciding, find_id_by_labeler=lambda *_, **__: None))
 
 
 def work_is_handed_to_who_has_labeled(patch: Patch) -> None:

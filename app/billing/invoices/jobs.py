@@ -19,7 +19,7 @@ _FIRST_ID = UUID(int=0)
 
 @jobs.handler(ISSUE_MONTH, queue="invoices", max_attempts=MAX_ATTEMPTS)
 def issue_month(job: Job) -> None:
-    """Issue the invoices of a closed period for a batch of organizations; enqueue the next batch.
+    """Issue the invoices of a closed month for a batch of organizations; enqueue the next batch.
 
     If the batch fails, a separate job is enqueued for each of its organizations, so that one
     organization does not block the others.
@@ -62,7 +62,7 @@ def issue_invoices(job: Job) -> None:
 
 @jobs.handler("invoices.issue_drafts", queue="invoices", listens=(CHANGED,))
 def issue_drafts(job: Job) -> None:
-    """Issue the drafts of an organization after its billing profile was set."""
+    """Issue the draft invoices of an organization after its billing profile was set."""
     assert job.organization_id is not None
     try:
         issuing.issue_drafts(job.organization_id)

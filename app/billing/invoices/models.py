@@ -39,12 +39,12 @@ TRANSITIONS: dict[InvoiceStatus, frozenset[InvoiceStatus]] = {
 
 
 class Invoice(TenantModel, db.Revised, db.Base):
-    """An invoice or a credit note. A trigger rejects changes to the content after it is issued.
+    """An invoice or a credit note. Once it is issued, a trigger rejects changes to its content.
 
     `number` is null only for drafts. The period is from `period_from` (inclusive) to `period_to`
-    (exclusive). `seller` and `buyer` have the fields of the engine's `Party`. Decimals in `lines`
-    and `tax` are stored as text. `refers_to` is the invoice that a credit note corrects. `pdf` and
-    `xml` describe the stored files: {key, sha256, size}.
+    (exclusive). `seller` and `buyer` have the same fields as `engines.invoices.Party`. Decimals in
+    `lines` and `tax` are stored as text. `refers_to` is the invoice that a credit note corrects.
+    `pdf` and `xml` describe the stored files: {key, sha256, size}.
     """
 
     __tablename__ = "invoices"
@@ -94,7 +94,7 @@ class Invoice(TenantModel, db.Revised, db.Base):
 
 
 class InvoiceSeries(db.Base):
-    """The last number of each series. Issuing a number locks the row until the commit."""
+    """The last number in each number series. Claiming a number locks the row until the commit."""
 
     __tablename__ = "invoice_series"
 

@@ -25,8 +25,8 @@ _MANAGE = "billing:manage"
 def list_invoices(caller: Caller, query: dict[str, Any]) -> Page:
     """List invoices.
 
-    Returns invoices and credit notes with their lines. A month in which no amount is due has no
-    invoice.
+    Returns invoices and credit notes with their lines. There is no invoice for a month in which no
+    amount is due.
     """
     return reading.list_invoices(**query)
 
@@ -57,9 +57,9 @@ def get_invoice(caller: Caller, invoice_id: UUID) -> dict[str, Any]:
 def download_invoice_pdf(caller: Caller, invoice_id: UUID) -> Download:
     """Download the PDF of an invoice.
 
-    Returns the stored file, or a byte range of the file. The file is PDF/A-3. It contains the
-    invoice as XML (EN 16931) if the currency has at most two decimal places. Responds with 409
-    `conflict` if there is no file yet; `details.state` is `draft` or `pending`. If the operator has
-    enabled `DOWNLOAD_LINKS`, the response is a redirect (307) to a signed link of the object store.
+    Returns the stored PDF/A-3 file, or a byte range of it. The file contains the invoice as XML (EN
+    16931) if the currency has at most two decimal places. Responds with 409 `conflict` if there is
+    no file yet; `details.state` is `draft` or `pending`. If the operator has enabled
+    `DOWNLOAD_LINKS`, the response is a redirect (307) to a signed link to the object store.
     """
     return reading.download_pdf(invoice_id)

@@ -32,7 +32,7 @@ class InvoiceFilters(Schema):
 
 
 class InvoicePeriod(Response):
-    """A billing period; `from` is inclusive and `to` exclusive."""
+    """A billing period. `from` is inclusive, and `to` is exclusive."""
 
     from_ = UtcDateTime(data_key="from", attribute="from")
     to = UtcDateTime()
@@ -50,7 +50,7 @@ class InvoiceParty(Response):
 class InvoiceLine(Response):
     """An invoice line.
 
-    `amount` is quantity times unit price, rounded to the minor unit of the currency.
+    `amount` is `quantity` times `unit_price`, rounded to the minor unit of the currency.
     """
 
     description = Str()
@@ -66,9 +66,9 @@ class InvoiceTax(Response):
     name = Str()
     category = Str(description=_CATEGORY)
     rate = Str(description="The tax rate in percent.")
-    base = Str(description=_AMOUNT)
-    amount = Str(description=_AMOUNT)
-    reason = Str(allow_none=True, description="The reason why no tax is charged.")
+    base = Str(description=f"The amount that is taxed. {_AMOUNT}")
+    amount = Str(description=f"The amount of tax. {_AMOUNT}")
+    reason = Str(allow_none=True, description="The reason why no tax is charged, or null.")
 
 
 class InvoiceFile(Response):
@@ -95,11 +95,15 @@ class Invoice(Response):
     tax = Nested(InvoiceTax)
     total = Str(description=_AMOUNT)
     notes = List(Str())
-    refers_to = Uuid(allow_none=True, description="The invoice that a credit note corrects.")
+    refers_to = Uuid(
+        allow_none=True, description="The id of the invoice that a credit note corrects, or null."
+    )
     issued_at = UtcDateTime(allow_none=True)
     due_at = UtcDateTime(allow_none=True)
     paid_at = UtcDateTime(allow_none=True)
-    pdf = Nested(InvoiceFile, allow_none=True, description="The PDF; null until it is rendered.")
+    pdf = Nested(
+        InvoiceFile, allow_none=True, description="The PDF file; null until it is rendered."
+    )
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
 
@@ -114,6 +118,6 @@ class UpcomingInvoice(Response):
     tax = Nested(
         InvoiceTax,
         allow_none=True,
-        description="The tax; null if the operator has not set up invoices.",
+        description="The tax on the subtotal; null if the operator has not set up invoices.",
     )
     total = Str(description=_AMOUNT)

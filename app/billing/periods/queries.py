@@ -7,8 +7,8 @@ from sqlalchemy import func, select, text
 from app.billing.periods.models import BillingPeriod
 from app.kit import db, events
 
-# A month is billed for every organization that existed in it. A closed organization gets a last
-# invoice; an erased organization has no data left to bill.
+# A month is billed for every organization that existed in this month. A closed organization gets a
+# last invoice; an erased organization has no data left to bill.
 _BILLED_ORGANIZATIONS = (
     "SELECT id FROM organizations WHERE created_at < :ended AND status <> 'erased'"
 )
@@ -28,10 +28,10 @@ def get_database_time() -> datetime:
 
 
 def close(period: str, ended_at: datetime) -> bool:
-    """Record that `period`, which ended at `ended_at`, is closed.
+    """Close a period, which ended at `ended_at`.
 
-    Returns False if it was already closed. If requests run concurrently, one request inserts the
-    row, and the others wait until it commits.
+    Returns False if the period was already closed. If requests run concurrently, one request
+    inserts the row, and the others wait until it commits.
     """
     values = {"period": period, "ended": ended_at}
     return db.session().execute(_CLOSE, values).first() is not None
@@ -43,5 +43,5 @@ def emit_for_billed_organizations(event: str, payload: dict[str, str], ended_at:
 
 
 def find(period: str) -> BillingPeriod | None:
-    """Return the closed period, or None if `period` is not closed."""
+    """Find a closed period; return None if `period` is not closed."""
     return db.session().get(BillingPeriod, period)

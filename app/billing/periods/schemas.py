@@ -31,10 +31,10 @@ class ClosePeriod(Schema):
 
 
 class BillingPeriod(Response):
-    """A closed month; `from` is inclusive and `to` exclusive."""
+    """A closed month. `from` is inclusive, and `to` is exclusive."""
 
     period = Str()
     from_ = UtcDateTime(data_key="from", attribute="from")
     to = UtcDateTime()
-    organizations = Int(description="The number of billed organizations.")
+    organizations = Int(description="The number of organizations billed for the month.")
     closed_at = UtcDateTime()

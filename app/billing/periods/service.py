@@ -17,7 +17,7 @@ CLOSED = "billing.period_closed"
 
 
 def get_bounds(period: str) -> tuple[datetime, datetime]:
-    """Return the start of a month `YYYY-MM` in UTC, and the start of the next month.
+    """Return the bounds of a month `YYYY-MM` in UTC: its start, and the start of the next month.
 
     Raises ValueError if `period` is not a month.
     """
@@ -60,7 +60,7 @@ def close(*, period: str) -> dict[str, Any]:
 
 
 def _find_configuration_error() -> ApiError | None:
-    """Return a 409 error if the billing file is missing or invalid; otherwise None."""
+    """Return a 409 error if the billing file is missing or invalid, or None if it is valid."""
     try:
         require_configuration()
     except BillingFileError as error:

@@ -8,7 +8,7 @@ from app.kit.jobs import Job
 
 @jobs.handler("plan_changes.apply_due", resumable=True)
 def apply_due_changes(job: Job) -> None:
-    """Record new plan versions, and apply all scheduled changes that are due, one by one."""
+    """Apply all scheduled plan changes that are due, after recording new plan versions."""
     record_versions()
     job.checkpoint()
     for organization_id in service.list_due_organizations():

@@ -20,7 +20,7 @@ def get_database_time() -> datetime:
 
 
 def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange]]:
-    """Return all plan changes of each organization, in order. The organizations must be bound."""
+    """List all plan changes of each organization, in order. The organizations must be bound."""
     changes: dict[UUID, list[PlanChange]] = {key: [] for key in organization_ids}
     statement = (
         select(PlanChange)
@@ -33,17 +33,17 @@ def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange
 
 
 def find_scheduled_change() -> ScheduledPlanChange | None:
-    """Return the scheduled change of the current organization, or None if there is none."""
+    """Find the scheduled plan change of the current organization; return None if there is none."""
     return db.session().scalars(select(ScheduledPlanChange)).one_or_none()
 
 
 def delete_scheduled_change() -> None:
-    """Delete the scheduled change of the current organization, if there is one."""
+    """Delete the scheduled plan change of the current organization, if there is one."""
     db.session().execute(delete(ScheduledPlanChange))
 
 
 def list_due_organizations(organization_ids: Sequence[UUID] | None = None) -> list[UUID]:
-    """Return the ids of organizations whose scheduled change is due.
+    """List the ids of organizations whose scheduled plan change is due.
 
     If `organization_ids` is given, only these organizations are considered.
     """
@@ -55,5 +55,5 @@ def list_due_organizations(organization_ids: Sequence[UUID] | None = None) -> li
 
 
 def set_due_time(at: datetime | None) -> None:
-    """Set the effective time of plan changes that follow in this transaction; None means now."""
+    """Set the due time for later plan changes in this transaction; None means now."""
     db.session().execute(_SET_DUE_TIME, {"at": "" if at is None else at.isoformat()})

@@ -28,9 +28,9 @@ def change_plan(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Change the plan.
 
     Changes the plan now, or at the end of the month. The price of a month with several plans is
-    prorated by the second. A change replaces the scheduled change; choosing the current plan
-    cancels the scheduled change. Responds with 409 `conflict` if the usage exceeds the limits of
-    the new plan and `when` is `now` (`details.over`), if the billing profile is missing
+    prorated by the second. A change replaces the scheduled change; choosing the current plan only
+    cancels the scheduled change. Responds with 409 `conflict` if `when` is `now` and the usage
+    exceeds the limits of the new plan (`details.over`), if the billing profile is missing
     (`details.missing`), or if the operator has set limits for the organization (`details.limits`).
     """
     return service.change(caller.org.id, user_id=caller.user_id, **body)

@@ -6,7 +6,7 @@ from app.kit.api.fields import List, Nested, OneOf, Response, Schema, Str, UtcDa
 from app.kit.plan_limits import Meter
 from app.kit.settings import PLANS
 
-_WHEN = "`now`: immediately. `period_end`: at the start of the next month in UTC."
+_WHEN = "`now`: change immediately. `period_end`: change at the start of the next month in UTC."
 
 
 class ChangePlan(Schema):
@@ -19,7 +19,7 @@ class ChangePlan(Schema):
 
 
 class ScheduledPlanChange(Response):
-    """A plan change that takes effect later, at `effective_at`."""
+    """A plan change that is scheduled to take effect at `effective_at`."""
 
     plan = Str(validate=OneOf(PLANS))
     effective_at = UtcDateTime()
@@ -30,7 +30,7 @@ class BillingPlan(PlanVersion):
 
     limits_set_by_operator = List(
         Str(validate=OneOf(tuple(map(str, Meter)))),
-        description="The meters whose limit was set by the operator, not by the plan.",
+        description="The meters whose limits are set by the operator, not by the plan.",
     )
     scheduled_change = Nested(ScheduledPlanChange, allow_none=True)
 

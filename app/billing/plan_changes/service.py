@@ -34,8 +34,8 @@ class ChangeTime(StrEnum):
 
 
 @dataclass(frozen=True)
-class Segment:
-    """A time span in which an organization had one plan; `end` is exclusive."""
+class PlanSegment:
+    """A time span in which an organization had the same plan. `end` is exclusive."""
 
     plan: str
     start: datetime
@@ -55,7 +55,7 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
     change. Emits `organization.plan_changed` for an immediate change. Raises 400 `validation_error`
     for a plan that only the operator can assign or that has another currency than the billing
     profile. Raises 409 `conflict` if the billing profile is missing, if the operator has set limits
-    for the organization, or if the usage exceeds the limits of the plan at an immediate change.
+    for the organization, or if the change is immediate and the usage exceeds the plan's limits.
     """
     organization = organizations.lock(organization_id)
     apply_scheduled_change(organization)
@@ -92,7 +92,7 @@ def apply_scheduled_change(organization: Organization) -> None:
 
 
 def list_due_organizations() -> list[UUID]:
-    """Return the ids of the organizations whose scheduled change is due."""
+    """List the ids of organizations whose scheduled plan change is due."""
     with tenancy.across_organizations(reason="finds the plan changes that are due"):
         return queries.list_due_organizations()
 
@@ -104,15 +104,15 @@ def apply_due_change(organization_id: UUID) -> None:
 
 
 def apply_due_changes(organization_ids: Sequence[UUID]) -> None:
-    """Apply the due changes of locked organizations, which must all be bound."""
+    """Apply the due plan changes of locked organizations, which must all be bound."""
     for organization_id in queries.list_due_organizations(organization_ids):
         apply_due_change(organization_id)
 
 
 def list_segments(
     organization: Organization, changes: Sequence[PlanChange], start: datetime, end: datetime
-) -> list[Segment]:
-    """Return the plans of an organization in a period, in order.
+) -> list[PlanSegment]:
+    """List the plans of an organization in a period, in order.
 
     `changes` must be all plan changes of the organization. The segments follow one another without
     a gap, from the creation to the closing of the organization.
@@ -120,7 +120,7 @@ def list_segments(
     closed_at = organization.closed_at or _FOREVER
     segments = build_segments(changes, organization.plan, organization.created_at, closed_at)
     clipped = [
-        Segment(segment.plan, max(segment.start, start), min(segment.end, end))
+        PlanSegment(segment.plan, max(segment.start, start), min(segment.end, end))
         for segment in segments
     ]
     return [segment for segment in clipped if segment.start < segment.end]
@@ -128,13 +128,13 @@ def list_segments(
 
 def build_segments(
     changes: Sequence[PlanChange], plan: str, start: datetime, end: datetime
-) -> list[Segment]:
-    """Return all segments, including empty segments; `plan` is the organization's current plan."""
+) -> list[PlanSegment]:
+    """Build all segments, including empty segments. `plan` is the organization's current plan."""
     segments = []
     for item in changes:
-        segments.append(Segment(item.plan_before, start, item.changed_at))
+        segments.append(PlanSegment(item.plan_before, start, item.changed_at))
         start = item.changed_at
-    return [*segments, Segment(plan, start, end)]
+    return [*segments, PlanSegment(plan, start, end)]
 
 
 def _check_change(organization: Organization, plan: Plan) -> None:
@@ -154,7 +154,7 @@ def _check_change(organization: Organization, plan: Plan) -> None:
         raise errors.conflict(message, missing="billing_profile")
     if profile.currency != plan.currency:
         message = (
-            f"The plan is offered in {plan.currency}; the billing profile has another currency."
+            f"The plan is priced in {plan.currency}; the billing profile has another currency."
         )
         raise errors.invalid(message, "plan", currency=plan.currency)
 

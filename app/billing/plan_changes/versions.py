@@ -1,4 +1,4 @@
-"""Record when plan versions appear, and find the version that was in force at a given time.
+"""Record plan versions when they appear, and find the version in force at a given time.
 
 A period, or the part of a period after a plan change, keeps the version with which it began. A new
 version in the plan catalog therefore never changes the price of the current period.
@@ -23,7 +23,7 @@ def record_versions() -> None:
 
 
 class PlanVersions:
-    """The recorded plan versions, read once and used for many organizations."""
+    """The recorded plan versions, which are read once for many organizations."""
 
     def __init__(self) -> None:
         self._rows: dict[str, list[PlanVersion]] = defaultdict(list)
@@ -32,9 +32,10 @@ class PlanVersions:
         self._plans: dict[tuple[str, int], Plan] = {}
 
     def get_version_at(self, name: str, at: datetime) -> Plan:
-        """Return the newest plan version that was recorded by the time `at`, or else the first one.
+        """Return the newest version of a plan that was recorded by the time `at`.
 
-        If no version of the plan is recorded, returns the newest version in the plan file.
+        If all versions were recorded later, returns the first one. If no version is recorded,
+        returns the newest version in the plan file.
         """
         rows = self._rows.get(name)
         if not rows:

@@ -1,7 +1,7 @@
 """The plan catalog: a TOML file that is read once.
 
-The file named by PLANS_FILE replaces the built-in file. The file has one or more versions of each
-plan. A published version is never changed: a new price or limit needs a new version.
+The file named by PLANS_FILE replaces the built-in file. The file contains one or more versions of
+each plan. A published version is never changed: a new price or limit needs a new version.
 """
 
 import re
@@ -20,7 +20,7 @@ from app.kit.settings import PLANS
 
 BUILT_IN = Path(__file__).parent / "catalogue.toml"
 MAX_QUANTITY = 2**53 - 1
-"""The maximum limit: the largest integer that every JSON parser represents exactly."""
+"""The maximum limit or quantity: the largest integer that every JSON parser keeps exact."""
 MAX_VERSION = 2**31 - 1
 _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _CURRENCY = re.compile(r"[A-Z]{3}")
@@ -34,7 +34,7 @@ class CatalogueError(ValueError):
 class Tier:
     """A price per unit for up to `up_to` units; None means no upper bound.
 
-    Units are counted from the end of the included quantity.
+    Units are counted after the included quantity.
     """
 
     up_to: Decimal | None
@@ -57,7 +57,7 @@ class Charge:
 
 @dataclass(frozen=True)
 class Plan:
-    """A version of a plan. `price` is the price per month; a limit of None means no limit.
+    """A version of a plan. `price` is per month, and a limit of None means no limit.
 
     If `is_public` is false, only the operator can assign the plan.
     """
@@ -72,7 +72,7 @@ class Plan:
 
 
 def get_plan(name: str, version: int | None = None) -> Plan:
-    """Return a plan version from the plan file; the newest version if `version` is None.
+    """Return a version of a plan from the plan file; by default, the newest version.
 
     Raises LookupError. `app.billing.plans.service.get_plan` also finds versions that were in use
     and are no longer in the file.
@@ -87,7 +87,7 @@ def list_plans() -> list[Plan]:
 
 
 def load_catalogue() -> Mapping[str, Mapping[int, Plan]]:
-    """Return all plans from the configured file by name and version. Raises CatalogueError."""
+    """Load all plans from the configured file, by name and version. Raises CatalogueError."""
     return read_catalogue(Path(container.settings().plans_file or BUILT_IN))
 
 
@@ -111,7 +111,7 @@ def read_catalogue(path: Path) -> Mapping[str, Mapping[int, Plan]]:
 
 
 def parse_plan(table: Any, location: str) -> Plan:
-    """Return the plan that a TOML table or stored definition describes.
+    """Parse a plan from a TOML table or a stored definition.
 
     Error messages begin with `location`. Raises CatalogueError.
     """
@@ -140,7 +140,7 @@ def parse_plan(table: Any, location: str) -> Plan:
 
 
 def format_plan(plan: Plan) -> dict[str, Any]:
-    """Return a plan as JSON values, which `parse_plan` reads."""
+    """Format a plan as a JSON object, which `parse_plan` reads."""
     return {
         "name": plan.name,
         "version": plan.version,

@@ -10,7 +10,7 @@ from app.kit import db
 
 
 class PlanVersion(db.Base):
-    """A plan version that an organization or an invoice refers to. A row is never changed.
+    """A plan version to which an organization or an invoice refers. Rows are never changed.
 
     `definition` is the plan as returned by `catalogue.format_plan`.
     """

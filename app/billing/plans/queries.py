@@ -13,7 +13,7 @@ from app.kit.pagination import Page, PageRequest, paginate
 
 
 def get_plan() -> tuple[str, dict[str, Any]]:
-    """Return the current organization's plan name, and the limits that the operator has set."""
+    """Return the name of the current organization's plan, and the limits set by the operator."""
     statement = select(Organization.plan, Organization.plan_limits).where(
         Organization.id == tenancy.current_organization_id()
     )
@@ -22,7 +22,7 @@ def get_plan() -> tuple[str, dict[str, Any]]:
 
 
 def list_names(request: PageRequest, names: Sequence[str]) -> Page:
-    """Return a page of plan names; each row has `name` and `rank`, the position in `names`."""
+    """Return a page of plan names. Each row has a `name` and a `rank`, its position in `names`."""
     rows = [(name, rank) for rank, name in enumerate(names, start=1)]
     table = values(column("name", String), column("rank", Integer), name="plans").data(rows)
     sorts = {"rank": table.c.rank, "name": table.c.name}
@@ -30,7 +30,7 @@ def list_names(request: PageRequest, names: Sequence[str]) -> Page:
 
 
 def find_definition(name: str, version: int) -> dict[str, Any] | None:
-    """Return the stored definition of a plan version, or None if it is not stored."""
+    """Find the stored definition of a plan version; return None if it is not stored."""
     statement = select(PlanVersion.definition).where(
         PlanVersion.name == name, PlanVersion.version == version
     )
@@ -38,6 +38,6 @@ def find_definition(name: str, version: int) -> dict[str, Any] | None:
 
 
 def insert_definition(name: str, version: int, definition: dict[str, Any]) -> None:
-    """Store the definition of a plan version, unless it is already stored."""
+    """Insert the definition of a plan version, unless it is already stored."""
     row = {"name": name, "version": version, "definition": definition}
     db.session().execute(insert(PlanVersion).values(row).on_conflict_do_nothing())

@@ -25,14 +25,16 @@ class Money(Response):
 
 
 class PlanTier(Response):
-    """A price tier. Units are counted from the end of the included quantity."""
+    """A price tier. Only units beyond the included quantity are counted."""
 
     up_to = Int(
         allow_none=True,
         maximum=MAX_QUANTITY,
-        description="The last unit of the tier; null means no upper bound.",
+        description="The last unit to which the tier applies; null means no upper bound.",
     )
-    unit_price = Str(description="A decimal number in the currency of the plan's price.")
+    unit_price = Str(
+        description="The price per unit, as a decimal number in the currency of the plan."
+    )
 
 
 class PlanCharge(Response):
@@ -41,11 +43,11 @@ class PlanCharge(Response):
     meter = Str(validate=OneOf(tuple(map(str, Meter))))
     included = Int(
         maximum=MAX_QUANTITY,
-        description="The included quantity, as the meter counts it, for example in bytes.",
+        description="The quantity included in the plan price, in the meter's unit, such as bytes.",
     )
     unit = Int(
         maximum=MAX_QUANTITY,
-        description="The quantity to which a tier price applies, for example 1073741824 bytes.",
+        description="The quantity to which a unit price applies, for example 1073741824 bytes.",
     )
     tiers = List(Nested(PlanTier))
 
@@ -55,7 +57,7 @@ class PlanVersion(Response):
 
     name = Str(validate=OneOf(PLANS))
     version = Int()
-    price = Nested(Money, description="The price per month.")
+    price = Nested(Money, description="The price of the plan per month.")
     limits = Nested(PlanLimits)
     charges = List(Nested(PlanCharge))
 

@@ -11,7 +11,7 @@ from app.kit.plan_limits import Meter
 
 
 def describe_plan() -> dict[str, Any]:
-    """Return the current organization's plan, with the limits that apply to the organization."""
+    """Describe the current organization's plan, with the limits that apply to the organization."""
     name, overrides = queries.get_plan()
     plan = catalogue.get_plan(name)
     limits = merge_limits(plan, overrides)
@@ -27,7 +27,7 @@ def list_plans(*, page: PageRequest) -> Page:
 
 
 def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | None]:
-    """Return the limits of a plan; limits that the operator has set replace them."""
+    """Merge the limits of a plan with `overrides`, which the operator has set and which win."""
     limits = {**plan.limits, **overrides}
     return {meter: limits[meter] for meter in Meter}
 
@@ -35,8 +35,8 @@ def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | 
 def get_plan(name: str, version: int) -> Plan:
     """Return a plan version as it was when it was first used. Raises LookupError.
 
-    Versions in use are stored. Changing the plan file, or removing a version from it, therefore
-    does not affect the versions to which organizations and invoices refer.
+    Versions in use are stored. A change of the plan file therefore does not affect the versions
+    to which organizations and invoices refer.
     """
     definition = queries.find_definition(name, version)
     if definition is not None:

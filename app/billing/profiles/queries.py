@@ -11,14 +11,14 @@ from app.kit import db
 
 
 def find() -> BillingProfile | None:
-    """Return the billing profile of the current organization, or None if it was never set."""
+    """Find the billing profile of the current organization; return None if it was never set."""
     return db.session().scalars(select(BillingProfile)).one_or_none()
 
 
 def find_many(organization_ids: Sequence[UUID]) -> dict[UUID, BillingProfile]:
-    """Return the billing profiles by organization id. All organizations must be bound.
+    """Find billing profiles by organization id. All organizations must be bound.
 
-    Organizations without a profile are missing in the result.
+    Organizations without a profile are missing from the result.
     """
     statement = select(BillingProfile).where(BillingProfile.organization_id.in_(organization_ids))
     return {profile.organization_id: profile for profile in db.session().scalars(statement)}

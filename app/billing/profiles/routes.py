@@ -33,6 +33,6 @@ def set_billing_profile(
     """Set the billing profile.
 
     Replaces the whole profile. The tax number must be from the country of the address. Issued
-    invoices do not change. Invoices that are drafts because the profile was missing are issued.
+    invoices do not change. Draft invoices that were waiting for the profile are issued.
     """
     return service.replace(caller.org.id, revision=revision, **body)

@@ -34,7 +34,7 @@ class SetBillingAddress(Schema):
         required=True,
         max_items=3,
         validate=Length(min=1),
-        description="Street and house number.",
+        description="The address lines, for example the street and house number.",
     )
     postal_code = Name(max_length=20, allow_none=True, load_default=None)
     city = Name(required=True, max_length=100)
@@ -64,7 +64,7 @@ class BillingAddress(Response):
 
 
 class BillingProfile(Response):
-    """The billing profile. Until it is set, the revision is 0, and name and address are null."""
+    """The billing profile. Until it is set, `revision` is 0, and `name` and `address` are null."""
 
     name = Str(allow_none=True)
     address = Nested(BillingAddress, allow_none=True)

@@ -55,8 +55,9 @@ def replace(
     """Replace the billing profile of the current organization, and return the new profile.
 
     Emits `billing_profile.changed`. Raises 400 `validation_error` for an unknown country, time zone
-    or currency, for a tax number that is not valid in the country, and for a currency other than
-    that of a plan with a price. Raises 409 `stale_precondition` if `revision` is outdated.
+    or currency, and for a tax number that is not valid in the country. If the plan has a price, the
+    currency must be the currency of the plan. Raises 409 `stale_precondition` if `revision` is
+    outdated.
     """
     organization = organizations.lock(organization_id)
     profile = queries.find()
@@ -90,7 +91,7 @@ def _write_profile(profile: BillingProfile | None, values: dict[str, Any]) -> Bi
 
 
 def _parse_address(address: dict[str, Any], country: str) -> dict[str, Any]:
-    """Validate an address, and return its column values. Raises 400 `validation_error`."""
+    """Parse an address into column values. Raises 400 `validation_error` if it is invalid."""
     lines = enumerate(address["lines"])
     return {
         "address_lines": [_check_text(line, f"address.lines.{number}") for number, line in lines],
@@ -101,7 +102,7 @@ def _parse_address(address: dict[str, Any], country: str) -> dict[str, Any]:
 
 
 def has_price(plan: Plan) -> bool:
-    """Return whether a plan has a price or charges, so that invoices are possible."""
+    """Return whether a plan has a monthly price or charges, so that invoices may be issued."""
     return bool(plan.price or plan.charges)
 
 
@@ -118,7 +119,7 @@ def _check_currency(code: str, plan: Plan) -> None:
     if currency is None or currency.alpha_3 != code:
         raise errors.invalid("Must be an ISO 4217 currency code, for example EUR.", "currency")
     if has_price(plan) and code != plan.currency:
-        message = f"The plan {plan.name} is offered in {plan.currency}."
+        message = f"Must be {plan.currency}, the currency of the plan {plan.name}."
         raise errors.invalid(message, "currency", plan=plan.name, currency=plan.currency)
 
 

@@ -16,14 +16,14 @@ from stdnum import iban
 from stdnum.exceptions import ValidationError
 
 from app.engines.invoices import (
-    UNION_COUNTRIES,
+    EU_COUNTRIES,
     InvoiceError,
     Party,
     Payment,
     TaxCategory,
     TaxNumberError,
     TaxRule,
-    build_union_tax_rules,
+    build_eu_tax_rules,
     normalize_tax_number,
 )
 from app.kit import container
@@ -39,11 +39,11 @@ class BillingFileError(ValueError):
 
 @dataclass(frozen=True)
 class BillingConfiguration:
-    """The seller, the number series, the payment terms and the taxes of invoices.
+    """The seller, number series, payment terms and taxes for invoices.
 
     A series is the prefix of document numbers, in which `{year}` stands for the year of issue.
-    `digits` is the minimum number of digits after the prefix. `rates` maps each country to a tax
-    rate in percent.
+    `digits` is the minimum number of digits after the prefix. `rates` maps countries to tax rates
+    in percent.
     """
 
     seller: Party
@@ -57,10 +57,10 @@ class BillingConfiguration:
     rates: Mapping[str, Decimal]
 
     def list_tax_rules(self) -> list[TaxRule]:
-        """Return the tax rules; the first rule that applies to a buyer determines the tax."""
+        """List the tax rules. The first rule that applies to a buyer determines the tax."""
         home, rate = self.seller.country, self.rates[self.seller.country]
-        if home in UNION_COUNTRIES:
-            return build_union_tax_rules(home, self.rates, name=self.tax_name)
+        if home in EU_COUNTRIES:
+            return build_eu_tax_rules(home, self.rates, name=self.tax_name)
         category = TaxCategory.STANDARD if rate else TaxCategory.ZERO
         return [
             TaxRule(self.tax_name, category, rate, frozenset({home})),
@@ -68,17 +68,17 @@ class BillingConfiguration:
         ]
 
     def build_prefix(self, *, is_credit_note: bool, at: datetime) -> str:
-        """Return the number prefix of an invoice or credit note that is issued at `at`."""
+        """Build the number prefix for an invoice or credit note that is issued at the time `at`."""
         series = self.credit_note_series if is_credit_note else self.series
         return series.replace("{year}", str(at.year))
 
     def format_number(self, prefix: str, number: int) -> str:
-        """Return the full number of a document, with the series `prefix` and leading zeros."""
+        """Format a document number: the series `prefix`, and the number with leading zeros."""
         return f"{prefix}{number:0{self.digits}}"
 
 
 def find_configuration() -> BillingConfiguration | None:
-    """Return the content of the billing file, or None if no file is set.
+    """Find the configuration in the billing file; return None if no file is set.
 
     Raises BillingFileError if the file is invalid.
     """
@@ -87,7 +87,7 @@ def find_configuration() -> BillingConfiguration | None:
 
 
 def require_configuration() -> BillingConfiguration:
-    """Return the content of the billing file.
+    """Return the configuration from the billing file.
 
     Raises BillingFileError if no file is set, or if the file is invalid.
     """
@@ -121,7 +121,7 @@ def _parse_file(content: Any) -> BillingConfiguration:
     _check_keys(taxes, "taxes", {"name", "rates"}, set())
     rates = _parse_rates(taxes["rates"])
     if seller.country not in rates:
-        raise BillingFileError(f"taxes.rates: the rate of {seller.country} is missing")
+        raise BillingFileError(f"taxes.rates: the rate for {seller.country} is missing")
     series = _parse_series(invoices.get("series", "INV-{year}-"), "invoices.series")
     credit_notes = invoices.get("credit_note_series", "CN-{year}-")
     credit_note_series = _parse_series(credit_notes, "invoices.credit_note_series")

@@ -1,4 +1,4 @@
-"""Jobs that fold meter changes, warn of limits, and compare meters with a recount."""
+"""Jobs that fold meter changes, warn about limits, and compare meters with a recount."""
 
 from app.billing.usage.service import upkeep, warnings
 from app.identity.organizations import emitted_events as organization_events
@@ -11,19 +11,19 @@ _RECONCILE_SECONDS = 86_400
 
 @jobs.handler("usage.fold", resumable=True)
 def fold(job: Job) -> None:
-    """Add the recorded changes of all meters to the daily totals, in batches."""
+    """Fold the recorded changes of all meters into the daily totals, in batches."""
     upkeep.fold(job.checkpoint)
 
 
 @jobs.handler(warnings.WARN_JOB, listens=(organization_events.PLAN_CHANGED,))
 def warn(_: Job) -> None:
-    """Emit a warning for each meter of the organization that has reached a share of its limit."""
+    """Warn about each meter of the organization that has reached a percentage of its limit."""
     warnings.warn()
 
 
 @jobs.handler("usage.reconcile", queue="maintenance")
 def reconcile(_: Job) -> None:
-    """Enqueue a job for each organization that compares its meters with a recount."""
+    """For each organization, enqueue a job that compares its meters with a recount."""
     organizations = upkeep.list_organizations()
     jobs.enqueue_many(
         "usage.reconcile_organization", [(id_, {"slug": slug}) for id_, slug in organizations]

@@ -40,7 +40,7 @@ class UsageChange(db.Base):
 
 
 class UsageDay(TenantModel, db.Base):
-    """A day of a meter in UTC: the quantities added and removed, and the level at the day's end.
+    """The quantities added to a meter and removed on a UTC day, and the level at the day's end.
 
     A day without changes has no row. A trigger deletes the rows of an erased organization.
     """
@@ -56,7 +56,7 @@ class UsageDay(TenantModel, db.Base):
 
 
 class UsageSettlement(TenantModel, db.Base):
-    """The day before which an organization's usage is settled: measured, and no longer changing.
+    """The day before which an organization's usage is settled, so that it no longer changes.
 
     A change on a settled day counts on the day `until` if its transaction is not visible in
     `snapshot`, because it committed later.
@@ -80,7 +80,7 @@ class UsageHorizon(db.Base):
 
 
 class UsageSource(db.Base):
-    """The table that a meter sums, and the SQL expression for the quantity of a row."""
+    """The table whose rows a meter sums, and the SQL expression for the quantity of a row."""
 
     __tablename__ = "usage_sources"
 
@@ -91,7 +91,7 @@ class UsageSource(db.Base):
 
 
 class UsageWarning(TenantModel, db.Base):
-    """A warning that was emitted: a meter reached `percent` of its limit in a month."""
+    """A warning that was emitted because a meter reached `percent` % of its limit in a month."""
 
     __tablename__ = "usage_warnings"
 

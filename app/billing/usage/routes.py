@@ -15,7 +15,7 @@ def get_usage(caller: Caller) -> dict[str, Any]:
     """Get the usage of the current month.
 
     Returns the usage of each meter, its limit, and a warning if the usage is at least 80 % of the
-    limit. Deleted documents still count in the month in which they were created.
+    limit. A deleted document still counts in the month in which it was created.
     """
     return service.describe_usage()
 

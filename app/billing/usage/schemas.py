@@ -10,14 +10,14 @@ _METERS = tuple(map(str, Meter))
 
 
 class UsagePeriod(Response):
-    """A calendar month in UTC; `from` is inclusive and `to` exclusive."""
+    """A calendar month in UTC. `from` is inclusive, and `to` is exclusive."""
 
     from_ = Date(data_key="from", attribute="from")
     to = Date()
 
 
 class MeterUsage(Response):
-    """The usage of a meter, and its limit; null means that there is no limit."""
+    """The usage and the limit of a meter. If `limit` is null, there is no limit."""
 
     meter = Str(validate=OneOf(_METERS))
     used = Int(maximum=MAX_QUANTITY)
@@ -25,7 +25,9 @@ class MeterUsage(Response):
     warning = Str(
         allow_none=True,
         validate=OneOf(tuple(name for name in WARNINGS.values() if name)),
-        description="`near_limit` from 80 % of the limit, `limit_reached` from 100 %.",
+        description=(
+            "`near_limit` from 80 % of the limit, `limit_reached` from 100 %, and null below 80 %."
+        ),
     )
 
 
@@ -42,11 +44,12 @@ class Usage(Response):
 
 
 class UsageHistoryQuery(Schema):
-    """The days of the usage history in UTC; by default the last 30 days."""
+    """Query parameters for the usage history. Days are in UTC; the default is the last 30 days."""
 
-    first = Date(data_key="from", description="The first day, inclusive.")
+    first = Date(data_key="from", description="The first day of the usage history, inclusive.")
     last = Date(
-        data_key="to", description="The last day, inclusive; a period has at most 366 days."
+        data_key="to",
+        description="The last day of the usage history, inclusive; at most 366 days in total.",
     )
     meter = Str(validate=OneOf(_METERS))
 
@@ -72,7 +75,7 @@ class MeterHistory(Response):
 
 
 class UsageHistory(Response):
-    """The usage of meters by day; `from` and `to` are inclusive."""
+    """The usage of meters by day. `from` and `to` are inclusive."""
 
     from_ = Date(data_key="from", attribute="from")
     to = Date()

@@ -1,6 +1,6 @@
 """Response schemas for export formats."""
 
-from app.engines.formats import KEEPS
+from app.engines.formats import TAG_SET_PARTS
 from app.kit.api.fields import JsonObject, List, OneOf, Response, Str
 
 _KEEPS_TEXT = "The parts of a tag set that a file in this format preserves."
@@ -14,7 +14,7 @@ class ExportFormat(Response):
     description = Str()
     media_type = Str()
     extension = Str()
-    keeps = List(Str(validate=OneOf(KEEPS)), description=_KEEPS_TEXT)
+    keeps = List(Str(validate=OneOf(TAG_SET_PARTS)), description=_KEEPS_TEXT)
     options_schema = JsonObject(description="JSON Schema of the options, with their defaults.")
 
 

@@ -11,7 +11,7 @@ from app.kit.pagination import Page, PageRequest, paginate
 
 def list_formats(*, page: PageRequest) -> Page:
     """Return a page of export formats, sorted by id or by name."""
-    # The query reads the formats from a VALUES list, so that they use the pagination for tables.
+    # The query reads the formats from a VALUES list, so that the pagination for tables can be used.
     names = [(format_.id, format_.name) for format_ in FORMATS.values()]
     table = values(column("id", String), column("name", String), name="formats").data(names)
     sorts = {"id": table.c.id, "name": table.c.name}

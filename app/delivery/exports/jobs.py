@@ -14,7 +14,7 @@ from app.delivery.exports.service.sources import DocumentSource
 from app.engines.formats import FORMATS, ProcessWriter, Writer, merge_fields
 from app.kit import container, jobs, purging, watermarks
 from app.kit.jobs import Job, Retry
-from app.kit.storage import Staged
+from app.kit.storage import StagedFile
 
 REPORT_SECONDS = 1.0
 EXPIRE_EVERY = 600
@@ -46,7 +46,7 @@ def _reopen_export(args: dict[str, Any]) -> None:
     on_retry=_reopen_export,
 )
 def run_export(job: Job) -> None:
-    """Write the tag sets of an export to its file, and complete the export.
+    """Run an export: write its tag sets to a file, and complete the export.
 
     A repeated run starts again from the beginning. Does nothing if the export has already ended.
     """
@@ -56,7 +56,7 @@ def run_export(job: Job) -> None:
         return
     job.checkpoint()
     try:
-        _wait_for_open_transactions(job, export)
+        _wait_for_commits(job, export)
         with container.current().storage.stage() as staged:
             result = _write_file(
                 staged, export, lambda done, total: _report_progress(job, export.id, done, total)
@@ -66,8 +66,8 @@ def run_export(job: Job) -> None:
         return
 
 
-def _wait_for_open_transactions(job: Job, export: Export) -> None:
-    """Wait until no open transaction can still add tag sets to the export's period."""
+def _wait_for_commits(job: Job, export: Export) -> None:
+    """Wait for commits, so that no tag set can be added to the export's period afterwards."""
     if export.filter["created_before"] is None and export.filter["decided_before"] is None:
         return
 
@@ -79,7 +79,7 @@ def _wait_for_open_transactions(job: Job, export: Export) -> None:
     try:
         watermarks.wait_for_commits(check)
     except watermarks.StillCommitting:
-        raise Retry("a transaction of the export period has been open for minutes") from None
+        raise Retry("a transaction in the export period has been committing for minutes") from None
 
 
 def _report_progress(job: Job, export_id: UUID, done: int, total: int) -> None:
@@ -104,7 +104,9 @@ class _ProgressReporter:
             self._next_report_at = monotonic() + REPORT_SECONDS
 
 
-def _write_file(staged: Staged, export: Export, report: Callable[[int, int], None]) -> RunResult:
+def _write_file(
+    staged: StagedFile, export: Export, report: Callable[[int, int], None]
+) -> RunResult:
     """Write every row to the staged file, and return a summary of the run."""
     format_ = FORMATS[export.format]
     with ExitStack() as stack:
@@ -145,7 +147,7 @@ def delete_expired_files(job: Job) -> None:
 
 @jobs.handler("exports.forget_removed", queue="maintenance", resumable=True)
 def purge_removed_tag_sets(job: Job) -> None:
-    """Delete the records of tag sets that were removed more than 400 days ago."""
+    """Purge `RemovedTagSet` records that are more than 400 days old."""
     purging.purge("removed_tag_sets", OLD_REMOVED_TAG_SETS, job.checkpoint)
 
 

@@ -85,7 +85,7 @@ class Export(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the number of exported tag sets, the total, the rate and the remaining seconds."""
+        """Return the progress: tag sets done, total, rate per second, estimated seconds left."""
         done, total = self.progress_done, self.progress_total
         rate = eta = None
         if self.started_at is not None and self.status in (_RUNNING, _COMPLETED):
@@ -101,7 +101,7 @@ class RemovedTagSet(TenantModel, db.Base):
     """A record of an accepted tag set that was reopened or deleted.
 
     Triggers on `tag_sets` write the record. `removed_at` is never before the organization's
-    watermark. If the tag set is accepted again, the record stays, and exports ignore it.
+    watermark. If the tag set is accepted again, the record is kept, but exports ignore the record.
     """
 
     __tablename__ = "removed_tag_sets"

@@ -49,13 +49,16 @@ class ExportFilter(Schema):
         Str(validate=OneOf(TAG_SET_STATUSES)),
         validate=Length(min=1, max=16),
         description=(
-            "By default `accepted`, or every status if `include.tags` is `latest` or `all`."
+            "The statuses of the tag sets to export. By default, `accepted`, or every status if"
+            " `include.tags` is `latest` or `all`."
         ),
     )
-    created_after = UtcDateTime(description=f"When the tag set was created. {_PERIOD_TEXT}")
+    created_after = UtcDateTime(
+        description=f"Selects tag sets created at or after this time. {_PERIOD_TEXT}"
+    )
     created_before = UtcDateTime()
     decided_after = UtcDateTime(
-        description=f"When the tag set was accepted or rejected. {_PERIOD_TEXT}"
+        description=f"Selects tag sets accepted or rejected at or after this time. {_PERIOD_TEXT}"
     )
     decided_before = UtcDateTime()
     artifact_ids = List(Uuid(), validate=Length(min=1, max=MAX_ARTIFACT_IDS))
@@ -94,10 +97,10 @@ class CreateExport(Schema):
         data_key="format",
         required=True,
         max_length=64,
-        description="The id of an export format, see `/export-formats`.",
+        description="The id of an export format, as returned by `GET /export-formats`.",
     )
     where = Nested(ExportFilter, data_key="filter", load_default=dict)
-    options = JsonObject(load_default=dict, description="Options of the format.")
+    options = JsonObject(load_default=dict, description="Options for the export format.")
     include = Nested(ExportInclude, load_default=dict)
 
 
@@ -189,12 +192,12 @@ class ExportPreview(Response):
     count_is_exact = Bool(
         description="Whether `count` is exact. If false, the export has more tag sets than `count`."
     )
-    rows = List(JsonObject(), description="The first tag sets, in the format `jsonl`.")
+    rows = List(JsonObject(), description="The first rows of the export, in the `jsonl` format.")
     content = Str(
         allow_none=True,
         description=(
-            "The content of a file with these rows; null if the format is binary or needs the"
-            " documents."
+            "The content of an export file that has only the rows in `rows`; null if the format is"
+            " binary or needs the documents."
         ),
     )
 
@@ -232,7 +235,7 @@ class ManifestFile(Response):
 
 
 class ExportManifest(Response):
-    """The description of an export's file."""
+    """The manifest of an export: a description of its file."""
 
     job_id = Uuid()
     scheduled_export_id = Uuid(allow_none=True)
@@ -242,7 +245,9 @@ class ExportManifest(Response):
     options = JsonObject()
     filter = Nested(AppliedFilter)
     include = Nested(AppliedInclude)
-    row_count = Int(description="The number of rows, including removed tag sets.")
+    row_count = Int(
+        description="The number of rows in the file, including rows for removed tag sets."
+    )
     removed_count = Int(description="The number of rows for removed tag sets.")
     schemas = List(Nested(ManifestSchema))
     file = Nested(ManifestFile)

@@ -92,7 +92,7 @@ def enqueue_due_emails(job: Job) -> None:
 
 @jobs.handler("notifications.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete old notifications, and the records of events whose jobs can no longer run again."""
+    """Purge old notifications, and records of events whose jobs no longer exist."""
     collecting.purge_causes(job.checkpoint)
     changing.purge(container.settings().notification_retention_days, job.checkpoint)
 

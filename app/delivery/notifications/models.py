@@ -25,14 +25,14 @@ class EmailFrequency(StrEnum):
 
 
 class Notification(TenantModel, db.Record, db.Base):
-    """A notification to one user, shown in the application or sent by email, or both.
+    """A notification to one user, in the application, by email, or both.
 
     `unique_key` prevents a second notification with the same cause. If `in_app` is false, the
     notification exists only for its email and is not shown in the application.
 
     A notification with `open_until` is open: until that time, or until it is read, events with the
     same `message` are added to its `count`, and title and body are rendered again from `gathered`.
-    `message` is the name of a text in `messages/`. If `by_mail` is true, the email is sent when the
+    `message` names a template in `messages/`. If `by_mail` is true, the email is sent when the
     notification is closed.
 
     A notification without `message` collects no events; its `open_until` is the time when its email
@@ -89,10 +89,10 @@ class Notification(TenantModel, db.Record, db.Base):
 
 
 class NotificationCause(TenantModel, db.Base):
-    """The id of an event that users were notified about.
+    """A record that users were notified about an event.
 
-    The record prevents a second notification when the event's job runs again. It is kept a little
-    longer than the job.
+    `cause` is the id of the event. The record prevents a second notification when the event's job
+    runs again. It is kept a little longer than the job.
     """
 
     __tablename__ = "notification_causes"

@@ -40,7 +40,7 @@ def list_notifications(caller: Caller, query: dict[str, Any]) -> Page:
 def get_unread_count(caller: Caller) -> dict[str, int]:
     """Get the number of unread notifications.
 
-    Counts the unread notifications that the list shows.
+    Counts the unread notifications that `GET /notifications` returns.
     """
     return reading.count_unread(caller)
 
@@ -49,9 +49,9 @@ def get_unread_count(caller: Caller) -> dict[str, int]:
 def read_all_notifications(caller: Caller) -> dict[str, int]:
     """Mark all notifications as read.
 
-    Marks the notifications that the list shows. A notification stays unread if it is created, or
-    if an event is added to it, at the same time. The emails for marked notifications are no longer
-    sent.
+    Marks the notifications that `GET /notifications` returns. A notification stays unread if it is
+    created, or if an event is added to it, at the same time. The emails for marked notifications
+    are no longer sent.
     """
     return reading.mark_all_as_read(caller)
 
@@ -68,8 +68,8 @@ def read_notification(
 ) -> dict[str, Any]:
     """Mark a notification as read.
 
-    Marks the notification as unread again if `read` is false. The body is optional. Events are not
-    added to a notification that was read, and its email is no longer sent.
+    Marks the notification as unread again if `read` is false. The body is optional. No more events
+    are added to a read notification, and its email is no longer sent.
     """
     return reading.set_read(caller, notification_id, **body)
 
@@ -104,9 +104,10 @@ def set_delivery_preferences(
 ) -> dict[str, Any]:
     """Set the delivery preferences.
 
-    With `immediate`, emails are sent immediately, except that emails about work are collected for
-    a few minutes. With `hourly`, one email per organization is sent at every full hour, and with
-    `daily`, at 8 o'clock. During the quiet hours, emails are delayed until the quiet hours end. All
-    times are in the time zone of the caller's profile. The change also applies to pending emails.
+    If `email_frequency` is `immediate`, emails are sent immediately, except that notifications
+    about assignments and review decisions are collected for a few minutes. If it is `hourly`, one
+    email per organization is sent at every full hour; if it is `daily`, at 8 o'clock. Emails that
+    are due during the quiet hours are sent when the quiet hours end. All times are in the time zone
+    of the caller's profile. The change also applies to pending emails.
     """
     return preferences.replace(caller.user_id, revision=revision, **body)

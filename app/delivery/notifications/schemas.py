@@ -21,7 +21,7 @@ from app.kit.api.fields import (
 
 _KINDS = list(DEFAULT_CHANNELS)
 _FREQUENCIES = [frequency.value for frequency in EmailFrequency]
-_CLOCK_TIME = "([01][0-9]|2[0-3]):[0-5][0-9]"
+_CLOCK_TIME_PATTERN = "([01][0-9]|2[0-3]):[0-5][0-9]"
 
 
 class NotificationFilters(Schema):
@@ -42,14 +42,18 @@ class NotificationOrganization(Response):
 
 
 class Notification(Response):
-    """A notification to the caller about one event or several events."""
+    """A notification to the caller about one or more events."""
 
     id = Uuid()
     organization = Nested(NotificationOrganization)
     kind = Str(validate=OneOf(_KINDS))
     title = Str()
     body = Str(description="Plain text; paragraphs are separated by empty lines.")
-    link = Str(allow_none=True, description="The path and query of an API operation.")
+    link = Str(
+        allow_none=True,
+        description="The path and query of the API operation that returns what the notification is"
+        " about.",
+    )
     count = Int(description="The number of events that the notification is about.")
     read_at = UtcDateTime(allow_none=True)
     created_at = UtcDateTime()
@@ -75,12 +79,12 @@ class ReadNotification(Schema):
 
 
 def _check_clock_time(value: str) -> None:
-    if not re.fullmatch(_CLOCK_TIME, value):
+    if not re.fullmatch(_CLOCK_TIME_PATTERN, value):
         raise ValidationError("Must be a time from 00:00 to 23:59, for example 07:30.")
 
 
 class ClockTime(Str):
-    """A field for a local time of day in the form `HH:MM`."""
+    """A field for a local time of day in the format `HH:MM`."""
 
     def __init__(self, *, name: str, description: str) -> None:
         super().__init__(
@@ -88,12 +92,12 @@ class ClockTime(Str):
             data_key=name,
             attribute=name,
             validate=_check_clock_time,
-            metadata={"pattern": f"^{_CLOCK_TIME}$", "description": description},
+            metadata={"pattern": f"^{_CLOCK_TIME_PATTERN}$", "description": description},
         )
 
 
 class QuietHours(Schema):
-    """The local times between which no email is sent; the period may cross midnight."""
+    """The local times between which no notification email is sent; may cross midnight."""
 
     from_ = ClockTime(name="from", description="The start of the quiet hours, for example 22:00.")
     to = ClockTime(name="to", description="The end of the quiet hours, for example 07:00.")
@@ -115,4 +119,4 @@ class DeliveryPreferences(Response):
     email_frequency = Str(validate=OneOf(_FREQUENCIES))
     quiet_hours = Nested(QuietHours, allow_none=True)
     time_zone = Str()
-    revision = Int(description="0 if the preferences have never been set.")
+    revision = Int(description="The revision of the preferences; 0 if they have never been set.")

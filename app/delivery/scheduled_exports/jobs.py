@@ -22,7 +22,7 @@ def start_due_runs(job: Job) -> None:
 
 @jobs.handler("scheduled_exports.finish_run", listens=(RUN_COMPLETED,))
 def finish_run(job: Job) -> None:
-    """Mark a run's file as delivered if it is only for download, or queue the file's delivery."""
+    """Finish a run whose file is only for download, or queue the delivery of the file."""
     job_id = _get_job_id(job.args["data"])
     # If an earlier file could not be delivered, the file from a retry of the export is delivered.
     delivering.reopen(job_id)
@@ -49,7 +49,7 @@ def _reopen_delivery(args: dict[str, Any]) -> None:
     on_retry=_reopen_delivery,
 )
 def deliver(job: Job) -> None:
-    """Send the file of a run to its destination, and mark the run as delivered."""
+    """Deliver the file of a run to the run's destination, and mark the run as delivered."""
     delivering.deliver(job, _get_job_id(job.args))
 
 

@@ -35,7 +35,7 @@ _CRON_TEXT = (
     " that occurs twice when daylight saving time ends is due once."
 )
 _TIME_ZONE_TEXT = (
-    "IANA time zone of the cron expression. By default, the time zone of the organization."
+    "The IANA time zone of the cron expression. The default is the organization's time zone."
 )
 _MODE_TEXT = (
     "`full`: each run exports everything that the filter selects. `incremental`: each run exports"
@@ -43,7 +43,7 @@ _MODE_TEXT = (
     " `removed` for each accepted tag set that was reopened or deleted since then."
 )
 _SETTINGS_TEXT = (
-    "Settings of the destination, including its secrets. s3: `bucket`, `prefix`, `region`,"
+    "The settings of the destination, including its secrets. s3: `bucket`, `prefix`, `region`,"
     " `endpoint_url`, `access_key_id`, `secret_access_key`. sftp: `host`, `port`, `path`,"
     " `username`, `password` or `private_key`, `host_key`. http: `url` (in the URL, `{name}` is"
     " replaced by the file name), and `username` and `password`, or `token`."
@@ -63,7 +63,7 @@ class CreateScheduledExport(Schema):
     name = Name(required=True)
     format_id = Str(data_key="format", required=True, max_length=64)
     where = Nested(ExportFilter, data_key="filter", load_default=dict)
-    options = JsonObject(load_default=dict, description="Options of the format.")
+    options = JsonObject(load_default=dict, description="Options for the export format.")
     include = Nested(ExportInclude, load_default=dict)
     cron_expression = Str(
         data_key="cron", required=True, max_length=cron.MAX_LENGTH, description=_CRON_TEXT
@@ -81,7 +81,7 @@ class UpdateScheduledExport(Schema):
 
     name = Name()
     format_id = Str(data_key="format", max_length=64)
-    where = Nested(ExportFilter, data_key="filter", description="Replaces the filter.")
+    where = Nested(ExportFilter, data_key="filter", description="Replaces the whole stored filter.")
     options = JsonObject()
     include = Nested(ExportInclude, description="Replaces all properties of `include`.")
     cron_expression = Str(data_key="cron", max_length=cron.MAX_LENGTH, description=_CRON_TEXT)
@@ -92,7 +92,10 @@ class UpdateScheduledExport(Schema):
         description="Replaces the destination. If the request contains no secrets, the stored"
         " secrets are kept; this requires that the host and account stay the same.",
     )
-    paused = Bool(description="Runs missed during a pause are not started later.")
+    paused = Bool(
+        description="Whether the export is paused. Runs that are missed during a pause are not"
+        " started later."
+    )
     revision = Int()
 
 
@@ -126,7 +129,7 @@ class ScheduledExportRun(Response):
     """A run of a scheduled export: an export job with the same id, and the delivery of its file."""
 
     id = Uuid()
-    job_id = Uuid(description="The id of the export job, which equals `id`.")
+    job_id = Uuid(description="The id of the export job; the same as the `id` of the run.")
     scheduled_export_id = Uuid()
     trigger = Str(validate=OneOf(tuple(Trigger)))
     due_at = UtcDateTime(allow_none=True, description="The scheduled time; null for a manual run.")
@@ -138,7 +141,8 @@ class ScheduledExportRun(Response):
     )
     status = Str(
         validate=OneOf(RUN_STATUSES),
-        description="`delivering` if the file is complete but has not reached its destination yet.",
+        description="The status of the run. `delivering`: the file is complete, but has not reached"
+        " its destination yet.",
     )
     format = Str()
     progress = Nested(ExportProgress)
@@ -177,7 +181,9 @@ class ScheduledExport(Response):
     mode = Str(validate=OneOf(tuple(Mode)))
     destination = Nested(StoredDestination)
     paused = Bool()
-    next_run_at = UtcDateTime(allow_none=True, description="Null while the export is paused.")
+    next_run_at = UtcDateTime(
+        allow_none=True, description="The time of the next run; null while the export is paused."
+    )
     exported_until = UtcDateTime(
         allow_none=True,
         description="The end of the last delivered period of an incremental export.",

@@ -19,13 +19,15 @@ log = get_logger(__name__)
 
 ABANDON_JOB = "webhooks.abandon"
 PURGE_JOB = "webhooks.purge"
-FIRST_BATCH = 1_000
+FIRST_BATCH_SIZE = 1_000
 """The maximum number of deliveries that a deactivation or deletion changes in its transaction."""
 
 Checkpoint = Callable[[], None]
 
 
-def abandon_or_enqueue(organization_id: UUID, webhook_id: UUID, *, limit: int = FIRST_BATCH) -> int:
+def abandon_or_enqueue(
+    organization_id: UUID, webhook_id: UUID, *, limit: int = FIRST_BATCH_SIZE
+) -> int:
     """Abandon up to `limit` outdated deliveries of a webhook, and enqueue a job for the rest.
 
     Returns how many deliveries were abandoned.
@@ -72,7 +74,7 @@ def _abandon_deliveries(webhook: OutdatedWebhook, checkpoint: Checkpoint) -> int
             count = backlog.abandon_batch(webhook)
             abandoned_count += count
             checkpoint()
-            if count < backlog.BATCH:
+            if count < backlog.BATCH_SIZE:
                 return abandoned_count
     finally:
         metrics.DELIVERIES.labels("abandoned").inc(abandoned_count)
@@ -85,11 +87,11 @@ def _abandon_deliveries(webhook: OutdatedWebhook, checkpoint: Checkpoint) -> int
 
 
 def delete_or_enqueue(organization_id: UUID, webhook_id: UUID) -> bool:
-    """Delete a batch of a webhook's deliveries, and enqueue a job to delete any others.
+    """Delete a batch of a webhook's deliveries, and enqueue a job if more may be left.
 
     Returns whether all deliveries were deleted.
     """
-    if backlog.delete_batch(organization_id, webhook_id, FIRST_BATCH) < FIRST_BATCH:
+    if backlog.delete_batch(organization_id, webhook_id, FIRST_BATCH_SIZE) < FIRST_BATCH_SIZE:
         return True
     enqueue_purge(organization_id, webhook_id)
     return False
@@ -103,11 +105,11 @@ def enqueue_purge(organization_id: UUID, webhook_id: UUID) -> None:
 
 
 def purge_webhook(organization_id: UUID, webhook_id: UUID, checkpoint: Checkpoint) -> None:
-    """Delete the deliveries of a deleted webhook in batches, then the webhook's row."""
+    """Purge a deleted webhook: delete its deliveries in batches, then its row."""
     deleted_count = 0
     try:
-        count = backlog.BATCH
-        while count == backlog.BATCH:
+        count = backlog.BATCH_SIZE
+        while count == backlog.BATCH_SIZE:
             count = backlog.delete_batch(organization_id, webhook_id)
             deleted_count += count
             checkpoint()

@@ -31,7 +31,7 @@ Property = tuple[dict[str, Any], object]
 def _build_property(
     json_type: str, description: str, sample: object, *, null: bool = False, **keywords: str | int
 ) -> Property:
-    """Build a property; `null` allows null, and `keywords` are JSON Schema keywords."""
+    """Build a property of `data`; `null` allows null, `keywords` are JSON Schema keywords."""
     types = [json_type, "null"] if null else json_type
     return {"type": types, **keywords, "description": description}, sample
 
@@ -54,12 +54,12 @@ def _build_event_type(event: str, description: str, properties: dict[str, Proper
             "event": {"const": event},
             "timestamp": {
                 "type": "string",
-                "description": "When the delivery was created, UTC.",
+                "description": "When the delivery was created, in UTC.",
                 "format": "date-time",
             },
             "org_slug": {
                 "type": "string",
-                "description": "The organization that the event belongs to.",
+                "description": "The slug of the organization that the event belongs to.",
             },
             "data": {
                 "type": "object",
@@ -82,7 +82,7 @@ _EVENT_TYPES = (
         "export.completed",
         "An export job has finished, and its file can be downloaded.",
         {
-            "job_id": _id("The export job.", _ID),
+            "job_id": _id("The id of the export job.", _ID),
             "format": _text("The file's format.", "jsonl"),
             "row_count": _count("The number of rows in the file.", 1250),
             "size_bytes": _count("The size of the file in bytes.", 884736),
@@ -102,13 +102,13 @@ _EVENT_TYPES = (
         "tag_set.accepted",
         "A tag set of an artifact was accepted.",
         {
-            "tag_set_id": _id("The tag set.", _ID),
+            "tag_set_id": _id("The id of the tag set.", _ID),
             "artifact_id": _id(
-                "The artifact of the tag set.", "0199a3e1-04b2-7f6a-8a53-b1d2c9e07f41"
+                "The id of the tag set's artifact.", "0199a3e1-04b2-7f6a-8a53-b1d2c9e07f41"
             ),
-            "schema_id": _id("The schema of the tag set.", _SCHEMA_ID),
+            "schema_id": _id("The id of the tag set's schema.", _SCHEMA_ID),
             "schema_version_id": _id(
-                "The version of the schema.", "0199a2c4-8f3b-70ae-9c02-6de15b7a4f90"
+                "The id of the schema version.", "0199a2c4-8f3b-70ae-9c02-6de15b7a4f90"
             ),
             "labeler_id": _id(
                 "The labeler; null if no person labeled the document.",
@@ -129,7 +129,7 @@ _EVENT_TYPES = (
         "artifact.ingested",
         "A new artifact was ingested and is ready for labeling.",
         {
-            "artifact_id": _id("The artifact.", _ID),
+            "artifact_id": _id("The id of the artifact.", _ID),
             "name": _text("The name of the artifact.", "invoice-0042.pdf"),
             "media_type": _text("The media type of the artifact.", "application/pdf"),
             "sha256": _sha256("SHA-256 of the artifact's content.", "9a" * 32),
@@ -162,8 +162,8 @@ _EVENT_TYPES = (
         "connector.alert",
         "A connector has raised an alert, for example because a crawl failed.",
         {
-            "alert_id": _id("The alert.", _ID),
-            "connector_id": _id("The connector.", "0199a2f7-62c8-7a39-b0d5-e8173f4c9a26"),
+            "alert_id": _id("The id of the alert.", _ID),
+            "connector_id": _id("The id of the connector.", "0199a2f7-62c8-7a39-b0d5-e8173f4c9a26"),
             "kind": _text("The type of alert.", "crawl_failed"),
             "message": _text("The description of the problem.", "The bucket does not exist."),
             "ingestion_job_id": _id(
@@ -177,8 +177,8 @@ _EVENT_TYPES = (
         "drift.detected",
         "The behavior of a model or of the labeling has changed.",
         {
-            "report_id": _id("The drift report.", _ID),
-            "schema_id": _id("The schema.", _SCHEMA_ID),
+            "report_id": _id("The id of the drift report.", _ID),
+            "schema_id": _id("The id of the schema.", _SCHEMA_ID),
             "subject": (
                 {
                     "enum": ["model", "labeling"],
@@ -186,19 +186,23 @@ _EVENT_TYPES = (
                 },
                 "model",
             ),
-            "field": _text("The field; null for the schema as a whole.", "total_amount", null=True),
+            "field": _text(
+                "The key of the field; null for the whole schema.", "total_amount", null=True
+            ),
             "metric": _text("The name of the metric.", "accuracy"),
             "baseline": _number("The value of the metric before the change.", 0.97, null=True),
             "current": _number("The current value of the metric.", 0.88, null=True),
             "p_value": _number(
-                "The p-value: the probability of such a difference by chance.", 0.0004, null=True
+                "The p-value: the probability of a difference at least this large by chance.",
+                0.0004,
+                null=True,
             ),
         },
     ),
     _build_event_type(
         TEST,
         "A test delivery requested by a user. Webhooks cannot subscribe to this event.",
-        {"message": _text("A fixed text.", TEST_MESSAGE)},
+        {"message": _text("A message that is the same in every test delivery.", TEST_MESSAGE)},
     ),
 )
 
@@ -209,7 +213,9 @@ SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in CATALOGUE if name != TEST
 """The events that a webhook may subscribe to."""
 
 _HEADERS = (
-    describe_header("X-Service-Event", "The event's identifier, as in the body.", required=True),
+    describe_header(
+        "X-Service-Event", "The event's identifier, the same as `event` in the body.", required=True
+    ),
     describe_header(
         "X-Service-Signature",
         "HMAC-SHA-256 of the body's bytes with the signing secret.",
@@ -243,8 +249,8 @@ _HEADERS = (
 )
 
 
-def describe_events() -> dict[str, Webhook]:
-    """Return the OpenAPI webhooks for all events, by event identifier."""
+def build_openapi_webhooks() -> dict[str, Webhook]:
+    """Build the OpenAPI webhooks for all events, by event identifier."""
     return {
         name: Webhook(
             "".join(word.title() for word in name.replace("_", ".").split(".")) + "Event",

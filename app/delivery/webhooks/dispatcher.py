@@ -20,7 +20,7 @@ from app.delivery.webhooks import sending
 from app.delivery.webhooks.queries import leases
 from app.delivery.webhooks.queries.due import DueWebhookFinder
 from app.delivery.webhooks.queries.leases import Attempt, Lease
-from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.delivery.webhooks.quotas import Quotas
 from app.delivery.webhooks.recorder import Recorder
 from app.kit import container, db, metrics, tenancy
@@ -31,7 +31,7 @@ log = get_logger(__name__)
 QUEUE = "webhooks"
 """The name of the queue for messages that wake dispatchers, also used as a label in metrics."""
 THREADS = 256
-BEGIN_BATCH = 64
+BEGIN_BATCH_SIZE = 64
 RENEW_SECONDS = 8.0
 STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
 """The time in seconds that an attempt can exceed only if the whole process was suspended."""
@@ -48,7 +48,7 @@ class Dispatcher:
         app: Flask,
         *,
         threads: int = THREADS,
-        send: Callable[[Attempt], Result] = sending.send,
+        send: Callable[[Attempt], AttemptResult] = sending.send,
     ) -> None:
         self._app = app
         self._send = send
@@ -148,7 +148,7 @@ class Dispatcher:
             self._is_woken, self._is_searching = False, True
         try:
             with self._open_transaction():
-                # The relay has found due deliveries, but perhaps not where this finder starts.
+                # The relay found due deliveries, but this finder may visit their webhooks later.
                 webhooks = self._finder.find_due()
         except BaseException:
             with self._changed:
@@ -162,7 +162,7 @@ class Dispatcher:
     def _begin_attempts(self) -> None:
         """Begin the attempts that `quotas` picks, and submit them to the free threads."""
         with self._changed:
-            picks = [] if self._is_stopping else self._quotas.pick(BEGIN_BATCH)
+            picks = [] if self._is_stopping else self._quotas.pick(BEGIN_BATCH_SIZE)
         if not picks:
             return
         began_at = time.monotonic()
@@ -175,14 +175,14 @@ class Dispatcher:
                 )
         except BaseException:
             with self._changed:
-                self._quotas.cancel(picks)
+                self._quotas.cancel_picks(picks)
             raise
         with self._changed:
             for attempt in attempts:
                 if attempt.lease_token is not None:
                     valid_until = began_at + leases.LEASE_SECONDS
                     self._leases[attempt.lease_token] = attempt.lease, valid_until
-            self._quotas.begin(picks, attempts)
+            self._quotas.record_begun(picks, attempts)
             self._submit_attempts()
             self._changed.notify_all()
         _update_metrics(attempts)
@@ -193,14 +193,14 @@ class Dispatcher:
             self._pool.submit(self._send_attempts, attempt)
 
     def _send_attempts(self, first: Attempt) -> None:
-        """Send an attempt, then further attempts until no attempt may be sent."""
+        """Send an attempt, then more attempts until no attempt may be sent."""
         attempt: Attempt | None = first
         while attempt is not None:
             has_lost_lease = self._has_lost_lease(attempt)
             result = None if has_lost_lease else self._send_attempt(attempt)
             with self._changed:
                 if result is not None:
-                    self._quotas.end(attempt, result)
+                    self._quotas.record_result(attempt, result)
                 elif has_lost_lease:
                     self._quotas.requeue_unsent(attempt)
                 else:
@@ -212,7 +212,7 @@ class Dispatcher:
             if result is not None:
                 self._recorder.put(result)
 
-    def _send_attempt(self, attempt: Attempt) -> Result | None:
+    def _send_attempt(self, attempt: Attempt) -> AttemptResult | None:
         """Send an attempt and return its result.
 
         Returns None if the attempt failed while this process was stalled, because that says nothing
@@ -229,7 +229,7 @@ class Dispatcher:
             lease_entry = self._leases.get(attempt.lease.token)
         return lease_entry is None or lease_entry[1] < time.monotonic() + LEASE_MARGIN_SECONDS
 
-    def _mark_written(self, results: Sequence[Result]) -> None:
+    def _mark_written(self, results: Sequence[AttemptResult]) -> None:
         with self._changed:
             for result in results:
                 self._leases.pop(result.lease_token, None)
@@ -276,7 +276,7 @@ class Dispatcher:
 
 
 def _update_metrics(attempts: Sequence[Attempt]) -> None:
-    """Count deliveries that no longer needed an attempt, and expired leases."""
+    """Update the metrics for expired leases, and for deliveries that needed no attempt."""
     metrics.LEASE_EXPIRIES.labels(QUEUE).inc(sum(attempt.expired for attempt in attempts))
     for attempt in attempts:
         if attempt.lease_token is None:

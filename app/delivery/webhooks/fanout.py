@@ -27,7 +27,7 @@ class Event:
 
 
 def fan_out(events: Sequence[Event]) -> None:
-    """Create the deliveries for events; repeating the call changes nothing.
+    """Fan out events: create their deliveries. Repeating the call changes nothing.
 
     A webhook gets only events that are not older than its registration. For a deactivated webhook,
     the deliveries are created as abandoned and can be replayed.

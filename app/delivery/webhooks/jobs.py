@@ -30,7 +30,7 @@ _finder = due.DueWebhookFinder()
     "webhooks.fan_out", queue="fanout", listens=SUBSCRIBABLE, batch=True, max_attempts=None
 )
 def fan_out(batch: Sequence[Job]) -> None:
-    """Create the deliveries for a batch of events in one organization."""
+    """Fan out a batch of events in one organization: create their deliveries."""
     fanout.fan_out(
         [
             fanout.Event(
@@ -47,7 +47,7 @@ def fan_out(batch: Sequence[Job]) -> None:
 
 @jobs.handler("webhooks.end", queue="bulk", listens=("organization.closed",))
 def handle_organization_closed(job: Job) -> None:
-    """Make the pending deliveries of a closed organization outdated, so that they are not sent."""
+    """Handle the closing of an organization: make its pending deliveries outdated."""
     assert job.organization_id is not None
     if backlog.begin_generation(job.organization_id):
         abandoning.enqueue_abandoning(job.organization_id)
@@ -62,7 +62,7 @@ def abandon(job: Job) -> None:
 
 @jobs.handler(abandoning.PURGE_JOB, queue="bulk", resumable=True)
 def purge(job: Job) -> None:
-    """Delete the deliveries and then the row of a webhook that users have deleted."""
+    """Purge a deleted webhook: delete its deliveries, then its row."""
     assert job.organization_id is not None
     abandoning.purge_webhook(job.organization_id, UUID(job.args["webhook_id"]), job.checkpoint)
 
@@ -75,7 +75,7 @@ def _fail_replay(job: Job, _error: str) -> None:
     replaying.REPLAY_JOB, queue="bulk", resumable=True, on_failure=_fail_replay, retryable=False
 )
 def replay(job: Job) -> None:
-    """Make the deliveries that a replay request selects pending again, in batches."""
+    """Replay the deliveries that a replay request selects, in batches."""
     assert job.organization_id is not None
     webhook_id = UUID(job.args["webhook_id"])
     replaying.run_replay(job.organization_id, webhook_id, job.args["replay_id"], job.checkpoint)
@@ -90,13 +90,13 @@ def clean_up(job: Job) -> None:
     job.checkpoint()
     webhooks = maintenance.list_secrets(None)
     while webhooks:
-        _rotate_secrets(webhooks)
+        _reencrypt_secrets(webhooks)
         job.checkpoint()
         webhooks = maintenance.list_secrets(webhooks[-1])
     purging.purge("webhook_deliveries", maintenance.OLD_DELIVERIES, job.checkpoint)
 
 
-def _rotate_secrets(webhooks: Sequence[maintenance.EncryptedSecrets]) -> None:
+def _reencrypt_secrets(webhooks: Sequence[maintenance.EncryptedSecrets]) -> None:
     """Re-encrypt secrets with the keyring's first key if they are encrypted with another key."""
     keyring = container.keyring()
     for webhook in webhooks:
@@ -112,10 +112,10 @@ jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)
 
 
 def claim() -> handlers.Batches:
-    """Return one empty batch if any delivery is due, otherwise []. The batch wakes a dispatcher.
+    """Claim one empty batch, which wakes a dispatcher, if any delivery is due; otherwise return [].
 
-    Also enqueues jobs that abandon outdated pending deliveries. A deactivation misses a delivery if
-    the event is fanned out while the webhook is being deactivated.
+    Also enqueues jobs that abandon outdated pending deliveries. A deactivation misses a delivery
+    whose event is fanned out while the webhook is being deactivated.
     """
     webhooks = _finder.search_once()
     for organization_id in {webhook.organization_id for webhook in webhooks if webhook.outdated}:
@@ -124,10 +124,11 @@ def claim() -> handlers.Batches:
 
 
 def accept(batch: list[list[Any]]) -> None:
-    """Wake this process's dispatcher. RQ calls this function by its name.
+    """Accept a batch from the queue, and wake this process's dispatcher.
 
-    `batch` is empty. In messages from the previous release, it contains leased deliveries, each as
-    a list of organization id, webhook id, failures, delivery id and token.
+    Queued messages contain the name of this function. `batch` is empty. In messages from the
+    previous release, it contains leased deliveries, each as a list of organization id, webhook id,
+    failures, delivery id and token.
     """
     app: Any = current_app
     dispatcher = start(app._get_current_object())  # noqa: SLF001 - Flask's documented way
@@ -135,7 +136,7 @@ def accept(batch: list[list[Any]]) -> None:
 
 
 def start(app: Flask) -> Dispatcher:
-    """Return this process's dispatcher; the first call creates and starts it."""
+    """Start this process's dispatcher if it is not running, and return it."""
     global _dispatcher  # noqa: PLW0603 - one per process
     with _lock:
         if _dispatcher is None:

@@ -18,14 +18,14 @@ from uuid import UUID
 
 from app.delivery.webhooks.queries.due import DueWebhook
 from app.delivery.webhooks.queries.leases import Attempt, BeginLimit
-from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.delivery.webhooks.states import (
     SLOW_SECONDS,
-    Limits,
+    AttemptLimits,
+    DispatcherStates,
     OrganizationState,
     Pace,
-    States,
-    Threads,
+    ThreadUsage,
     WebhookState,
 )
 
@@ -52,11 +52,11 @@ class Quotas:
     """
 
     def __init__(self, thread_count: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.threads = Threads(thread_count)
+        self.threads = ThreadUsage(thread_count)
         self.to_requeue: list[Attempt] = []
         self._clock = clock
-        self._changed = False
-        self._states = States()
+        self._has_changed = False
+        self._states = DispatcherStates()
         self._due: OrderedDict[UUID, OrganizationState] = OrderedDict()
         self._ready: OrderedDict[UUID, OrganizationState] = OrderedDict()
 
@@ -68,10 +68,10 @@ class Quotas:
     @property
     def may_pick(self) -> bool:
         """Return whether to call `pick`: there are changes, due webhooks and free threads."""
-        return self._changed and bool(self._due) and self.threads.free > 0
+        return self._has_changed and bool(self._due) and self.threads.free > 0
 
     def add_due(self, webhooks: Iterable[DueWebhook]) -> None:
-        """Remember webhooks that have deliveries to attempt now."""
+        """Add webhooks that have deliveries to attempt now."""
         for due in webhooks:
             webhook = self._states.get_webhook(due.organization_id, due.webhook_id)
             if webhook.is_idle:
@@ -79,7 +79,7 @@ class Quotas:
             self._mark_due(webhook)
 
     def pick(self, limit: int) -> list[PickedWebhook]:
-        """Select the webhooks at which at most `limit` attempts in total should begin now."""
+        """Pick the webhooks at which at most `limit` attempts in total should begin now."""
         picks: list[PickedWebhook] = []
         remaining = limit
         quota = max(1, limit // max(1, len(self._due)))
@@ -90,16 +90,16 @@ class Quotas:
                 picks.append(webhook)
                 remaining -= webhook.limit.max_attempts
             self._due.move_to_end(organization.id)
-        self._changed = bool(picks)
+        self._has_changed = bool(picks)
         return picks
 
-    def cancel(self, picks: Iterable[PickedWebhook]) -> None:
-        """Record that none of the picked attempts have begun."""
+    def cancel_picks(self, picks: Iterable[PickedWebhook]) -> None:
+        """Cancel the picks because none of the picked attempts have begun."""
         for limit, _, _ in picks:
             self._states.get_webhook(limit.organization_id, limit.webhook_id).beginning_count = 0
-        self._changed = True
+        self._has_changed = True
 
-    def begin(self, picks: Sequence[PickedWebhook], attempts: Iterable[Attempt]) -> None:
+    def record_begun(self, picks: Sequence[PickedWebhook], attempts: Iterable[Attempt]) -> None:
         """Record which of the picked attempts have begun.
 
         An attempt that began before a failure became known is requeued.
@@ -114,10 +114,10 @@ class Quotas:
             if len(begun_attempts) < limit.max_attempts:
                 self._unmark_due(webhook)
             self._prefetch(webhook, begun_attempts, is_current=webhook.ended_count == ended_count)
-        self._changed = True
+        self._has_changed = True
 
     def start_next(self) -> Attempt | None:
-        """Return the next attempt to send, counted as under way; None if none may be sent now."""
+        """Start the next attempt, and return it; return None if no attempt may be sent now."""
         now = self._clock()
         for _ in range(len(self._ready) if self.threads.free > 0 else 0):
             organization = next(iter(self._ready.values()))
@@ -130,7 +130,7 @@ class Quotas:
                     return self._start(organization, webhook, now)
         return None
 
-    def end(self, attempt: Attempt, result: Result) -> None:
+    def record_result(self, attempt: Attempt, result: AttemptResult) -> None:
         """Record the result of an attempt that was under way."""
         webhook, organization = self._stop(attempt)
         webhook.ended_count += 1
@@ -144,19 +144,19 @@ class Quotas:
         self._update_ready(webhook)
 
     def requeue_unsent(self, attempt: Attempt) -> None:
-        """Requeue an attempt that was counted as under way and was not sent."""
+        """Requeue an attempt that was counted as under way but was not sent."""
         self.to_requeue.append(attempt)
         self.discard(attempt)
 
     def discard(self, attempt: Attempt) -> None:
-        """Record that an attempt that was under way ended without a result."""
+        """Discard an attempt that was under way and ended without a result."""
         _, organization = self._stop(attempt)
         self._states.remove_idle(organization)
 
-    def mark_written(self, results: Iterable[Result]) -> None:
-        """Record that outcomes are in the database.
+    def mark_written(self, results: Iterable[AttemptResult]) -> None:
+        """Mark results as written to the database.
 
-        Attempts at failing webhooks and at further replayed deliveries may now begin.
+        Attempts at failing webhooks and at more replayed deliveries may now begin.
         """
         for result in results:
             webhook = self._states.get_webhook(
@@ -169,7 +169,7 @@ class Quotas:
             if has_waited or result.attempt.replayed:
                 self._mark_due(webhook)
             self._states.remove_idle(organization)
-        self._changed = True
+        self._has_changed = True
 
     def remove_prefetched(self) -> list[Attempt]:
         """Remove and return all attempts that have begun and have not been sent."""
@@ -188,7 +188,7 @@ class Quotas:
         if len(organization.due) > MAX_DUE:
             organization.due.popitem(last=False)
         self._due[organization.id] = organization
-        self._changed = True
+        self._has_changed = True
 
     def _unmark_due(self, webhook: WebhookState) -> None:
         organization = self._states.get_organization(webhook.organization_id)
@@ -198,7 +198,7 @@ class Quotas:
             self._states.remove_idle(organization)
 
     def _pick_webhooks(self, organization: OrganizationState, limit: int) -> list[PickedWebhook]:
-        """Return the webhooks of an organization at which attempts should begin.
+        """Pick the webhooks of an organization at which attempts should begin.
 
         Each webhook first gets one attempt, then as many more as it may have.
         """
@@ -241,7 +241,7 @@ class Quotas:
         self,
         organization: OrganizationState,
         webhook: WebhookState,
-        limits: Limits,
+        limits: AttemptLimits,
         begun_counts: Counter[Pace],
     ) -> int:
         """Return how many attempts at a webhook should begin.
@@ -256,7 +256,7 @@ class Quotas:
 
     def _start(self, organization: OrganizationState, webhook: WebhookState, now: float) -> Attempt:
         attempt = webhook.prefetched.popleft()
-        organization.start(webhook, attempt.lease.token, now)
+        organization.record_start(webhook, attempt.lease.token, now)
         self.threads.used += 1
         self._update_ready(webhook)
         return attempt
@@ -264,13 +264,13 @@ class Quotas:
     def _stop(self, attempt: Attempt) -> tuple[WebhookState, OrganizationState]:
         webhook = self._states.get_webhook(attempt.organization_id, attempt.webhook_id)
         organization = self._states.get_organization(attempt.organization_id)
-        organization.stop(webhook, attempt.lease.token)
+        organization.record_end(webhook, attempt.lease.token)
         self.threads.used -= 1
-        self._changed = True
+        self._has_changed = True
         return webhook, organization
 
     def _prefetch(self, webhook: WebhookState, begun: list[Attempt], *, is_current: bool) -> None:
-        """Keep begun attempts to be sent later, or requeue them.
+        """Add begun attempts to the prefetched attempts, or requeue them.
 
         `is_current` is whether no attempt at the webhook has ended since the webhook was picked.
         """

@@ -14,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.delivery.notifications.service import sending as notifications
 from app.delivery.webhooks import abandoning
 from app.delivery.webhooks.queries import outcomes
-from app.delivery.webhooks.queries.outcomes import Result, WebhookCounters
+from app.delivery.webhooks.queries.outcomes import AttemptResult, WebhookCounters
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
 from app.kit import audit, container, db, metrics, tenancy
 from app.kit.logging import get_logger
@@ -22,7 +22,7 @@ from app.kit.permissions import Role
 
 log = get_logger(__name__)
 
-BATCH = 100
+BATCH_SIZE = 100
 GATHER_SECONDS = 0.02
 """The maximum time in seconds to wait for more results to write in the same transaction."""
 FIRST_PAUSE_SECONDS = 0.25
@@ -40,7 +40,7 @@ def compute_pause(failures: int) -> float:
     return min(FIRST_PAUSE_SECONDS * 2 ** (failures - 1), MAX_PAUSE_SECONDS) if failures else 0.0
 
 
-def write(results: Sequence[Result]) -> list[Result]:
+def write(results: Sequence[AttemptResult]) -> list[AttemptResult]:
     """Write outcomes in order in the current transaction, and return the outcomes to write later.
 
     Updates the status of deliveries and the counters of webhooks. Deactivates a webhook at its
@@ -52,12 +52,14 @@ def write(results: Sequence[Result]) -> list[Result]:
     results = [r for r in results if r.webhook_key in counters]
     if not results:
         return postponed
-    was_valid = outcomes.update_deliveries(results, container.settings().webhook_retry_delays)
-    remaining_results = [r for r in results if r.lease_token not in was_valid]
+    validity_by_token = outcomes.update_deliveries(
+        results, container.settings().webhook_retry_delays
+    )
+    remaining_results = [r for r in results if r.lease_token not in validity_by_token]
     locked_tokens = outcomes.list_existing_tokens(remaining_results)
     postponed += [r for r in results if r.lease_token in locked_tokens]
-    results = [r for r in results if r.lease_token in was_valid]
-    outcomes.mark_delivered([r for r in results if r.ok and not was_valid[r.lease_token]])
+    results = [r for r in results if r.lease_token in validity_by_token]
+    outcomes.mark_delivered([r for r in results if r.ok and not validity_by_token[r.lease_token]])
     outcomes.record_attempts(results)
     for result in results:
         _add_result(counters[result.webhook_key], result)
@@ -66,7 +68,7 @@ def write(results: Sequence[Result]) -> list[Result]:
     return postponed
 
 
-def _add_result(counters: WebhookCounters, result: Result) -> None:
+def _add_result(counters: WebhookCounters, result: AttemptResult) -> None:
     """Add the result of an attempt to its webhook's counters.
 
     Test deliveries, and attempts that end after the webhook was deactivated, do not change the
@@ -89,8 +91,8 @@ def _add_result(counters: WebhookCounters, result: Result) -> None:
 
 
 def _handle_deactivations(deactivated: dict[outcomes.WebhookKey, WebhookCounters]) -> None:
-    """Abandon the pending deliveries of deactivated webhooks, and notify organization owners."""
-    limit = abandoning.FIRST_BATCH
+    """Handle deactivations: abandon the webhooks' pending deliveries, and notify owners."""
+    limit = abandoning.FIRST_BATCH_SIZE
     for (organization_id, webhook_id), counters in deactivated.items():
         with tenancy.organization(organization_id):
             limit -= abandoning.abandon_or_enqueue(organization_id, webhook_id, limit=limit)
@@ -109,24 +111,24 @@ class OutcomeQueue:
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._queues: OrderedDict[UUID, deque[Result]] = OrderedDict()
+        self._queues: OrderedDict[UUID, deque[AttemptResult]] = OrderedDict()
         self._not_before: dict[UUID, float] = {}
         self._size = 0
 
     def __len__(self) -> int:
         return self._size
 
-    def put(self, result: Result) -> None:
+    def put(self, result: AttemptResult) -> None:
         """Add a result to the end of its organization's queue."""
         with self._changed:
             self._queues.setdefault(result.attempt.organization_id, deque()).append(result)
             self._size += 1
             self._changed.notify()
 
-    def requeue(self, results: Sequence[Result], delay: float) -> None:
-        """Return results to the front of the queue.
+    def requeue(self, results: Sequence[AttemptResult], delay: float) -> None:
+        """Requeue results at the front of the queue.
 
-        The results of the same organizations wait `delay` seconds.
+        `get` returns no results of the same organizations for `delay` seconds.
         """
         with self._changed:
             for result in reversed(results):
@@ -136,7 +138,7 @@ class OutcomeQueue:
 
     def get(
         self, limit: int, timeout: float, *, max_organizations: int | None = None
-    ) -> list[Result]:
+    ) -> list[AttemptResult]:
         """Remove and return up to `limit` results, divided fairly among organizations.
 
         Waits up to `timeout` seconds for the first result. If `max_organizations` is not None, the
@@ -148,11 +150,11 @@ class OutcomeQueue:
             self._changed.wait_for(lambda: self._size >= limit, GATHER_SECONDS)
             return self._remove(limit, max_organizations)
 
-    def _remove(self, limit: int, max_organizations: int | None) -> list[Result]:
+    def _remove(self, limit: int, max_organizations: int | None) -> list[AttemptResult]:
         now = time.monotonic()
         ready_ids = [id_ for id_ in self._queues if self._not_before.get(id_, 0.0) <= now]
         ready_ids = ready_ids[:max_organizations]
-        results: list[Result] = []
+        results: list[AttemptResult] = []
         while ready_ids and len(results) < limit:
             quota = max(1, (limit - len(results)) // len(ready_ids))
             for organization_id in list(ready_ids):
@@ -172,7 +174,7 @@ class OutcomeQueue:
 class Recorder:
     """The thread that writes outcomes; it calls `on_end` with the written and lost results."""
 
-    def __init__(self, app: Flask, on_end: Callable[[Sequence[Result]], None]) -> None:
+    def __init__(self, app: Flask, on_end: Callable[[Sequence[AttemptResult]], None]) -> None:
         self._app = app
         self._on_end = on_end
         self._queue = OutcomeQueue()
@@ -184,7 +186,7 @@ class Recorder:
         """Start the recorder thread."""
         self._thread.start()
 
-    def put(self, result: Result) -> None:
+    def put(self, result: AttemptResult) -> None:
         """Queue an outcome to be written soon."""
         self._queue.put(result)
 
@@ -201,14 +203,14 @@ class Recorder:
         while not (self._stopping.is_set() and not self._queue):
             max_organizations = 1 if self._single_organization_batches else None
             self._single_organization_batches = max(0, self._single_organization_batches - 1)
-            batch = self._queue.get(BATCH, _WAIT_SECONDS, max_organizations=max_organizations)
+            batch = self._queue.get(BATCH_SIZE, _WAIT_SECONDS, max_organizations=max_organizations)
             if batch:
                 self._write(batch)
             elif self._queue:
                 time.sleep(_BUSY_SECONDS)
 
-    def _write(self, batch: list[Result]) -> None:
-        """Write a batch; retry later to write outcomes that cannot be written now."""
+    def _write(self, batch: list[AttemptResult]) -> None:
+        """Write a batch of outcomes, and requeue those that cannot be written now."""
         try:
             postponed = self._commit(batch)
         except SQLAlchemyError as failure:
@@ -228,9 +230,9 @@ class Recorder:
         tokens = {result.lease_token for result in postponed}
         self._on_end([result for result in batch if result.lease_token not in tokens])
 
-    def _write_singly(self, batch: list[Result]) -> list[Result]:
+    def _write_singly(self, batch: list[AttemptResult]) -> list[AttemptResult]:
         """Write outcomes one by one, because one may be invalid; return outcomes to write later."""
-        postponed: list[Result] = []
+        postponed: list[AttemptResult] = []
         for result in batch:
             try:
                 postponed += self._commit([result])
@@ -241,7 +243,7 @@ class Recorder:
                 log.exception("webhook.outcome_lost", delivery=str(result.attempt.id))
         return postponed
 
-    def _commit(self, batch: Sequence[Result]) -> list[Result]:
+    def _commit(self, batch: Sequence[AttemptResult]) -> list[AttemptResult]:
         with (
             self._app.app_context(),
             audit.acting("system", None, "webhooks.deliver", operation="webhooks.deliver"),
@@ -263,7 +265,7 @@ def _is_transient(failure: SQLAlchemyError) -> bool:
     return isinstance(failure, DBAPIError) and failure.connection_invalidated
 
 
-def _report_result(result: Result) -> None:
+def _report_result(result: AttemptResult) -> None:
     """Update the metrics, and log a failed attempt."""
     metrics.DELIVERIES.labels("delivered" if result.ok else "failed").inc()
     if not result.ok:

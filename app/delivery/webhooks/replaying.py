@@ -56,7 +56,7 @@ def check_request(request: ReplayRequest) -> None:
     if request.start is None:
         return
     if request.start < now - RETENTION:
-        message = f"Deliveries are kept for {RETENTION_DAYS} days; `from` must be later."
+        message = f"`from` must be within the last {RETENTION_DAYS} days."
         earliest = (now - RETENTION).isoformat().replace("+00:00", "Z")
         raise errors.invalid(message, "replay.from", earliest=earliest)
     if request.start >= now:
@@ -87,7 +87,7 @@ def request_replay(webhook: Webhook, request: ReplayRequest) -> None:
         "statuses": list(request.statuses),
         "requested_at": db.utc_now().isoformat(),
     }
-    webhook.replay_state = _build_state()
+    webhook.replay_state = _build_initial_state()
     db.session().flush()
     args = {"webhook_id": str(webhook.id), "replay_id": replay_id}
     jobs.enqueue(REPLAY_JOB, args, organization_id=webhook.organization_id)
@@ -98,8 +98,8 @@ def _is_current(webhook: Webhook) -> bool:
     return webhook.replay is not None and webhook.replay["generation"] == webhook.generation
 
 
-def _build_state() -> dict[str, Any]:
-    """Return the state of a replay that has not begun; `at` and `id` are its position."""
+def _build_initial_state() -> dict[str, Any]:
+    """Build the initial state of a replay; `at` and `id` are the replay's position."""
     return {
         "total": None,
         "done": 0,
@@ -201,8 +201,8 @@ def _store_end(webhook_id: UUID, state: dict[str, Any], reason: StopReason | Non
     log.info("webhook.replayed", webhook=str(webhook_id), replayed=state["done"], stopped=reason)
 
 
-def describe_replay(webhook: Webhook) -> dict[str, Any] | None:
-    """Return the latest replay of a webhook for an API response, or None if there is none."""
+def build_replay_response(webhook: Webhook) -> dict[str, Any] | None:
+    """Build the API response for a webhook's latest replay, or return None if there is none."""
     replay, state = webhook.replay, webhook.replay_state
     if replay is None or state is None:
         return None

@@ -126,8 +126,9 @@ def activate_webhook(
 def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> models.Webhook:
     """Deactivate a webhook.
 
-    Stops the deliveries to the webhook. Pending deliveries, and deliveries of events in the next 30
-    days, are recorded as abandoned. They can be replayed when the webhook is activated again.
+    Stops the deliveries to the webhook. Pending deliveries, and the deliveries of events that occur
+    in the next 30 days, are recorded as abandoned. They can be replayed when the webhook is
+    activated again.
     """
     return service.deactivate(webhook_id, revision=revision)
 

@@ -35,7 +35,7 @@ _EVENTS = {
 
 
 def _build_event_field(events: Collection[str]) -> Str:
-    """Build a text field with `events` as its values in the API description.
+    """Build a string field with `events` as its allowed values in the API description.
 
     The field does not reject other values, because the service responds with 400 instead of 422.
     """
@@ -74,13 +74,16 @@ class ReplayDeliveries(Schema):
     )
     events = List(
         _build_event_field(SUBSCRIBABLE),
-        metadata={**_EVENTS, "description": "By default, all events."},
+        metadata={
+            **_EVENTS,
+            "description": "The events whose deliveries are sent again; by default, all events.",
+        },
     )
     statuses = List(
         Str(validate=OneOf(_ENDED_STATUSES)),
         validate=Length(min=1),
-        description="By default, `abandoned` and `failed`. Deliveries that succeeded within the"
-        " last 24 hours are not sent again.",
+        description="The statuses of the deliveries to send again; by default, `abandoned` and"
+        " `failed`. Deliveries that succeeded within the last 24 hours are not sent again.",
     )
 
 
@@ -119,9 +122,11 @@ class Webhook(Response):
 
 
 class WebhookStatistics(Response):
-    """Statistics for the deliveries created since `since`, excluding test deliveries."""
+    """Statistics for the deliveries of a webhook, excluding test deliveries."""
 
-    since = UtcDateTime(description="24 hours ago, rounded down to the full hour.")
+    since = UtcDateTime(
+        description="The start of the period: 24 hours ago, rounded down to the full hour."
+    )
     delivered = Int()
     failed = Int(description="The number of failed and abandoned deliveries.")
     pending = Int(
@@ -129,8 +134,8 @@ class WebhookStatistics(Response):
     )
     success_rate = Float(
         allow_none=True,
-        description="The proportion of ended deliveries that were delivered; null if no delivery"
-        " has ended.",
+        description="The fraction of ended deliveries that were delivered, from 0 to 1; null if no"
+        " delivery has ended.",
     )
 
 
@@ -144,7 +149,10 @@ class ReplayProgress(Response):
     """The progress of a replay: how many of its deliveries are pending again."""
 
     done = Int(description="The number of deliveries that the job has made pending again.")
-    total = Int(allow_none=True, description="Null until the deliveries have been counted.")
+    total = Int(
+        allow_none=True,
+        description="The number of deliveries to replay; null until they have been counted.",
+    )
 
 
 class WebhookReplay(Response):
@@ -182,7 +190,7 @@ class WebhookDetails(ListedWebhook):
 class WebhookWithSecret(Webhook):
     """A registered endpoint with its new signing secret, which is shown only once."""
 
-    secret = ShownOnce("64 hexadecimal characters.")
+    secret = ShownOnce("The signing secret: 64 hexadecimal characters.")
 
 
 class DeliveryFilters(Schema):
@@ -214,8 +222,11 @@ class Delivery(Response):
     event = Str(validate=OneOf(CATALOGUE))
     status = Str(validate=OneOf(_STATUSES))
     test = Bool()
-    round = Int(description="1 initially; increases by 1 with each redelivery or replay.")
-    body = JsonObject(description="The exact bytes that are sent.")
+    round = Int(
+        description="The number of the current round of attempts. Starts at 1, and increases by 1"
+        " with each redelivery or replay."
+    )
+    body = JsonObject(description="The request body, byte for byte as it is sent in each attempt.")
     attempts = List(Nested(DeliveryAttempt))
     next_attempt_at = UtcDateTime(allow_none=True)
     delivered_at = UtcDateTime(allow_none=True)
@@ -229,5 +240,5 @@ class WebhookEvent(Response):
 
     event = Str(validate=OneOf(CATALOGUE))
     description = Str()
-    schema = JsonObject(description="JSON Schema of the body.")
-    sample = JsonObject(description="A sample body.")
+    schema = JsonObject(description="The JSON Schema of the request body for this event.")
+    sample = JsonObject(description="A sample request body for this event.")

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from app.delivery.webhooks.queries.leases import Attempt
-from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import container
-from app.kit.egress import Outcome
+from app.kit.egress import RequestOutcome
 from app.kit.logging import get_logger
 from app.kit.secrets import DecryptionFailed
 
@@ -22,7 +22,8 @@ log = get_logger(__name__)
 
 DEADLINE_SECONDS = 10.0
 BODY_SECONDS = 1.0
-"""The timeout in seconds for the body of a successful response; it does not affect success."""
+"""The timeout in seconds for reading the body of a successful response. An attempt succeeds even if
+the body is not read in time."""
 MAX_RESPONSE_BYTES = 16 * 1024
 EXCERPT_LENGTH = 1000
 USER_AGENT = "Labeling-Webhooks/1"
@@ -30,7 +31,7 @@ _REDIRECT_ERROR = "The endpoint responded with a redirect; redirects are not fol
 
 
 def build_headers(attempt: Attempt, now: int) -> dict[str, str]:
-    """Return the headers of an attempt made at `now` (seconds since the epoch).
+    """Build the headers for an attempt made at `now` (seconds since the epoch).
 
     Raises:
         DecryptionFailed: the secret was encrypted with a key that the service no longer has.
@@ -55,8 +56,8 @@ def build_headers(attempt: Attempt, now: int) -> dict[str, str]:
     return headers
 
 
-def send(attempt: Attempt) -> Result:
-    """Make an attempt and return its result. Never raises, because every failure is a result."""
+def send(attempt: Attempt) -> AttemptResult:
+    """Send an attempt and return its result. Failures are returned, never raised."""
     try:
         outcome = container.current().egress.request(
             "POST",
@@ -68,24 +69,24 @@ def send(attempt: Attempt) -> Result:
             success_body_seconds=BODY_SECONDS,
             repeatable=False,
         )
-        return _evaluate(attempt, outcome)
+        return _build_result(attempt, outcome)
     except DecryptionFailed:
         error = "The signing secret cannot be decrypted with the keys that the service has."
-        return Result(attempt, ok=False, fatal=True, error=error, error_kind="secret")
+        return AttemptResult(attempt, ok=False, fatal=True, error=error, error_kind="secret")
     except Exception:
         log.exception("webhook.attempt_failed", delivery=str(attempt.id))
         error = "The service could not make this attempt."
-        return Result(attempt, ok=False, error=error, error_kind="internal")
+        return AttemptResult(attempt, ok=False, error=error, error_kind="internal")
 
 
-def _evaluate(attempt: Attempt, outcome: Outcome) -> Result:
-    """Return the result of a request. A 2xx status is a success even if the body was not read."""
+def _build_result(attempt: Attempt, outcome: RequestOutcome) -> AttemptResult:
+    """Build the result of a request. A 2xx status is a success even if the body was not read."""
     error, error_kind = outcome.error, outcome.error_kind
     if outcome.is_success:
         error = error_kind = None
     elif error is None and outcome.is_redirect:
         error = _REDIRECT_ERROR
-    return Result(
+    return AttemptResult(
         attempt,
         ok=outcome.is_success,
         status_code=outcome.status_code,
@@ -109,7 +110,7 @@ def sign_standard(secrets: Sequence[bytes], message_id: str, timestamp: int, bod
 
 
 def _build_excerpt(body: bytes) -> str | None:
-    """Return the start of a response as text that PostgreSQL can store; None if it is empty."""
+    """Return the start of a response as text for PostgreSQL, or None if it is empty."""
     text = body[: 4 * EXCERPT_LENGTH].decode("utf-8", "replace").replace("\x00", "\ufffd")
     return text[:EXCERPT_LENGTH] or None
 

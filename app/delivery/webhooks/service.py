@@ -28,13 +28,13 @@ _DEACTIVATED_BY_USER = "Deactivated by a user."
 def list_webhooks(**query: Any) -> Page:
     """Return a page of webhooks that match the filters, with their statistics."""
     page = records.list_webhooks(**query)
-    stats = _describe_statistics([row.id for row in page.items])
+    stats = _build_statistics([row.id for row in page.items])
     items = [{**row._mapping, "statistics": stats[row.id]} for row in page.items]  # noqa: SLF001
     return replace(page, items=items)
 
 
-def _describe_statistics(webhook_ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
-    """Return each webhook's statistics since 24 hours ago, rounded down to the full hour."""
+def _build_statistics(webhook_ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
+    """Build each webhook's statistics for the last 24 hours, starting at a full hour."""
     since = spans.round_down(db.utc_now() - STATISTICS_PERIOD, spans.HOUR)
     counts = statistics.count_deliveries(webhook_ids, since)
     stats = {}
@@ -55,9 +55,10 @@ def _describe_statistics(webhook_ids: Sequence[UUID]) -> dict[UUID, dict[str, An
 
 
 def create(*, url: str, events: list[str], description: str = "") -> dict[str, Any]:
-    """Register an endpoint and return it with its `secret`, which is not returned again.
+    """Create a webhook and return it with its `secret`, which is not returned again.
 
-    Raises 400 `validation_error` on `url` or `events`, and 402 `plan_limit_reached`.
+    Raises 400 `validation_error` if `url` or `events` is invalid, and 402 `plan_limit_reached` if
+    the plan allows no more webhooks.
     """
     checks.check_events(events)
     checks.check_url(url)
@@ -73,14 +74,14 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
     )
     db.session().add(webhook)
     db.session().flush()
-    return _describe_with_secret(webhook, secret)
+    return _build_response_with_secret(webhook, secret)
 
 
-def _describe_with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
-    return {**_describe(webhook), "secret": secret}
+def _build_response_with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
+    return {**_build_response(webhook), "secret": secret}
 
 
-def _describe(webhook: Webhook) -> dict[str, Any]:
+def _build_response(webhook: Webhook) -> dict[str, Any]:
     return {column.key: getattr(webhook, column.key) for column in records.WEBHOOK_COLUMNS}
 
 
@@ -94,17 +95,17 @@ def get(webhook_id: UUID, *, lock: bool = False) -> Webhook:
 
 def get_details(webhook_id: UUID) -> dict[str, Any]:
     """Return a webhook with statistics, missed deliveries and its latest replay. Raises 404."""
-    return _describe_details(get(webhook_id))
+    return _build_details_response(get(webhook_id))
 
 
-def _describe_details(webhook: Webhook) -> dict[str, Any]:
+def _build_details_response(webhook: Webhook) -> dict[str, Any]:
     oldest = replays.find_oldest_missed(webhook.id)
     return {
-        **_describe(webhook),
-        "statistics": _describe_statistics([webhook.id])[webhook.id],
+        **_build_response(webhook),
+        "statistics": _build_statistics([webhook.id])[webhook.id],
         "missed_count": replays.count_missed(webhook.id),
         "replayable_until": None if oldest is None else oldest + replaying.RETENTION,
-        "replay": replaying.describe_replay(webhook),
+        "replay": replaying.build_replay_response(webhook),
     }
 
 
@@ -123,11 +124,10 @@ def update(
     events: list[str] | None = None,
     description: str | None = None,
 ) -> Webhook:
-    """Change the given properties of a webhook.
+    """Update the given properties of a webhook.
 
-    A new URL also applies to pending deliveries, and ends a pause.
-
-    Raises 400, 404, 409.
+    A new URL also applies to pending deliveries, and ends a pause. Raises 400 if a property is
+    invalid, 404 if the webhook does not exist, and 409 if `revision` is outdated.
     """
     if events is not None:
         checks.check_events(events)
@@ -150,7 +150,7 @@ def update(
 def delete(webhook_id: UUID, *, revision: int | None) -> None:
     """Delete a webhook with its deliveries. If there are many deliveries, a job deletes them later.
 
-    Raises 404, 409.
+    Raises 404, and 409 if `revision` is outdated.
     """
     webhook = _lock_webhook(webhook_id, revision)
     if abandoning.delete_or_enqueue(webhook.organization_id, webhook.id):
@@ -164,9 +164,10 @@ def delete(webhook_id: UUID, *, revision: int | None) -> None:
 def activate(
     webhook_id: UUID, *, revision: int | None, replay: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Activate a webhook and reset its failures; `replay` has the arguments of `ReplayRequest`.
+    """Activate a webhook and reset its failures; `replay` contains the fields of `ReplayRequest`.
 
-    A job replays the deliveries. Raises 404, 409, and 400 if a property of `replay` is invalid.
+    A job replays the deliveries. Raises 404, 400 if a property of `replay` is invalid, and 409 if
+    `revision` is outdated or another replay is running.
     """
     request = None if replay is None else ReplayRequest(**replay)
     if request is not None:
@@ -180,11 +181,14 @@ def activate(
     if request is not None:
         replaying.request_replay(webhook, request)
     db.session().flush()
-    return _describe_details(webhook)
+    return _build_details_response(webhook)
 
 
 def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
-    """Deactivate a webhook and abandon its pending deliveries. Raises 404, 409."""
+    """Deactivate a webhook and abandon its pending deliveries.
+
+    Raises 404, and 409 if `revision` is outdated.
+    """
     webhook = _lock_webhook(webhook_id, revision)
     if webhook.active:
         webhook.active = False
@@ -197,9 +201,10 @@ def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
 
 
 def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
-    """Replace a webhook's signing secret, and return the webhook with the new `secret`.
+    """Rotate a webhook's signing secret, and return the webhook with the new `secret`.
 
-    For a day, deliveries are also signed with the previous secret. Raises 404, 409.
+    For a day, deliveries are also signed with the previous secret. Raises 404, and 409 if
+    `revision` is outdated.
     """
     webhook = _lock_webhook(webhook_id, revision)
     secret = secrets.random_hex(32)
@@ -207,11 +212,11 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
     webhook.previous_secret_expires_at = db.utc_now() + SECRET_OVERLAP
     webhook.secret = container.keyring().encrypt(secret)
     db.session().flush()
-    return _describe_with_secret(webhook, secret)
+    return _build_response_with_secret(webhook, secret)
 
 
 def test(webhook_id: UUID) -> dict[str, Any]:
-    """Queue one test delivery and return it, even if the webhook is deactivated. Raises 404."""
+    """Test a webhook, even if it is deactivated: queue and return a test delivery. Raises 404."""
     webhook = get(webhook_id)
     delivery_id = fanout.create_test_delivery(webhook_id, webhook.generation, events.request_id())
     return _read_delivery(webhook_id, delivery_id)
@@ -225,7 +230,8 @@ def list_deliveries(
     deliveries = records.list_deliveries(webhook_id, page, filters)
     attempts = records.list_attempts(delivery.id for delivery in deliveries.items)
     items = [
-        _describe_delivery(delivery, attempts.get(delivery.id, [])) for delivery in deliveries.items
+        _build_delivery_response(delivery, attempts.get(delivery.id, []))
+        for delivery in deliveries.items
     ]
     return replace(deliveries, items=items)
 
@@ -240,10 +246,12 @@ def _read_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     delivery = records.get_delivery(webhook_id, delivery_id)
     if delivery is None:
         raise errors.not_found()
-    return _describe_delivery(delivery, records.list_attempts([delivery_id]).get(delivery_id, []))
+    return _build_delivery_response(
+        delivery, records.list_attempts([delivery_id]).get(delivery_id, [])
+    )
 
 
-def _describe_delivery(
+def _build_delivery_response(
     delivery: DeliveryRecord, attempts: Sequence[DeliveryAttempt]
 ) -> dict[str, Any]:
     # The response contains the exact bytes that are sent, not an equivalent object.
@@ -252,7 +260,7 @@ def _describe_delivery(
 
 
 def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    """Begin another round of attempts at a delivery, regardless of the delivery's status.
+    """Redeliver a delivery, regardless of its status: begin another round of attempts.
 
     Raises 404, and 409 if the webhook is deactivated or the delivery is already being sent.
     """

@@ -13,11 +13,11 @@ MAX_CONCURRENT = 8
 """The maximum number of attempts under way at a quick webhook."""
 MAX_CONCURRENT_NOT_QUICK = 2
 MAX_PREFETCHED = 8
-"""The maximum number of further attempts at a quick webhook that have begun and wait to be sent, so
-that threads never wait for the database."""
+"""The maximum number of additional attempts at a quick webhook that have begun and wait to be sent.
+Without them, threads would wait for the database."""
 MIN_TO_BEGIN = 4
-"""The minimum number of attempts at a quick webhook to begin while others are under way, because a
-statement for fewer attempts costs too much."""
+"""The minimum number of attempts at a quick webhook to begin while other attempts are under way,
+because a statement for fewer attempts costs too much."""
 SLOW_SECONDS = 2.0
 MAX_KNOWN_WEBHOOKS = 10_000
 """The maximum number of webhooks whose pace is remembered."""
@@ -144,20 +144,20 @@ class OrganizationState:
         """Return whether the organization has no due webhooks, attempts or unwritten outcomes."""
         return not (self.due or self.ready or self.sending_count or self.unwritten_count)
 
-    def start(self, webhook: WebhookState, token: UUID, now: float) -> None:
-        """Count an attempt at a webhook as under way since `now`."""
+    def record_start(self, webhook: WebhookState, token: UUID, now: float) -> None:
+        """Record that an attempt at a webhook started at `now`."""
         webhook.sending_count += 1
         self.threads[webhook.pace] += 1
         self.recent_attempts[token] = (now, webhook.pace, webhook)
 
-    def stop(self, webhook: WebhookState, token: UUID) -> None:
-        """Count an attempt at a webhook as ended."""
+    def record_end(self, webhook: WebhookState, token: UUID) -> None:
+        """Record that an attempt at a webhook has ended."""
         webhook.sending_count -= 1
         _, pace, _ = self.recent_attempts.pop(token, (0.0, Pace.SLOW, webhook))
         self.threads[pace] -= 1
 
     def reclassify_slow_attempts(self, now: float) -> None:
-        """Count attempts longer than `SLOW_SECONDS` as slow, and mark their webhooks as slow."""
+        """Reclassify attempts that exceed `SLOW_SECONDS`, and their webhooks, as slow."""
         while self.recent_attempts:
             token, (began, pace, webhook) = next(iter(self.recent_attempts.items()))
             if began > now - SLOW_SECONDS:
@@ -168,8 +168,8 @@ class OrganizationState:
             webhook.pace = Pace.SLOW
 
 
-class States:
-    """The organizations that are not idle, and the webhooks used most recently."""
+class DispatcherStates:
+    """The states of organizations that are not idle, and of the webhooks used most recently."""
 
     def __init__(self) -> None:
         self.organizations: dict[UUID, OrganizationState] = {}
@@ -197,7 +197,7 @@ class States:
             self.organizations.pop(organization.id, None)
 
     def _remove_idle_webhooks(self) -> None:
-        """Remove the idle webhooks among the least recently used tenth."""
+        """Remove idle webhooks, but only from the tenth that was used least recently."""
         for webhook in list(self._webhooks.values())[: MAX_KNOWN_WEBHOOKS // 10]:
             organization = self.organizations.get(webhook.organization_id)
             is_due = organization is not None and webhook.id in organization.due
@@ -206,7 +206,7 @@ class States:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AttemptLimits:
     """The maximum numbers of attempts that an organization may have under way.
 
     `total` applies to all webhooks of the organization, `not_quick` to slow webhooks and webhooks
@@ -218,8 +218,8 @@ class Limits:
     slow: int
 
     @classmethod
-    def from_available(cls, count: int) -> "Limits":
-        """Return the limits for an organization to which others leave `count` free threads."""
+    def from_available(cls, count: int) -> "AttemptLimits":
+        """Return the limits for an organization to which `count` threads are available."""
         return cls(max(1, count // 2), max(1, count // 4), max(1, count // 8))
 
     def count_free(self, pace: Pace, count_used: Callable[[Pace], int]) -> int:
@@ -240,7 +240,7 @@ class Limits:
     def get_max_concurrent(self, webhook: WebhookState, free: int) -> int:
         """Return the maximum number of attempts under way at a webhook.
 
-        `free` is the number of further attempts allowed for webhooks of the same pace. A webhook
+        `free` is the number of additional attempts allowed for webhooks of the same pace. A webhook
         that is not quick gets more than one attempt only while more than half of its organization's
         quota is free. The other half is for webhooks that become due later.
         """
@@ -250,8 +250,11 @@ class Limits:
         return webhook.max_concurrent if free > quota // 2 else 1
 
 
-class Threads:
-    """Counts a dispatcher's threads. The last are reserved for organizations that use no thread."""
+class ThreadUsage:
+    """Counts the used threads of a dispatcher, and limits the threads of each organization.
+
+    The last free threads are reserved for organizations that use no thread.
+    """
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -268,9 +271,9 @@ class Threads:
         """Return whether only reserved threads are free."""
         return self.free <= self._reserved_count
 
-    def get_limits(self, organization: OrganizationState) -> Limits:
+    def get_limits(self, organization: OrganizationState) -> AttemptLimits:
         """Return the limits for an organization, given the threads that other organizations use."""
-        return Limits.from_available(self.free + organization.sending_count)
+        return AttemptLimits.from_available(self.free + organization.sending_count)
 
     def has_free(self, organization: OrganizationState) -> bool:
         """Return whether an organization may use one more thread."""

@@ -1,4 +1,4 @@
-"""Counters for documents: all, scanned, due, assigned, offered and searchable documents."""
+"""Counters for all, scanned, due, assigned, offered and searchable documents."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, HOUR, MONTH

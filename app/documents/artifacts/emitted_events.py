@@ -33,7 +33,7 @@ class IngestedPayload(ArtifactPayload):
 
 
 class UpdatedPayload(ArtifactPayload):
-    """The payload of `UPDATED`: the names of the changed properties, and the user."""
+    """The payload of `UPDATED`: the changed properties, and the user who changed them (`by`)."""
 
     changed: Sequence[str]
     by: UUID | None
@@ -64,7 +64,7 @@ INGESTED_COLUMNS = tuple(name for name in IngestedPayload.__annotations__ if nam
 """The columns of a document in the payload of `INGESTED`."""
 
 
-def build_ingested(artifact_id: UUID, columns: Mapping[str, Any]) -> IngestedPayload:
-    """Return the payload of `INGESTED` from a mapping that has all `INGESTED_COLUMNS`."""
+def build_ingested_payload(artifact_id: UUID, columns: Mapping[str, Any]) -> IngestedPayload:
+    """Build the payload of `INGESTED` from a mapping that has all `INGESTED_COLUMNS`."""
     properties = {name: columns[name] for name in INGESTED_COLUMNS}
     return cast("IngestedPayload", {"artifact_id": artifact_id, **properties})

@@ -1,4 +1,4 @@
-"""Rules for document texts, and for metadata: a flat object of JSON scalars."""
+"""The maximum length of document text, and rules for metadata: a flat object of JSON scalars."""
 
 from typing import Any
 

@@ -4,7 +4,7 @@ import unicodedata
 
 from app.kit.visible_text import INVISIBLE_CLASS, has_visible_character
 
-MAX_NAME = 255
+MAX_NAME_LENGTH = 255
 
 # These characters change the direction of neighboring text, so that `exe.fdp` can look like a PDF.
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -13,7 +13,10 @@ _REFUSED = r"\u0000-\u001f\u007f-\u009f/\\\u061c\u200e\u200f\u2028-\u202e\u2066-
 NAME_PATTERN = (
     rf"^(?!\s*\.{{1,2}}\s*$)\s*[^{_REFUSED}]*[^{_REFUSED}{INVISIBLE_CLASS}][^{_REFUSED}]*\s*$"
 )
-"""The rules of `check_name` for the API description, except for rare invisible characters."""
+"""The rules of `check_name` as a regular expression for the API description.
+
+It does not cover rare invisible characters.
+"""
 _REFUSED_CATEGORIES = frozenset({"Cc", "Cs"})
 
 
@@ -25,8 +28,8 @@ def check_name(name: str) -> str:
     name = name.strip()
     if not has_visible_character(name) or name in (".", ".."):
         raise ValueError("Must not be blank.")
-    if len(name) > MAX_NAME:
-        raise ValueError(f"Must have at most {MAX_NAME} characters.")
+    if len(name) > MAX_NAME_LENGTH:
+        raise ValueError(f"Must have at most {MAX_NAME_LENGTH} characters.")
     if name.isascii() and name.isprintable() and not _SEPARATORS.intersection(name):
         return name
     for char in name:

@@ -19,8 +19,8 @@ class OcrStatus(StrEnum):
     """The status of text recognition on pages that are images.
 
     `none`: no page needs text recognition. `pending`: the document stays in processing until text
-    recognition is done. `off`: the operator has turned text recognition off. `failed`: at least one
-    page could not be recognized.
+    recognition is done. `done`: all these pages were recognized. `off`: the operator has turned
+    text recognition off. `failed`: at least one page could not be recognized.
     """
 
     NONE = "none"

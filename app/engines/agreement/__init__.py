@@ -9,10 +9,10 @@ Two tags with the same tag key agree if
 - their values are equal; amounts of money are compared as numbers, so 1.50 EUR equals 1.500 EUR;
 text is compared after Unicode NFC normalization;
 
-- in a span field, their text ranges overlap by half: the number of code points in both ranges,
-divided by the number of code points in either (Jaccard index);
+- in a span field, their text ranges overlap by at least half: the length of the intersection,
+divided by the length of the union, in code points (Jaccard index);
 
-- in a region field, their values are equal, and their boxes on one page overlap by half
+- in a region field, their values are equal, and their boxes on one page overlap by at least half
 (intersection over union, as in the PASCAL VOC and COCO evaluations).
 
 If several tags of a set have the same tag key, each tag is matched with at most one tag of the
@@ -29,7 +29,7 @@ from app.engines.agreement.places import (
     build_value_key,
     group_by_tag_key,
 )
-from app.engines.agreement.rows import Lineup, align_rows, get_table, number_rows
+from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key, number_rows
 from app.engines.agreement.votes import Ballot, Choice, find_majority
 from app.engines.agreement.windows import Budget
 
@@ -41,7 +41,7 @@ __all__ = [
     "Change",
     "Choice",
     "ContentDiff",
-    "Lineup",
+    "RowAlignment",
     "Shape",
     "Shapes",
     "TagKey",
@@ -51,7 +51,7 @@ __all__ = [
     "diff",
     "diff_by_content",
     "find_majority",
-    "get_table",
+    "get_table_key",
     "group_by_tag_key",
     "has_agreement",
     "measure_agreement",

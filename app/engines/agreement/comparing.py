@@ -16,11 +16,11 @@ from app.engines.agreement.places import (
     serialize_tag,
     sort_tag_keys,
 )
-from app.engines.agreement.rows import Lineup, align_rows, get_table
+from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key
 from app.engines.fields import Tag
 
 Change: TypeAlias = dict[str, Any]
-_Pairs: TypeAlias = list[tuple[Tag | None, Tag | None]]
+_TagPairs: TypeAlias = list[tuple[Tag | None, Tag | None]]
 _COMPARED_PROPERTIES = ("value", "evidence", "confidence", "source")
 
 
@@ -33,7 +33,7 @@ class ContentDiff(NamedTuple):
     `from` in the first tag set and at row `to` in the second.
 
     To convert the first tag set to the second, remove the `from` tags of all changes, renumber the
-    remaining rows as `moved` says, and insert the `to` tags.
+    remaining rows according to `moved`, and insert the `to` tags.
     """
 
     changes: list[Change]
@@ -42,36 +42,36 @@ class ContentDiff(NamedTuple):
 
 def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes) -> ContentDiff:
     """Compare two tag sets, matching table rows by content instead of by number."""
-    lineup = align_rows([before, after], shapes)
-    old_tags, new_tags = lineup.sets
+    alignment = align_rows([before, after], shapes)
+    old_tags, new_tags = alignment.sets
     changes = [
         {
             **change,
-            "row": _get_row_number(lineup, change, 1 if change["to"] else 0),
-            "from": _get_original_tag(lineup, change, 0),
-            "to": _get_original_tag(lineup, change, 1),
+            "row": _get_row_number(alignment, change, 1 if change["to"] else 0),
+            "from": _get_original_tag(alignment, change, 0),
+            "to": _get_original_tag(alignment, change, 1),
         }
         for change in diff(old_tags, new_tags, shapes)
     ]
-    return ContentDiff(changes, _find_moved_runs(lineup))
+    return ContentDiff(changes, _find_moved_runs(alignment))
 
 
-def _get_row_number(lineup: Lineup, change: Change, side: int) -> int | None:
+def _get_row_number(alignment: RowAlignment, change: Change, side: int) -> int | None:
     if change["row"] is None:
         return None
-    return lineup.rows[get_table(change["field"]), change["row"]][side]
+    return alignment.rows[get_table_key(change["field"]), change["row"]][side]
 
 
-def _get_original_tag(lineup: Lineup, change: Change, side: int) -> Tag | None:
+def _get_original_tag(alignment: RowAlignment, change: Change, side: int) -> Tag | None:
     tag = change["to" if side else "from"]
-    row = _get_row_number(lineup, change, side)
+    row = _get_row_number(alignment, change, side)
     return tag if tag is None or tag["row"] == row else {**tag, "row": row}
 
 
-def _find_moved_runs(lineup: Lineup) -> list[dict[str, Any]]:
-    """Return the runs of consecutive rows that moved by the same distance."""
+def _find_moved_runs(alignment: RowAlignment) -> list[dict[str, Any]]:
+    """Find the runs of consecutive rows that moved by the same distance."""
     runs: list[dict[str, Any]] = []
-    for (table, _), (old, new) in sorted(lineup.rows.items()):
+    for (table, _), (old, new) in sorted(alignment.rows.items()):
         if old is None or new is None or old == new:
             continue
         last = runs[-1] if runs else None
@@ -115,7 +115,7 @@ def diff(
     return changes
 
 
-def _list_changes(tag_key: TagKey, aligned: _Pairs, *, include_same: bool) -> Iterator[Change]:
+def _list_changes(tag_key: TagKey, aligned: _TagPairs, *, include_same: bool) -> Iterator[Change]:
     for old, new in aligned:
         changed_properties: list[str] = []
         if old is None or new is None:
@@ -135,8 +135,8 @@ def _list_changes(tag_key: TagKey, aligned: _Pairs, *, include_same: bool) -> It
             }
 
 
-def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
-    """Pair tags that have the same tag key; an unpaired tag gets None as its partner."""
+def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _TagPairs:
+    """Align tags with the same tag key in pairs; an unpaired tag gets None as its partner."""
     if not shape.multiple and len(left) <= 1 and len(right) <= 1:
         return [(left[0] if left else None, right[0] if right else None)]
     aligned, left, right = _pair_by_key(left, right, serialize_tag)
@@ -159,12 +159,12 @@ def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
 
 def _pair_by_key(
     left: list[Tag], right: list[Tag], key: Any
-) -> tuple[_Pairs, list[Tag], list[Tag]]:
+) -> tuple[_TagPairs, list[Tag], list[Tag]]:
     """Pair tags with equal `key(tag)`; return the pairs and the unpaired tags of both sides."""
     unpaired: dict[Any, list[Tag]] = defaultdict(list)
     for tag in reversed(right):
         unpaired[key(tag)].append(tag)
-    matched: _Pairs = []
+    matched: _TagPairs = []
     unpaired_left = []
     for tag in left:
         candidates = unpaired.get(key(tag))

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from app.engines.agreement.windows import (
     Box,
+    BoxIndex,
     Budget,
-    Windows,
     build_sort_key,
     select_disjoint_pairs,
 )
@@ -45,7 +45,7 @@ class _MarkIndex:
     def _build_arrays(self, positions: NDArray[np.int64]) -> None:
         self._positions = positions
         boxes = [self.boxes[position] for position in positions.tolist()]
-        self._windows = Windows(boxes, self.min_overlap)
+        self._box_index = BoxIndex(boxes, self.min_overlap)
         corners = np.array(boxes, np.float64).reshape(-1, 4).T
         self._left, self._top, self._right, self._bottom = (row.copy() for row in corners)
         # The same arithmetic as `marks.compute_overlap`, so that equal overlaps give equal values.
@@ -65,10 +65,10 @@ class _MarkIndex:
         if self._removed_count > _MAX_REMOVED and 2 * self._removed_count > len(self._positions):
             self._build_arrays(self._positions[self._is_present[self._positions]])
 
-    def find_best(self, box: Box) -> int | None:
+    def find_best_match(self, box: Box) -> int | None:
         """Return the mark with the greatest overlap with `box`, or None if no mark overlaps enough.
 
-        On a tie, returns the first mark.
+        If there is a tie, returns the first of these marks.
         """
         first, last, overlaps = self._compute_overlaps(box)
         if first == last:
@@ -79,14 +79,14 @@ class _MarkIndex:
         return int(self._positions[first + array_index]) if is_match else None
 
     def list_overlapping(self, box: Box, budget: Budget) -> list[int]:
-        """Return all marks that overlap `box` by at least `min_overlap`. Raises BudgetExceeded."""
+        """List the marks that overlap `box` by at least `min_overlap`. Raises BudgetExceeded."""
         first, last, overlaps = self._compute_overlaps(box)
         budget.spend(last - first)
         positions: list[int] = self._positions[first:last][overlaps >= self.min_overlap].tolist()
         return positions
 
     def _compute_overlaps(self, box: Box) -> tuple[int, int, Any]:
-        first, last = self._windows.get_range(box)
+        first, last = self._box_index.get_range(box)
         x0, y0, x1, y1 = box
         nearby = slice(first, last)
         intersection = np.minimum(self._bottom[nearby], y1)
@@ -108,10 +108,11 @@ def match_by_sorting(
     candidate_ranges: list[tuple[int, int]],
     min_overlap: float,
 ) -> list[tuple[int, int]]:
-    """Score and sort all candidate pairs, and return the greedy matching.
+    """Match boxes greedily, after scoring and sorting all candidate pairs.
 
     Returns pairs of positions in `left` and `right`, which are both sorted from top to bottom.
-    `candidate_ranges` has, for each box of `left`, the range of `right` that may overlap it.
+    `candidate_ranges` contains, for each box in `left`, the range of boxes in `right` that may
+    overlap it.
     """
     first, last = np.array(candidate_ranges, np.int64).reshape(-1, 2).T
     counts = last - first
@@ -143,7 +144,7 @@ def match_by_sorting(
 def match_by_search(
     left: Sequence[Box], right: Sequence[Box], min_overlap: float
 ) -> list[tuple[int, int]]:
-    """Return the greedy matching by searching the best partner of each mark.
+    """Match boxes greedily by searching for the best partner of each box.
 
     Returns pairs of positions in `left` and `right`, which are both sorted from top to bottom.
     Follows a chain from mark to best partner until two marks are the best partners of each other.
@@ -161,7 +162,7 @@ def match_by_search(
         while chain:
             side = (len(chain) - 1) % 2
             current = chain[-1]
-            partner = indexes[1 - side].find_best(indexes[side].boxes[current])
+            partner = indexes[1 - side].find_best_match(indexes[side].boxes[current])
             if partner is None:
                 # It will never have a partner, because removed marks do not return.
                 indexes[side].remove(chain.pop())

@@ -1,4 +1,4 @@
-"""Align long sequences with numpy. Imported lazily, because numpy uses much memory."""
+"""Align long sequences with numpy. Import this module lazily, because numpy uses much memory."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -9,10 +9,11 @@ import numpy as np
 def align_heaviest(
     left: Sequence[Counter[int]], right: Sequence[Counter[int]]
 ) -> list[tuple[int, int]]:
-    """Return the same pairs as `sequences._align_heaviest`, using numpy.
+    """Align two sequences with the greatest total weight.
 
-    Computes one table row at a time, and keeps two bits per entry: whether the entry has the same
-    weight as the entry to its left, and whether it has the same weight as the entry above it.
+    Returns the same pairs as `sequences._align_heaviest`. Computes one table row at a time, and
+    keeps two bits per entry: whether the entry has the same weight as the entry to its left, and
+    whether it has the same weight as the entry above it.
     """
     positions_by_part: dict[int, list[int]] = defaultdict(list)
     for position, item in enumerate(right):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from app.engines.agreement.windows import (
     Box,
+    BoxIndex,
     Budget,
-    Windows,
     build_sort_key,
     select_disjoint_pairs,
 )
@@ -73,10 +73,10 @@ def match_marks(
     min_overlap: float = MIN_OVERLAP,
     budget: Budget | None = None,
 ) -> list[tuple[int, int]]:
-    """Return sorted pairs of positions in `left` and `right` whose marks overlap enough.
+    """Match overlapping marks; return sorted pairs of positions in `left` and `right`.
 
-    Marks overlap enough if their overlap is at least `min_overlap`; if that is 0, any overlap is
-    enough. Each mark is in at most one pair, and the greatest overlap is paired first. Of equal
+    The overlap of a pair is at least `min_overlap`; if `min_overlap` is 0, any overlap is enough.
+    Each mark is in at most one pair, and the greatest overlap is paired first. Among equal
     overlaps, the pair that is higher on the page is paired first, so the result depends neither on
     the order of the marks nor on the order of the sides. Raises BudgetExceeded when `budget` is
     used up.
@@ -102,7 +102,9 @@ def match_marks(
 
 
 def group_marks(marks: Sequence[Mark]) -> list[int]:
-    """Return a group number for each mark; overlapping marks and chains of them share a group.
+    """Group marks; return a group number for each mark.
+
+    Marks that overlap directly, or through a chain of other marks, have the same group number.
 
     The order of the marks does not change the groups. Raises BudgetExceeded when many thousands of
     marks are near each other and few of them overlap enough.
@@ -122,7 +124,7 @@ def group_marks(marks: Sequence[Mark]) -> list[int]:
 def find_choices(
     marks: Sequence[Mark], voters: Sequence[int], budget: Budget | None = None
 ) -> list[Hashable]:
-    """Return the choice that each mark votes for.
+    """Find the choice that each mark votes for.
 
     Usually a choice is a group of overlapping marks. If a voter has several marks in a group, each
     of these marks is a separate choice. The marks of other voters are matched with these choices,
@@ -177,7 +179,10 @@ def _match_choices(
     voter_marks: Sequence[Mark],
     budget: Budget | None,
 ) -> list[int]:
-    """Return the number of the matching choice for each mark, or the next unused number."""
+    """Match marks with choices; return a choice number for each mark.
+
+    A mark without a matching choice gets the next unused number.
+    """
     first_marks = [marks[choice[0]] for choice in choices_so_far]
     choice_numbers = {
         position: choice_number
@@ -252,7 +257,10 @@ def _match_boxes(
 
 
 def _group_boxes(boxes: list[Box]) -> Sequence[int]:
-    """Return a group number for each box; the boxes are distinct and sorted from top to bottom."""
+    """Group boxes; return a group number for each box.
+
+    The boxes are distinct and sorted from top to bottom.
+    """
     candidate_ranges = _find_candidate_ranges(boxes, boxes, MIN_OVERLAP)
     if sum(last - first for first, last in candidate_ranges) > MAX_PYTHON_PAIRS:
         from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few processes need
@@ -275,8 +283,8 @@ def _group_boxes(boxes: list[Box]) -> Sequence[int]:
 def _find_candidate_ranges(
     left: list[Box], right: list[Box], min_overlap: float
 ) -> list[tuple[int, int]]:
-    windows = Windows(right, min_overlap)
-    return [windows.get_range(box) for box in left]
+    box_index = BoxIndex(right, min_overlap)
+    return [box_index.get_range(box) for box in left]
 
 
 def _iterate_pairs(candidate_ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

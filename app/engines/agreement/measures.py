@@ -1,4 +1,4 @@
-"""Measure the agreement of tag sets as a share from 0 to 1."""
+"""Measure the agreement between tag sets as a fraction from 0 to 1."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
@@ -22,22 +22,25 @@ from app.engines.agreement.windows import Budget, BudgetExceeded
 from app.engines.fields import Tag
 
 MOST_MATCHED = 200_000
-"""The maximum number of marks that `has_agreement` matches over all pairs (under half a second)."""
+"""The maximum number of marks that `has_agreement` matches, in total over all pairs of tag sets.
+
+Matching this number of marks takes less than half a second.
+"""
 _ROUNDING_MARGIN = 1e-6
-Counts = tuple[int, int]
-"""Twice the number of matched tags, and the number of tags in both sets."""
+_PairCounts = tuple[int, int]
+"""For a pair of tag sets: twice the number of matched tags, and the total number of tags."""
 _ValuesByKey = dict[TagKey, list[Hashable]]
-"""The values or marks of one tag set by tag key."""
+"""The values or marks in one tag set, by tag key."""
 _DistinctValues: TypeAlias = frozenset[tuple[Hashable, int]]
 """The unordered values of one tag key; repeated values are numbered to keep them distinct."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The agreement of tag sets, overall, per field and per tag key, as shares from 0 to 1.
+    """The agreement between tag sets as fractions from 0 to 1: overall, per field and per tag key.
 
     If matching the marks of a tag key would exceed the budget, `overall` is None, and the tag key
-    and its field are missing.
+    and its field are missing from `tag_keys` and `fields`.
     """
 
     overall: float | None
@@ -48,16 +51,16 @@ class Agreement:
 def measure_agreement(
     sets: Sequence[Sequence[Tag]], shapes: Shapes, budget: Budget | None = None
 ) -> Agreement | None:
-    """Return the mean agreement over all pairs of tag sets; None for fewer than two sets.
+    """Measure the mean agreement over all pairs of tag sets; return None for fewer than two sets.
 
     The agreement of a pair A and B is 2 * |A and B| / (|A| + |B|), where |A and B| is the number of
     tags of A that have a match in B. This is the Dice coefficient, and also the F1 score of either
     set against the other (Hripcsak and Rothschild, 2005, JAMIA 12:296). It is computed over the
     tags with one tag key, over the tags of one field, and over all tags.
 
-    For a field or tag key that some set fills, two sets that both leave it empty agree fully (1).
-    Such a pair has no weight in the overall share, because it has no values to count. Two sets
-    without any tags agree fully.
+    Two sets agree fully (1) on a field or tag key that both leave empty, provided that another set
+    fills it. Such a pair has no weight in the overall agreement, because it has no values to count.
+    Two sets without any tags agree fully.
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
@@ -81,27 +84,31 @@ def measure_agreement(
             )
         except BudgetExceeded:
             incomparable_fields.add(name)
-    return _combine_fields(match_counts, incomparable_fields, by_tag_key)
+    return _build_agreement(match_counts, incomparable_fields, by_tag_key)
 
 
-def _combine_fields(
+def _build_agreement(
     match_counts: "dict[str, _MatchCounts]",
     incomparable_fields: set[str],
     by_tag_key: dict[TagKey, float],
 ) -> Agreement:
-    """Combine the counts of all fields; `incomparable_fields` exceeded the budget."""
+    """Build the overall and per-field agreement from the match counts of all fields.
+
+    `incomparable_fields` are the fields for which matching exceeded the budget.
+    """
     pair_counts_by_field = {
-        name: field_match_counts.list_counts() for name, field_match_counts in match_counts.items()
+        name: field_match_counts.list_pair_counts()
+        for name, field_match_counts in match_counts.items()
     }
     by_field = {
-        name: _compute_mean(list(map(_compute_share, field_pair_counts)))
+        name: _compute_mean(list(map(_compute_dice, field_pair_counts)))
         for name, field_pair_counts in pair_counts_by_field.items()
         if name not in incomparable_fields
     }
     if incomparable_fields:
         return Agreement(None, by_field, by_tag_key)
     overall = [
-        _compute_share(
+        _compute_dice(
             (sum(matched for matched, _ in pair_counts), sum(tags for _, tags in pair_counts))
         )
         for pair_counts in zip(*pair_counts_by_field.values(), strict=True)
@@ -110,11 +117,11 @@ def _combine_fields(
 
 
 def has_agreement(sets: Sequence[Sequence[Tag]], shapes: Shapes, threshold: float) -> bool | None:
-    """Return whether the overall agreement reaches `threshold`; None for fewer than two sets.
+    """Return whether the overall agreement is at least `threshold`; None for fewer than two sets.
 
-    Much cheaper than `measure_agreement`, because it counts each pair of sets as a whole and stops
-    as soon as the remaining pairs cannot change the result. It runs within a request, so it returns
-    False if matching would take too long (see `MOST_MATCHED`).
+    This function is much cheaper than `measure_agreement`, because it counts each pair of sets as a
+    whole and stops as soon as the remaining pairs cannot change the result. It runs within a
+    request, so it returns False if matching would take too long (see `MOST_MATCHED`).
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
@@ -132,20 +139,20 @@ def _is_threshold_reached(
     threshold: float,
     budget: Budget,
 ) -> bool:
-    shares: list[float] = []
+    agreements: list[float] = []
     for remaining_count, (first, second) in zip(
         range(len(set_pairs) - 1, -1, -1), set_pairs, strict=True
     ):
-        shares.append(
-            _compute_share((2 * first.count_matches(second, budget), first.size + second.size))
+        agreements.append(
+            _compute_dice((2 * first.count_matches(second, budget), first.size + second.size))
         )
         # Close to the threshold, every pair is counted, so that rounding cannot affect the result.
-        missing_share = threshold * len(set_pairs) - fsum(shares)
-        if missing_share > remaining_count + _ROUNDING_MARGIN:
+        missing_agreement = threshold * len(set_pairs) - fsum(agreements)
+        if missing_agreement > remaining_count + _ROUNDING_MARGIN:
             return False
-        if missing_share < -_ROUNDING_MARGIN:
+        if missing_agreement < -_ROUNDING_MARGIN:
             return True
-    return _compute_mean(shares) >= threshold
+    return _compute_mean(agreements) >= threshold
 
 
 class _NumberedValues:
@@ -167,7 +174,7 @@ class _NumberedValues:
         self.size = len(self.values)
 
     def count_matches(self, other: "_NumberedValues", budget: Budget) -> int:
-        """Return the number of tags that have a match in `other`. Raises BudgetExceeded."""
+        """Count the tags that have a match in `other`. Raises BudgetExceeded."""
         common_numbers = self.values & other.values
         own_marks, other_marks = self.list_marks(common_numbers), other.list_marks(common_numbers)
         pairs = (
@@ -177,7 +184,7 @@ class _NumberedValues:
         return len(common_numbers) + sum(map(len, pairs))
 
     def list_marks(self, excluded_numbers: set[int]) -> dict[TagKey, list[Mark]]:
-        """Return the marks by tag key, except the marks with these numbers."""
+        """Return the marks by tag key, except the marks with a number in `excluded_numbers`."""
         remaining: dict[TagKey, list[Mark]] = defaultdict(list)
         for number, (tag_key, mark) in self.marks.items():
             if number not in excluded_numbers:
@@ -208,10 +215,10 @@ class _MatchCounts:
     def add(
         self, values_by_set: dict[int, list[Hashable]], shape: Shape, budget: Budget | None
     ) -> float:
-        """Count the values of one tag key, and return the agreement over all pairs of sets.
+        """Add the values of one tag key, and return its mean agreement over all pairs of sets.
 
-        `values_by_set` maps set numbers to values. Equal values are compared once. Raises
-        BudgetExceeded when `budget` is used up.
+        `values_by_set` maps set numbers to values. Sets with equal values are compared only once.
+        Raises BudgetExceeded when `budget` is used up.
         """
         sets_by_values: dict[_DistinctValues, list[int]] = defaultdict(list)
         for number, values in values_by_set.items():
@@ -222,21 +229,21 @@ class _MatchCounts:
         for distinct, numbers in sets_by_values.items():
             self._equal_groups[tuple(numbers)] += len(distinct)
             agreeing_pairs += len(numbers) * (len(numbers) - 1) // 2
-        shares = [float(agreeing_pairs)]
+        agreements = [float(agreeing_pairs)]
         has_single_values = not shape.is_mark and max(map(len, sets_by_values)) == 1
         for left, right in () if has_single_values else combinations(sets_by_values, 2):
             match_count = _count_matches(left, right, shape, budget)
             if match_count:
                 set_pairs = list(product(sets_by_values[left], sets_by_values[right]))
-                shares += [2 * match_count / (len(left) + len(right))] * len(set_pairs)
+                agreements += [2 * match_count / (len(left) + len(right))] * len(set_pairs)
                 for first_set, second_set in set_pairs:
                     self._matched_counts[
                         min(first_set, second_set), max(first_set, second_set)
                     ] += match_count
-        return fsum(shares) / len(self._set_pairs)
+        return fsum(agreements) / len(self._set_pairs)
 
-    def list_counts(self) -> list[Counts]:
-        """Return the matched and total tag counts for each pair of sets."""
+    def list_pair_counts(self) -> list[_PairCounts]:
+        """List the match counts for each pair of sets; see `_PairCounts`."""
         matched = self._matched_counts.copy()
         for numbers, tag_count in self._equal_groups.items():
             for set_pair in combinations(numbers, 2):
@@ -261,7 +268,7 @@ def _number_repeats(values: list[Hashable]) -> _DistinctValues:
 def _count_matches(
     left: _DistinctValues, right: _DistinctValues, shape: Shape, budget: Budget | None
 ) -> int:
-    """Return the number of values that two tag sets have in common for one tag key.
+    """Count the matches between the values of two tag sets for one tag key.
 
     `left` and `right` are results of `_number_repeats`.
     """
@@ -279,11 +286,12 @@ def _count_matches(
     )
 
 
-def _compute_share(counts: Counts) -> float:
+def _compute_dice(counts: _PairCounts) -> float:
+    """Return the Dice coefficient of a pair of tag sets; 1 if both are empty."""
     matched, tags = counts
     return matched / tags if tags else 1.0
 
 
-def _compute_mean(shares: list[float]) -> float:
+def _compute_mean(agreements: list[float]) -> float:
     # `fsum` is exact, so the order of the sets cannot change the last digits.
-    return fsum(shares) / len(shares)
+    return fsum(agreements) / len(agreements)

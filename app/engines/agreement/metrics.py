@@ -6,7 +6,7 @@ from typing import Literal
 
 
 class Metric(StrEnum):
-    """The agreement coefficients, named as in the API."""
+    """The agreement coefficients, with their names in the API."""
 
     PERCENT = "percent"
     COHEN_KAPPA = "cohen_kappa"
@@ -32,12 +32,12 @@ Weights = Literal["unweighted", "linear", "quadratic", "ordinal"]
 """The credit for nearly equal ratings in Cohen's kappa and Gwet's AC2."""
 
 RATING_METRICS = frozenset(Metric) - {Metric.F1_OVERLAP, Metric.IOU}
-"""The coefficients for values; `measure` and `measure_pairs` compute them from `Ratings`."""
+"""The coefficients for rated values; `measure` and `measure_pairs` compute them from `Ratings`."""
 
 SPAN_METRICS = frozenset(
     (Metric.PERCENT, Metric.F1, Metric.F1_OVERLAP, Metric.IOU, Metric.KRIPPENDORFF_ALPHA)
 )
-"""The coefficients for text spans; alpha is the unitizing alpha."""
+"""The coefficients for text spans; for spans, Krippendorff's alpha is the unitizing alpha."""
 
 REGION_METRICS = SPAN_METRICS - {Metric.KRIPPENDORFF_ALPHA}
 """The coefficients for page regions."""
@@ -92,7 +92,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class PairEstimate:
-    """The estimate for a pair of raters; the key `a` sorts before the key `b`."""
+    """The estimate for a pair of raters. `a` and `b` are the rater keys, in sorted order."""
 
     a: str
     b: str

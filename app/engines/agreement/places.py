@@ -12,7 +12,7 @@ from app.engines.agreement.marks import Mark, get_region_mark, get_span_mark
 from app.engines.fields import Field, Tag
 
 TagKey: TypeAlias = tuple[str, int | None]
-"""The key of a field or `table.column`, and the row number; the row is None outside tables."""
+"""The key of a field or `table.column`, and the row number, which is None outside tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Shape:
 
 Shapes: TypeAlias = Mapping[str, Shape]
 UNKNOWN_SHAPE = Shape("text", multiple=True)
-"""The shape of fields that the schema version does not have."""
+"""The shape of a field that does not exist in the schema version."""
 
 
 def build_shapes(fields: Iterable[Field]) -> dict[str, Shape]:
@@ -47,10 +47,10 @@ def build_shapes(fields: Iterable[Field]) -> dict[str, Shape]:
 
 def group_by_tag_key(tags: Iterable[Tag]) -> dict[TagKey, list[Tag]]:
     """Group tags by field and row, keeping their order."""
-    tags_by_place: dict[TagKey, list[Tag]] = {}
+    tags_by_key: dict[TagKey, list[Tag]] = {}
     for tag in tags:
-        tags_by_place.setdefault((tag["field"], tag["row"]), []).append(tag)
-    return tags_by_place
+        tags_by_key.setdefault((tag["field"], tag["row"]), []).append(tag)
+    return tags_by_key
 
 
 def sort_tag_keys(tag_keys: Iterable[TagKey], shapes: Shapes) -> list[TagKey]:
@@ -63,7 +63,10 @@ def sort_tag_keys(tag_keys: Iterable[TagKey], shapes: Shapes) -> list[TagKey]:
 
 
 def build_value_key(tag: Tag) -> Hashable:
-    """Return a key that is equal for equal values, even if they are written differently."""
+    """Build the comparison key for a tag value.
+
+    Equal values have equal keys, even if they are in different notations.
+    """
     value = tag["value"]
     if type(value) is bool:
         return ("boolean", value)  # otherwise True would equal 1
@@ -77,15 +80,15 @@ def build_value_key(tag: Tag) -> Hashable:
 
 
 def serialize_tag(tag: Tag) -> bytes:
-    """Return the tag as JSON bytes; they are equal if and only if two tags are identical."""
+    """Serialize a tag as JSON. Two results are equal if and only if the tags are identical."""
     return orjson.dumps(tag, option=orjson.OPT_SORT_KEYS)
 
 
 def list_marks(tags: Sequence[Tag], shape: Shape, *, labeled: bool = True) -> list[Mark] | None:
-    """Return the marks of the tags; None if the field has no marks or a tag has no position.
+    """List the marks of tags; None if the field type has no marks, or if a tag has no position.
 
     Spans are compared by their range alone, because it determines their text. If `labeled` is true,
-    two regions overlap only if their values are also equal.
+    regions with different values never overlap.
     """
     if shape.kind == "span":
         marks = [get_span_mark(tag["evidence"]) for tag in tags]

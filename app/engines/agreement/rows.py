@@ -4,7 +4,7 @@ A row number is only valid within its tag set: one inserted row shifts all rows 
 therefore aligned by the content of their cells, in order, as a diff aligns lines of text. The
 alignment has the greatest possible number of equal cells (Needleman and Wunsch 1970, J Mol Biol
 48:443, without a penalty for gaps). Unmatched rows between two aligned rows are paired from the
-top, so a row is still the same row if all its cells were changed.
+top, so a row can be matched even if all its cells were changed.
 
 More than two tables are aligned one after another with the rows aligned so far, beginning with the
 table that has the most in common with the others; a cell counts once for each tag set that has it
@@ -40,23 +40,24 @@ Two tables of 5,000 different rows need less than half of this limit.
 MAX_ALIGNED_ROWS = 400_000
 """The maximum number of rows aligned over all tag sets and tables: about half a second of work.
 
-Twenty similar tables of 5,000 rows need half of this limit. Further rows are matched by number.
+Twenty similar tables of 5,000 rows need half of this limit. Rows beyond the limit are matched by
+number.
 """
 MAX_ROW = 9999
 """The highest row number allowed."""
-_Cells: TypeAlias = list[list[int]]
+_CellNumbers: TypeAlias = list[list[int]]
 """The cells of each row as numbers; equal cells have equal numbers."""
-_Table: TypeAlias = dict[int, list[Tag]]
+_TagsByRow: TypeAlias = dict[int, list[Tag]]
 """The tags of a table in one tag set, by row number in ascending order."""
 _AlignedRow: TypeAlias = tuple[int | None, ...]
-"""The number of one aligned row in each tag set, or None if the tag set has no such row."""
+"""The numbers that one row has in each tag set; None for a tag set without this row."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lineup:
+class RowAlignment:
     """Tag sets with aligned rows: equal row numbers in different sets mean the same row.
 
-    `sets` has the tags in their original order, with `row` renumbered. `rows` maps (table, row
+    `sets` contains the tags in their original order, with `row` renumbered. `rows` maps (table, row
     number) to the original number of the row in each set, or None if the set has no such row.
     """
 
@@ -64,7 +65,7 @@ class Lineup:
     rows: dict[tuple[str, int], _AlignedRow] = field(default_factory=dict)
 
 
-def align_rows(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> Lineup:
+def align_rows(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> RowAlignment:
     """Align the table rows of several tag sets by content; other tags do not change.
 
     A row gets the lowest number that it has in any of the sets, or the next free number if a row
@@ -75,36 +76,44 @@ def align_rows(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> Lineup:
     budget = Budget(MAX_ALIGNED_ROWS)
     for table in sorted(set(chain.from_iterable(tables_by_set))):
         set_tables = [tables.get(table, {}) for tables in tables_by_set]
-        lines = _align_table(set_tables, shapes, budget)
-        for number, line in zip(number_rows(lines), lines, strict=True):
-            rows[table, number] = line
+        aligned_rows = _align_table(set_tables, shapes, budget)
+        for number, aligned_row in zip(number_rows(aligned_rows), aligned_rows, strict=True):
+            rows[table, number] = aligned_row
     new_numbers = [
-        {(table, line[n]): number for (table, number), line in rows.items() if line[n] != number}
+        {
+            (table, aligned_row[n]): number
+            for (table, number), aligned_row in rows.items()
+            if aligned_row[n] != number
+        }
         for n in range(len(sets))
     ]
-    return Lineup([_renumber(*pair) for pair in zip(sets, new_numbers, strict=True)], rows)
+    return RowAlignment([_renumber(*pair) for pair in zip(sets, new_numbers, strict=True)], rows)
 
 
-def number_rows(lines: Sequence[Sequence[int | None]]) -> list[int]:
-    """Return an ascending number for each row: the lowest original number or the next free one."""
+def number_rows(aligned_rows: Sequence[Sequence[int | None]]) -> list[int]:
+    """Return ascending row numbers for the aligned rows.
+
+    Each row gets its lowest original number, or the next free number.
+    """
     numbers: list[int] = []
-    for line in lines:
-        lowest = min(number for number in line if number is not None)
+    for aligned_row in aligned_rows:
+        lowest = min(number for number in aligned_row if number is not None)
         numbers.append(max(lowest, numbers[-1] + 1) if numbers else lowest)
     # Gaps between rows are kept unless a row would then exceed the highest number allowed.
-    return list(range(len(lines))) if numbers and numbers[-1] > MAX_ROW else numbers
+    return list(range(len(aligned_rows))) if numbers and numbers[-1] > MAX_ROW else numbers
 
 
-def get_table(name: str) -> str:
+def get_table_key(name: str) -> str:
     """Return the key of the table from the full name of a column, `table.column`."""
     return name.partition(".")[0]
 
 
-def _group_by_table(tags: Sequence[Tag]) -> dict[str, _Table]:
-    tables: dict[str, _Table] = {}
+def _group_by_table(tags: Sequence[Tag]) -> dict[str, _TagsByRow]:
+    tables: dict[str, _TagsByRow] = {}
     for tag in tags:
         if tag["row"] is not None:
-            tables.setdefault(get_table(tag["field"]), {}).setdefault(tag["row"], []).append(tag)
+            table_key = get_table_key(tag["field"])
+            tables.setdefault(table_key, {}).setdefault(tag["row"], []).append(tag)
     return {name: dict(sorted(table.items())) for name, table in tables.items()}
 
 
@@ -114,31 +123,31 @@ def _renumber(tags: Sequence[Tag], new_numbers: dict[tuple[str, int | None], int
     return [
         tag
         if tag["row"] is None
-        or (table_and_row := (get_table(tag["field"]), tag["row"])) not in new_numbers
+        or (table_and_row := (get_table_key(tag["field"]), tag["row"])) not in new_numbers
         else {**tag, "row": new_numbers[table_and_row]}
         for tag in tags
     ]
 
 
-def _align_table(set_tables: list[_Table], shapes: Shapes, budget: Budget) -> list[_AlignedRow]:
-    """Return the aligned rows of one table."""
+def _align_table(set_tables: list[_TagsByRow], shapes: Shapes, budget: Budget) -> list[_AlignedRow]:
+    """Align the rows of one table across the tag sets."""
     row_numbers = [list(table) for table in set_tables]
     # Revisions of one tag set usually share their first rows, which need no alignment.
     equal_count = _count_leading_equal_rows(set_tables, row_numbers)
-    equal_lines = list(zip(*(rows[:equal_count] for rows in row_numbers), strict=True))
+    equal_rows = list(zip(*(rows[:equal_count] for rows in row_numbers), strict=True))
     remaining_rows = [rows[equal_count:] for rows in row_numbers]
     try:
-        return [*equal_lines, *_align_progressively(set_tables, remaining_rows, shapes, budget)]
+        return [*equal_rows, *_align_progressively(set_tables, remaining_rows, shapes, budget)]
     except BudgetExceeded:
-        return [*equal_lines, *_align_by_number(remaining_rows)]
+        return [*equal_rows, *_align_by_number(remaining_rows)]
 
 
-def _count_leading_equal_rows(set_tables: list[_Table], row_numbers: list[list[int]]) -> int:
-    """Return the number of leading rows that have the same tags in all sets."""
+def _count_leading_equal_rows(set_tables: list[_TagsByRow], row_numbers: list[list[int]]) -> int:
+    """Count the leading rows that have the same tags in all sets."""
     count = 0
-    for line in zip(*row_numbers, strict=False):
-        first = set_tables[0][line[0]]
-        if any(table[row] != first for table, row in zip(set_tables, line, strict=True)):
+    for position_rows in zip(*row_numbers, strict=False):
+        first = set_tables[0][position_rows[0]]
+        if any(table[row] != first for table, row in zip(set_tables, position_rows, strict=True)):
             break
         count += 1
     return count
@@ -153,11 +162,11 @@ def _align_by_number(row_numbers: list[list[int]]) -> list[_AlignedRow]:
 
 
 def _align_progressively(
-    set_tables: list[_Table], row_numbers: list[list[int]], shapes: Shapes, budget: Budget
+    set_tables: list[_TagsByRow], row_numbers: list[list[int]], shapes: Shapes, budget: Budget
 ) -> list[_AlignedRow]:
-    """Align the rows one tag set after another. Raises BudgetExceeded."""
+    """Align the rows of one tag set after another. Raises BudgetExceeded."""
     cells = _list_cells(set_tables, row_numbers, shapes)
-    lines: list[list[int | None]] = []
+    aligned_rows: list[list[int | None]] = []
     cell_counts: list[Counter[int]] = []
     for count, index in enumerate(_order_tables(set_tables, row_numbers, cells)):
         rows = [Counter(row) for row in cells[index]]
@@ -166,34 +175,34 @@ def _align_progressively(
             cell_counts, rows, count, max_pairs=MAX_ROW_PAIRS // len(set_tables)
         )
         # Aligned rows are updated in place, because there may be 100,000 of them.
-        lines, previous_counts = (
+        aligned_rows, previous_counts = (
             [
-                [None] * len(set_tables) if line_index is None else lines[line_index]
-                for line_index, _ in aligned
+                [None] * len(set_tables) if aligned_index is None else aligned_rows[aligned_index]
+                for aligned_index, _ in aligned
             ],
             cell_counts,
         )
         cell_counts = []
-        for line, (line_index, row_index) in zip(lines, aligned, strict=True):
-            line_cells = Counter() if line_index is None else previous_counts[line_index]
+        for aligned_row, (aligned_index, row_index) in zip(aligned_rows, aligned, strict=True):
+            aligned_cells = Counter() if aligned_index is None else previous_counts[aligned_index]
             if row_index is not None:
-                line[index] = row_numbers[index][row_index]
+                aligned_row[index] = row_numbers[index][row_index]
                 for cell, cell_count in rows[row_index].items():
-                    line_cells[cell] += cell_count
-            cell_counts.append(line_cells)
-    return list(map(tuple, lines))
+                    aligned_cells[cell] += cell_count
+            cell_counts.append(aligned_cells)
+    return list(map(tuple, aligned_rows))
 
 
 def _order_tables(
-    set_tables: list[_Table], row_numbers: list[list[int]], cells: list[_Cells]
+    set_tables: list[_TagsByRow], row_numbers: list[list[int]], cells: list[_CellNumbers]
 ) -> list[int]:
-    """Return the indexes of the tables in the order in which they are aligned.
+    """Order the tables for the alignment, and return their indexes.
 
     Tables that share the most cells with other tables come first; ties are sorted by content.
     """
     set_counts = Counter(chain.from_iterable(set(chain.from_iterable(rows)) for rows in cells))
 
-    def rank(index: int) -> tuple[int, list[bytes]]:
+    def get_sort_key(index: int) -> tuple[int, list[bytes]]:
         shared_count = sum(set_counts[cell] - 1 for row in cells[index] for cell in row)
         return -shared_count, [
             serialized_tag
@@ -201,13 +210,13 @@ def _order_tables(
             for serialized_tag in sorted(map(serialize_tag, set_tables[index][row]))
         ]
 
-    return sorted(range(len(set_tables)), key=rank)
+    return sorted(range(len(set_tables)), key=get_sort_key)
 
 
 def _list_cells(
-    set_tables: list[_Table], row_numbers: list[list[int]], shapes: Shapes
-) -> list[_Cells]:
-    """Return the cells of each row in each tag set; equal cells have equal numbers."""
+    set_tables: list[_TagsByRow], row_numbers: list[list[int]], shapes: Shapes
+) -> list[_CellNumbers]:
+    """List the cells of each row in each tag set as numbers; equal cells have equal numbers."""
     columns: dict[str, list[tuple[int, int, Tag]]] = {}
     for index, rows in enumerate(row_numbers):
         for row_index, row in enumerate(rows):
@@ -218,7 +227,7 @@ def _list_cells(
         values = _list_values([tag for *_, tag in column], shapes.get(name, UNKNOWN_SHAPE))
         for (index, row_index, _), value in zip(column, values, strict=True):
             cells.setdefault((index, row_index, name), []).append(value)
-    row_cells: list[_Cells] = [[[] for _ in rows] for rows in row_numbers]
+    row_cells: list[_CellNumbers] = [[[] for _ in rows] for rows in row_numbers]
     numbered_cells: dict[Hashable, int] = {}
     for (index, row_index, name), cell_values in cells.items():
         # The values of one cell have no order.

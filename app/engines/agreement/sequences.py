@@ -20,9 +20,9 @@ def align_sequences(
     """Align two sequences; return pairs of positions, with None for a missing partner.
 
     The alignment has the greatest total weight. The weight of a pair is the sum, over the parts
-    that both items have, of the product of the two counts. An item of `right` has each part once,
-    an item of `left` at most `max_count` times. The items between two aligned pairs have nothing in
-    common; they are paired in order.
+    that both items have, of the product of the two counts. An item of `right` has each part once;
+    an item of `left` has each part at most `max_count` times. The items between two aligned pairs
+    have nothing in common; they are paired in order.
 
     If more than `max_pairs` pairs would have to be compared, equal items that are unique on their
     side are paired instead, as many as possible in order (the "patience" diff of Bram Cohen). The
@@ -49,7 +49,7 @@ def align_sequences(
 def _find_anchors(
     left: _Items, right: _Items, max_count: int, max_pairs: int
 ) -> list[tuple[int, int]]:
-    """Return the pairs of positions whose items have something in common, in order."""
+    """Find the pairs of positions whose items have something in common, in order."""
     # Equal items at both ends can always be paired without losing weight. This leaves little to
     # compare if the tables differ in only a few rows.
     head_length = _count_leading_equal(left, right, max_count)
@@ -98,7 +98,7 @@ def _collect_parts(items: _Items) -> set[int]:
 
 
 def _align_heaviest(left: _Items, right: _Items) -> list[tuple[int, int]]:
-    """Return the pairs of an alignment with the greatest weight.
+    """Align two sequences with the greatest total weight; return the pairs.
 
     If several alignments have that weight, returns the one that pairs the earliest items.
     """
@@ -121,7 +121,11 @@ def _align_heaviest(left: _Items, right: _Items) -> list[tuple[int, int]]:
 
 
 def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
-    """Return the greatest weights for the first i items of `left` and the first j of `right`."""
+    """Compute a table of alignment weights.
+
+    Entry [i][j] is the greatest weight for the first i items of `left` and the first j items of
+    `right`.
+    """
     part_positions: dict[int, list[int]] = defaultdict(list)
     for position, item in enumerate(right):
         for part in item:
@@ -140,8 +144,8 @@ def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
 
 
 def _align_unique(left: _Items, right: _Items) -> list[tuple[int, int]]:
-    """Return the longest ordered list of pairs of equal items that are unique on their side."""
-    left_keys, right_keys = (_find_unique(side) for side in (left, right))
+    """Align equal items that are unique on their side; return as many ordered pairs as possible."""
+    left_keys, right_keys = (_find_unique_items(side) for side in (left, right))
     end_positions: list[int] = []  # by chain length: the lowest position in `right` of a last pair
     # the positions in left and right, and the index of the previous pair of the chain
     chains: list[tuple[int, int, int]] = []
@@ -161,8 +165,8 @@ def _align_unique(left: _Items, right: _Items) -> list[tuple[int, int]]:
     return aligned[::-1]
 
 
-def _find_unique(items: _Items) -> dict[Hashable, int]:
-    """Return the positions of the items that occur only once, in order."""
+def _find_unique_items(items: _Items) -> dict[Hashable, int]:
+    """Find the items that occur only once; return their positions by item, in order."""
     keys: list[Hashable] = [
         next(iter(item)) if len(item) == 1 else frozenset(item) for item in items
     ]

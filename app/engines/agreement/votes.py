@@ -24,7 +24,7 @@ from app.engines.fields import Tag
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value that tag sets voted for: an example tag, and the positions of these tag sets."""
+    """A value that received votes: an example tag, and the positions of the tag sets that voted."""
 
     tag: Tag
     voters: tuple[int, ...]
@@ -49,7 +49,7 @@ class Ballot:
 
 
 def find_majority(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Ballot]:
-    """Return a ballot for each field and row in which any set has a tag, in schema order.
+    """Find the majority values. Return a ballot for each field and row with a tag, in schema order.
 
     A value wins with the votes of more than half of the sets. In a single-value field, an empty
     field also counts as a vote; the ballot is a tie if neither a value nor "empty" has more than
@@ -57,8 +57,8 @@ def find_majority(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Ballot]
     votes of exactly half of the sets is a tie, and a value with fewer votes loses.
 
     Each tag is one vote: two tags of one set are two choices, even if they overlap. The example tag
-    of a choice is the form that most of its voters gave. If several forms are equally frequent, the
-    selected form does not depend on the order of the sets.
+    of a choice is the most frequent form of the tag among its voters. If several forms are equally
+    frequent, the selected form does not depend on the order of the sets.
     """
     tags_of_sets = [group_by_tag_key(tags) for tags in sets]
     budget = Budget(MOST_MATCHED)
@@ -110,7 +110,7 @@ def _create_choices(
 def _list_choice_keys(
     all_votes: list[tuple[int, Tag]], shape: Shape, budget: Budget
 ) -> list[Hashable]:
-    """Return the key of the choice that each vote counts for.
+    """List the choice key for each vote.
 
     If a set repeats a value, the repetition is a separate choice. Raises BudgetExceeded.
     """

@@ -33,7 +33,7 @@ def build_sort_key(box: Box) -> Box:
 
 
 def select_disjoint_pairs(ranked_pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Select pairs, best pair first, and skip each pair with an element that is already used."""
+    """Select disjoint pairs in the given order; skip a pair if one of its elements is used."""
     taken_left: set[int] = set()
     taken_right: set[int] = set()
     pairs = []
@@ -45,8 +45,11 @@ def select_disjoint_pairs(ranked_pairs: Iterable[tuple[int, int]]) -> list[tuple
     return pairs
 
 
-class Windows:
-    """The boxes of one page, sorted by their top edges and searched by vertical position."""
+class BoxIndex:
+    """An index of the boxes on one page by vertical position.
+
+    The boxes must be sorted by their top edges.
+    """
 
     def __init__(self, boxes: Sequence[Box], min_overlap: float) -> None:
         self._tops = [box[1] for box in boxes]
@@ -56,17 +59,17 @@ class Windows:
         self._min_overlap = min_overlap
 
     def get_range(self, box: Box) -> tuple[int, int]:
-        """Return the start and end of a range that contains all boxes overlapping `box`.
+        """Return the index range (start, end) that contains all boxes overlapping `box`.
 
-        Only overlaps of at least `min_overlap` count; if it is 0, any overlap counts.
+        Only overlaps of at least `min_overlap` count; if `min_overlap` is 0, any overlap counts.
         """
         _, top, _, bottom = box
         height = bottom - top
-        # If two boxes overlap by at least p, they share at least the part p of each height,
+        # If two boxes overlap by at least p, they share at least the fraction p of each height,
         # and their combined height is at most height / p. These limits determine the range.
-        share = max(self._min_overlap - _ROUNDING_MARGIN, 0.0)
-        last = bisect_right(self._tops, bottom - share * height)
-        first = bisect_right(self._max_bottoms, top + share * height, 0, last)
-        if share:
-            first = max(first, bisect_left(self._tops, bottom - height / share, 0, last))
+        min_fraction = max(self._min_overlap - _ROUNDING_MARGIN, 0.0)
+        last = bisect_right(self._tops, bottom - min_fraction * height)
+        first = bisect_right(self._max_bottoms, top + min_fraction * height, 0, last)
+        if min_fraction:
+            first = max(first, bisect_left(self._tops, bottom - height / min_fraction, 0, last))
         return first, max(first, last)

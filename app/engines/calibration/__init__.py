@@ -1,7 +1,7 @@
 """Compare predictions with the correct values: rates with intervals, calibration, thresholds.
 
-The intervals are Wilson score intervals. Confidences are counted in bins of one percent, so the
-metrics of any period can be computed from sums of counts.
+The intervals are Wilson score intervals. Predictions are counted in confidence bins of one percent,
+so the metrics of any period can be computed from sums of counts.
 """
 
 from app.engines.calibration.bins import (
@@ -11,14 +11,14 @@ from app.engines.calibration.bins import (
     get_bin_number,
     merge_bins,
 )
-from app.engines.calibration.comparing import Comparison, compare_models, describe_comparison
+from app.engines.calibration.comparing import ModelComparison, compare_models, describe_comparison
 from app.engines.calibration.rates import Outcomes, compute_wilson_interval
 from app.engines.calibration.thresholds import Threshold, recommend_threshold
 
 __all__ = [
     "MILLION",
-    "Comparison",
     "ConfidenceBin",
+    "ModelComparison",
     "Outcomes",
     "Threshold",
     "compare_models",

@@ -1,12 +1,15 @@
-"""Count confidences in bins of equal width, and compute the expected calibration error."""
+"""Count predictions in bins by confidence, and compute the expected calibration error."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 MILLION = 1_000_000
-"""Confidences are added up in millionths, so that sums do not depend on the order of addition."""
+"""The factor that converts confidences to millionths.
+
+They are summed as integers, so that the sum does not depend on the order of addition.
+"""
 BIN_COUNT = 100
-"""The number of bins in which confidences are counted."""
+"""The number of confidence bins in which predictions are counted."""
 CURVE_BIN_COUNT = 10
 """The number of bins for a calibration curve and for the expected calibration error."""
 
@@ -31,7 +34,7 @@ class ConfidenceBin:
 
     @property
     def accuracy(self) -> float:
-        """Return the share of correct predictions."""
+        """Return the fraction of predictions that are correct."""
         return self.correct / self.count
 
 
@@ -43,7 +46,7 @@ def get_bin_number(confidence: float) -> int:
 def merge_bins(counts: Iterable[tuple[int, int, int, int]]) -> list[ConfidenceBin]:
     """Merge confidence bins into the bins of a calibration curve, without empty bins.
 
-    `counts` has (bin number, count, correct, confidence sum); bin numbers may repeat.
+    `counts` contains (bin number, count, correct, confidence sum) tuples; bin numbers may repeat.
     """
     merged_counts: dict[int, list[int]] = {}
     for number, *values in counts:

@@ -10,7 +10,7 @@ _SEED = 20_261_202
 _BATCH_SIZE = 200
 
 
-class Comparison(NamedTuple):
+class ModelComparison(NamedTuple):
     """The difference in F1 between two models on the same documents.
 
     `difference` is `f1` minus `other_f1`. `p_value` is two-sided. The interval and the p-value are
@@ -27,7 +27,7 @@ class Comparison(NamedTuple):
 
     @property
     def is_significant(self) -> bool:
-        """Return whether the interval of the difference excludes zero."""
+        """Return whether the confidence interval of the difference excludes zero."""
         return (
             self.ci_low is not None
             and self.ci_high is not None
@@ -37,10 +37,10 @@ class Comparison(NamedTuple):
 
 def compare_models(
     outcomes: Sequence[Outcomes], other_outcomes: Sequence[Outcomes]
-) -> Comparison | None:
+) -> ModelComparison | None:
     """Compare the outcomes of two models on the same documents, in the same order.
 
-    Documents are resampled with their pair of outcomes, `RESAMPLES` times, with a constant seed, so
+    Documents are resampled together with both outcomes, `RESAMPLES` times, with a constant seed, so
     the same outcomes always give the same result. The interval consists of percentiles of the
     resampled differences. At most `_BATCH_SIZE` resamples are in memory.
 
@@ -56,8 +56,8 @@ def compare_models(
         return None
     difference = scores[0] - scores[1]
     if len(outcomes) < 2:  # noqa: PLR2004 - one document has no variance
-        return Comparison(len(outcomes), scores[0], scores[1], difference, None, None, None)
-    return Comparison(
+        return ModelComparison(len(outcomes), scores[0], scores[1], difference, None, None, None)
+    return ModelComparison(
         len(outcomes), scores[0], scores[1], difference, *_resample(outcomes, other_outcomes)
     )
 
@@ -65,7 +65,7 @@ def compare_models(
 def _resample(
     outcomes: Sequence[Outcomes], other_outcomes: Sequence[Outcomes]
 ) -> tuple[float, float, float]:
-    """Return the lower and upper bound of the difference, and the p-value."""
+    """Resample the documents; return the bounds of the difference (low, high) and the p-value."""
     import numpy as np  # noqa: PLC0415 - numpy, which few processes need
 
     pairs = np.asarray(
@@ -75,30 +75,32 @@ def _resample(
     documents = len(pairs)
     # Documents with equal outcomes are drawn together, because few distinct pairs take little time.
     distinct_pairs, counts = np.unique(pairs, axis=0, return_counts=True)
-    shares = counts / documents
+    probabilities = counts / documents
     differences: list[Any] = []
     for start in range(0, RESAMPLES, _BATCH_SIZE):
         batch_size = min(_BATCH_SIZE, RESAMPLES - start)
-        resampled_sums = generator.multinomial(documents, shares, size=batch_size) @ distinct_pairs
+        resampled_sums = (
+            generator.multinomial(documents, probabilities, size=batch_size) @ distinct_pairs
+        )
         differences.append(_compute_f1(resampled_sums[:, :4]) - _compute_f1(resampled_sums[:, 4:]))
     resampled = np.concatenate(differences)
     tail = (1 - CONFIDENCE_LEVEL) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail])
     # The observed outcomes count as one more resample, so that the p-value is never zero.
-    below_share = (1 + np.count_nonzero(resampled <= 0)) / (RESAMPLES + 1)
-    above_share = (1 + np.count_nonzero(resampled >= 0)) / (RESAMPLES + 1)
-    return float(low), float(high), float(min(1.0, 2 * min(below_share, above_share)))
+    below_fraction = (1 + np.count_nonzero(resampled <= 0)) / (RESAMPLES + 1)
+    above_fraction = (1 + np.count_nonzero(resampled >= 0)) / (RESAMPLES + 1)
+    return float(low), float(high), float(min(1.0, 2 * min(below_fraction, above_fraction)))
 
 
 def _compute_f1(sums: Any) -> Any:
-    """Return the F1 of each row of outcomes; 0 for rows without compared values."""
+    """Return the F1 score for each row of outcomes; 0 for rows without compared values."""
     correct, corrected, missed, spurious = sums.T
     denominator = 2 * (correct + corrected) + missed + spurious
     return 2 * correct / denominator.clip(min=1)
 
 
-def describe_comparison(comparison: Comparison | None, model: str, other_model: str) -> str:
-    """Return a sentence that says which model is better, by how much, and on how many documents."""
+def describe_comparison(comparison: ModelComparison | None, model: str, other_model: str) -> str:
+    """Describe a comparison in a sentence: the better model, the difference, and the documents."""
     if comparison is None:
         return "Not compared: no document has feedback on both models."
     noun = "document" if comparison.documents == 1 else "documents"

@@ -52,12 +52,12 @@ class Outcomes(NamedTuple):
 
     @property
     def precision(self) -> float | None:
-        """Return the share of predicted values that are correct; None if nothing was predicted."""
+        """Return the fraction of predictions that are correct; None without predictions."""
         return _divide(self.correct, self.predictions)
 
     @property
     def recall(self) -> float | None:
-        """Return the share of correct values that were predicted, or None if there were none."""
+        """Return the fraction of correct values that were predicted; None if there are none."""
         return _divide(self.correct, self.correct + self.corrected + self.missed)
 
     @property
@@ -67,12 +67,12 @@ class Outcomes(NamedTuple):
 
     @property
     def accuracy(self) -> float | None:
-        """Return the share of compared values that are correct, or None if nothing was compared."""
+        """Return the fraction of compared values that are correct; None if nothing was compared."""
         return _divide(self.correct, self.total)
 
     @property
     def accuracy_interval(self) -> Interval | None:
-        """Return the confidence interval of the accuracy, or None if nothing was compared."""
+        """Return the 95 % confidence interval of the accuracy, or None if nothing was compared."""
         return compute_wilson_interval(self.correct, self.total)
 
 

@@ -9,10 +9,11 @@ from app.engines.calibration.rates import compute_wilson_interval
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A recommended confidence threshold, with the precision and coverage that it gives.
+    """A recommended confidence threshold, with the precision and coverage at this threshold.
 
     `predictions` is the number of predictions whose confidence is at least `value`. `precision` and
-    its interval are computed from these predictions; `coverage` is their share of all predictions.
+    its interval are computed from these predictions. `coverage` is the fraction of all predictions
+    that are among them.
     """
 
     value: float
@@ -24,7 +25,7 @@ class Threshold:
 
 
 def recommend_threshold(counts: Mapping[int, tuple[int, int]], target: float) -> Threshold | None:
-    """Return the lowest threshold at which the lower bound of the precision reaches `target`.
+    """Recommend the lowest threshold at which the lower bound of the precision reaches `target`.
 
     `counts` maps bin numbers to (count, correct). Possible thresholds are the lower bounds of bins
     that are not empty. Returns None if no threshold reaches the target.

@@ -5,8 +5,8 @@ library, so the caller imports no large library and waits for a limited time. In
 `app.engines.charts.drawing`, `render_chart`, `render_trend`, `render_calibration`,
 `render_confusion` and `render_pairs` render in the current process, one chart at a time.
 
-The same content gives the same bytes. User texts are treated as data: markup and formulas have no
-effect, and long texts end with an ellipsis. See docs/decisions/0061-charts.md.
+The same content gives the same bytes. User text is treated as data: markup and formulas have no
+effect, and long text is truncated with an ellipsis. See docs/decisions/0061-charts.md.
 """
 
 from app.engines.charts.model import (

@@ -1,4 +1,4 @@
-"""Render a calibration curve with the number of predictions below it."""
+"""Render a calibration curve, with a bar chart of the prediction counts below the curve."""
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -11,7 +11,7 @@ _MARGIN = 0.02
 
 
 def render_calibration(chart: CalibrationChart, kind: ImageKind) -> bytes:
-    """Return the image of a calibration curve."""
+    """Render a calibration curve as image bytes."""
     with style.apply_style():
         figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
         bins = sorted((item for item in chart.bins if item.count), key=lambda b: b.confidence)

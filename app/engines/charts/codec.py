@@ -22,7 +22,7 @@ _TYPES = {
 
 
 def encode(chart: Chart) -> bytes:
-    """Return a chart as JSON. Lone surrogates, which JSON does not allow, are removed."""
+    """Encode a chart as JSON. Lone surrogates, which JSON does not allow, are removed."""
     try:
         return orjson.dumps({"type": type(chart).__name__, "chart": chart})
     except orjson.JSONEncodeError:
@@ -42,7 +42,7 @@ def _remove_surrogates(value: Any) -> Any:
 
 
 def decode(data: bytes) -> Chart:
-    """Return the chart that `encode` encoded."""
+    """Decode a chart from JSON that `encode` returned."""
     message = orjson.loads(data)
     chart_type, content = _TYPES[message["type"]], message["chart"]
     if chart_type is TrendChart:

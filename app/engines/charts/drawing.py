@@ -18,7 +18,7 @@ __all__ = ["render_calibration", "render_chart", "render_confusion", "render_pai
 
 
 def render_chart(chart: Chart, kind: ImageKind) -> bytes:
-    """Return the image of a chart of any type."""
+    """Render a chart of any type as image bytes."""
     match chart:
         case TrendChart():
             return render_trend(chart, kind)

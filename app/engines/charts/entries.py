@@ -29,5 +29,5 @@ _DRAWING = _preload()
 
 
 def render_chart(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
-    """Send the image of the chart in `document` as an `IMAGE` frame."""
+    """Render the chart in `document`, and send the image as an `IMAGE` frame."""
     send(IMAGE, _DRAWING.render_chart(decode(document.read()), arguments["kind"]))

@@ -23,15 +23,15 @@ _MAX_NUMBERED_CELLS = 16
 _SMALL_CELL_INCHES = 0.2
 _MAX_HORIZONTAL_COLUMNS = 6
 _MIN_ROWS = 2
-_DARK_SHARE = 0.55
+_DARK_FRACTION = 0.55
 _NO_VALUE = "\u2013"
 _TEN_THOUSAND, _MILLION = 10_000, 1_000_000
 
 
 def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
-    """Return the image of a confusion matrix, in which colors show the share of each row.
+    """Render a confusion matrix, in which the color of a cell shows its fraction of the row total.
 
-    If rows and columns have the same values, the cells of equal values have a frame.
+    If rows and columns have the same values, the cells on the diagonal have a frame.
     """
     with style.apply_style():
         rows = [fit_text(name, _LABEL_COLUMNS) or "(empty)" for name in chart.rows]
@@ -43,17 +43,19 @@ def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
             style.draw_no_data_message(figure, "No compared values in this period")
             return style.encode_figure(figure, kind)
         totals = counts.sum(axis=1, keepdims=True)[:MAX_CATEGORIES]
-        shares = np.divide(shown_counts, totals, out=np.zeros(shown_counts.shape), where=totals > 0)
+        row_fractions = np.divide(
+            shown_counts, totals, out=np.zeros(shown_counts.shape), where=totals > 0
+        )
         axes = figure.add_subplot()
         texts = [[_format_count(count) if count else "" for count in row] for row in shown_counts]
-        _draw_cells(axes, shares, texts, 0.0)
+        _draw_cells(axes, row_fractions, texts, 0.0)
         _label_cells(axes, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
         axes.set_ylabel(fit_text(chart.row_axis, _AXIS_COLUMNS))
         axes.set_xlabel(fit_text(chart.column_axis, _AXIS_COLUMNS), loc="left")
         if list(chart.rows) == list(chart.columns):
             for index in range(min(shown_counts.shape)):
                 _frame_cell(axes, index)
-        _draw_scale(figure, axes, 0.0, "Share of the row", is_share=True)
+        _draw_scale(figure, axes, 0.0, "Share of the row", is_fraction=True)
         hidden_count = max(len(rows), len(columns)) - MAX_CATEGORIES
         if hidden_count > 0:
             style.add_note(axes, f"{hidden_count} more values are not shown.")
@@ -61,7 +63,7 @@ def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
 
 
 def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
-    """Return an image with the coefficient for each pair of raters, below the diagonal."""
+    """Render a matrix that shows the coefficient for each pair of raters below the diagonal."""
     with style.apply_style():
         raters = list(chart.raters)[:MAX_CATEGORIES]
         names = [fit_text(name, _LABEL_COLUMNS) or "(no name)" for name in raters]
@@ -87,7 +89,7 @@ def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
         ]
         _draw_cells(axes, shown_values, texts, low)
         _label_cells(axes, names[1:], names[:-1])
-        _draw_scale(figure, axes, low, fit_text(chart.metric, _AXIS_COLUMNS), is_share=False)
+        _draw_scale(figure, axes, low, fit_text(chart.metric, _AXIS_COLUMNS), is_fraction=False)
         hidden_count = len(chart.raters) - len(raters)
         if hidden_count:
             style.add_note(axes, f"{hidden_count} more people are not shown.")
@@ -95,7 +97,7 @@ def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
 
 
 def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> Figure:
-    """Return an empty figure that is large enough for the cells and their names."""
+    """Create an empty figure that is large enough for the cells and the row and column names."""
     max_name_columns = max(map(count_columns, rows), default=0)
     is_numbered = max(len(rows), len(columns)) <= _MAX_NUMBERED_CELLS
     cell = _CELL_INCHES if is_numbered else _SMALL_CELL_INCHES
@@ -107,7 +109,7 @@ def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> F
 
 
 def _draw_cells(axes: Axes, values: Any, texts: list[list[str]], low: float) -> None:
-    """Draw the cells with their texts, which are white on dark cells."""
+    """Draw the cells and their text, which is white on dark cells."""
     rows, columns = values.shape
     axes.pcolormesh(
         np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5,
@@ -122,7 +124,7 @@ def _draw_cells(axes: Axes, values: Any, texts: list[list[str]], low: float) -> 
     for (row, column), value in np.ndenumerate(values):
         if texts[row][column] == _NO_VALUE:
             axes.add_patch(Rectangle((column - 0.48, row - 0.48), 0.96, 0.96, color="#eef1f4"))
-        is_dark = np.isfinite(value) and (value - low) / (1 - low) > _DARK_SHARE
+        is_dark = np.isfinite(value) and (value - low) / (1 - low) > _DARK_FRACTION
         color = "white" if is_dark else style.TEXT_COLOR
         axes.text(
             column, row, texts[row][column], ha="center", va="center", fontsize=8.5, color=color
@@ -152,24 +154,24 @@ def _frame_cell(axes: Axes, index: int) -> None:
     )  # fmt: skip
 
 
-def _draw_scale(figure: Figure, axes: Axes, low: float, name: str, *, is_share: bool) -> None:
+def _draw_scale(figure: Figure, axes: Axes, low: float, name: str, *, is_fraction: bool) -> None:
     mappable = ScalarMappable(Normalize(low, 1.0), style.SEQUENTIAL_COLORMAP)
     bar = figure.colorbar(mappable, ax=axes, fraction=0.05, pad=0.03, aspect=22)
     bar.outline.set_visible(False)
     bar.set_label(name)
-    if is_share:
+    if is_fraction:
         bar.ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))
 
 
 def _format_count(count: float) -> str:
-    """Return a count as a text that is short enough for a cell."""
+    """Format a count so that it fits in a cell."""
     if count >= _MILLION:
         return f"{count / _MILLION:.1f}M"
     return f"{count / 1000:.0f}k" if count >= _TEN_THOUSAND else f"{count:,.0f}"
 
 
 def _format_value(value: float, row: int, column: int) -> str:
-    """Return the value, a dash if the pair has no value, or an empty text above the diagonal."""
+    """Format a value: a dash if the pair has no value, an empty string above the diagonal."""
     if np.isfinite(value):
         return f"{value:.2f}".replace("-", "\u2212")
     return _NO_VALUE if column <= row else ""

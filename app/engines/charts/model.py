@@ -1,4 +1,4 @@
-"""Define the content of charts. Texts are shown literally, without markup or formulas."""
+"""Define the content of charts. Text is shown literally, without markup or formulas."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from typing import Literal
 ImageKind = Literal["png", "svg"]
 
 MAX_SERIES = 8
-"""The maximum number of lines in a trend chart. Further lines are omitted, with a note."""
+"""The maximum number of lines in a trend chart. A note says how many more lines are omitted."""
 MAX_CATEGORIES = 30
-"""The maximum number of rows, columns or raters in a matrix. Others are omitted, with a note."""
+"""The maximum number of rows, columns or raters in a matrix. A note says how many are omitted."""
 MAX_POINTS = 4_000
 """The maximum number of points per line. If there are more, the last points are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The value on one day, with an optional interval. A value of None is a gap in the line."""
+    """The value on one day, with an optional interval. A value of None makes a gap in the line."""
 
     day: date
     value: float | None
@@ -41,16 +41,16 @@ class TrendChart:
     unit: str
     series: Sequence[Series]
     low: float | None = None
-    """The lowest value of the axis, if the unit has a minimum, such as 0 for a rate."""
+    """The start of the value axis if the unit has a minimum, for example 0 for a rate."""
     high: float | None = None
-    """The highest value of the axis, if the unit has a maximum, such as 1 for a rate."""
+    """The end of the value axis if the unit has a maximum, for example 1 for a rate."""
     as_percent: bool = False
-    """Whether the axis shows 0.5 as 50 %."""
+    """Whether the value axis shows percentages, for example 50 % for 0.5."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The predictions in one confidence range: mean confidence, accuracy and number."""
+    """The predictions in one confidence range: their mean confidence, accuracy and count."""
 
     confidence: float
     accuracy: float
@@ -61,7 +61,7 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationChart:
-    """A curve of the accuracy by confidence, with the diagonal of perfect calibration."""
+    """A curve of accuracy by confidence, with a diagonal that shows perfect calibration."""
 
     title: str
     bins: Sequence[CalibrationBin]
@@ -85,7 +85,7 @@ class ConfusionChart:
 
 @dataclass(frozen=True, slots=True)
 class PairChart:
-    """A coefficient for each pair of raters. Pairs that share no units are missing."""
+    """A coefficient for each pair of raters. `values` omits pairs that share no units."""
 
     title: str
     metric: str

@@ -24,11 +24,11 @@ _SERVER = ForkServer(
 
 
 def render(chart: Chart, kind: ImageKind) -> bytes:
-    """Return the image of a chart, rendered in a child process.
+    """Render a chart in a child process, and return the image.
 
     The first call starts a server, which takes one or two seconds. The server exits after two idle
-    minutes. Further calls take a few tenths of a second. Raises `ChartNotRendered`, and
-    `SandboxUnavailable` if no process could be started; callers respond to both with 503.
+    minutes. Later calls take a few tenths of a second. Raises `ChartNotRendered`, and
+    `SandboxUnavailable` if no process could be started; callers respond with 503 in both cases.
     """
     with tempfile.TemporaryFile(buffering=0) as file:
         file.write(encode(chart))

@@ -4,7 +4,7 @@ The colors are from Okabe and Ito 2008, Color Universal Design; people with any 
 can distinguish them. Lines also have different markers. The font is DejaVu Sans, a part of
 matplotlib, with Latin, Greek, Cyrillic, Arabic, Hebrew, Armenian and Georgian letters. A PNG can
 also contain Chinese, Japanese, Korean, Thai and Devanagari letters if the machine has the fonts in
-`_FALLBACK_FONTS`. An SVG contains texts as text, so a browser shows every script for which it has a
+`_FALLBACK_FONTS`. An SVG contains text elements, so a browser shows every script for which it has a
 font.
 """
 
@@ -83,7 +83,7 @@ def apply_style() -> Iterator[None]:
 
 @cache
 def _find_fallback_fonts() -> tuple[str, ...]:
-    """Return the installed fonts for scripts that DejaVu lacks, at most one font per row."""
+    """Find installed fonts for scripts that DejaVu lacks, one per row of `_FALLBACK_FONTS`."""
     installed = {font.name for font in fontManager.ttflist}
     font_names = (
         next((name for name in row if name in installed), None) for row in _FALLBACK_FONTS
@@ -92,7 +92,7 @@ def _find_fallback_fonts() -> tuple[str, ...]:
 
 
 def create_figure(title: str, width: float, height: float) -> Figure:
-    """Return an empty figure with a title; `width` and `height` are in inches."""
+    """Create an empty figure with a title; `width` and `height` are in inches."""
     layout = ConstrainedLayoutEngine(w_pad=0.14, h_pad=0.12)
     figure = Figure(figsize=(width, height), layout=layout)
     columns = min(_TITLE_COLUMNS, int(width * 9.5))
@@ -126,10 +126,10 @@ def add_note(axes: Axes, note: str) -> None:
 
 def encode_figure(figure: Figure, kind: ImageKind) -> bytes:
     """Encode a figure as an image file, and return the bytes."""
-    out = io.BytesIO()
+    buffer = io.BytesIO()
     if kind == "svg":
-        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
     else:
         FigureCanvasAgg(figure)
-        figure.savefig(out, format="png", dpi=_DPI, metadata={"Software": None})
-    return out.getvalue()
+        figure.savefig(buffer, format="png", dpi=_DPI, metadata={"Software": None})
+    return buffer.getvalue()

@@ -1,4 +1,4 @@
-"""Prepare user texts for a chart: literal, on one line, and shortened if they are too long."""
+"""Prepare user text for a chart: literal, on one line, and truncated if it is too long."""
 
 import unicodedata
 
@@ -9,7 +9,7 @@ _COMBINING_CATEGORIES = ("Mn", "Me")
 
 
 def fit_text(text: str, width: int) -> str:
-    """Return the text on one line of at most `width` columns; a wide letter takes two columns.
+    """Fit text on one line of at most `width` columns; a wide letter takes two columns.
 
     Control and formatting characters are removed, because they could reverse the text around them.
     """
@@ -24,7 +24,7 @@ def fit_text(text: str, width: int) -> str:
 
 
 def count_columns(text: str) -> int:
-    """Return the number of columns that a text takes."""
+    """Count the columns that a text takes; see `fit_text`."""
     return sum(map(_count_letter_columns, text))
 
 

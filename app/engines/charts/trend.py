@@ -27,7 +27,7 @@ _LEGEND_COLUMNS = 4
 
 
 def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
-    """Return the image of a trend chart; a value without an interval has no band."""
+    """Render a trend chart as image bytes; a value without an interval has no band."""
     with style.apply_style():
         figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
         lines = [line for line in chart.series if any(_is_number(p.value) for p in line.points)]
@@ -38,7 +38,7 @@ def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
         style.tidy_axes(axes)
         handles = [_draw_line(axes, line, number) for number, line in enumerate(lines[:MAX_SERIES])]
         _label_axes(axes, chart)
-        names = [_avoid_underscore(fit_text(line.name, _NAME_COLUMNS)) for line in lines]
+        names = [_escape_underscore(fit_text(line.name, _NAME_COLUMNS)) for line in lines]
         if any(names):
             figure.legend(
                 handles,
@@ -61,13 +61,13 @@ def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
     low, high = zip(*(_get_band(point) for point in points), strict=True)
     axes.fill_between(days, low, high, color=color, alpha=0.16, linewidth=0)
     # Without a marker, a lone point between gaps would be invisible. Its band has no width.
-    lone_indexes = _list_lone_points(values)
+    lone_positions = _list_lone_positions(values)
     axes.vlines(
-        [days[i] for i in lone_indexes],
-        [low[i] for i in lone_indexes], [high[i] for i in lone_indexes],
+        [days[i] for i in lone_positions],
+        [low[i] for i in lone_positions], [high[i] for i in lone_positions],
         color=color, alpha=0.45, linewidth=2.2,
     )  # fmt: skip
-    size = 4.0 if lone_indexes or len(points) <= _MAX_MARKED_POINTS else 0.0
+    size = 4.0 if lone_positions or len(points) <= _MAX_MARKED_POINTS else 0.0
     (handle,) = axes.plot(
         days, values, color=color, marker=marker, markersize=size, linewidth=1.8,
         markeredgecolor="white", markeredgewidth=0.7, solid_capstyle="round",
@@ -95,8 +95,8 @@ def _label_axes(axes: Axes, chart: TrendChart) -> None:
         axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))
 
 
-def _list_lone_points(values: Sequence[float]) -> list[int]:
-    """Return the positions of values that have no value before and after them."""
+def _list_lone_positions(values: Sequence[float]) -> list[int]:
+    """List the positions of values that have no value directly before and after them."""
     gaps = [True, *(math.isnan(value) for value in values), True]
     return [i for i in range(len(values)) if gaps[i] and not gaps[i + 1] and gaps[i + 2]]
 
@@ -115,6 +115,6 @@ def _to_number(value: float | None) -> float:
     return value if value is not None and math.isfinite(value) else math.nan
 
 
-def _avoid_underscore(name: str) -> str:
-    """Add a space before a leading underscore, because a legend hides names that begin with it."""
+def _escape_underscore(name: str) -> str:
+    """Add a space before a leading underscore; matplotlib hides names that begin with one."""
     return f" {name}" if name.startswith("_") else name

@@ -20,7 +20,7 @@ ATTRIBUTES: dict[str, ValueType] = {
 """The value type of each attribute, except metadata attributes."""
 
 METADATA_PREFIX = "metadata."
-"""The prefix of metadata attributes; their values may be text, numbers or booleans."""
+"""The prefix of metadata attributes, whose values may be text, numbers or booleans."""
 
 MAX_METADATA_KEY = 100
 
@@ -39,7 +39,7 @@ OPERATORS = _OPERATORS_BY_TYPE["any"]
 """All operators; metadata attributes accept all of them."""
 
 MAX_TEXT = 100_000
-"""The maximum number of characters, from the start of a document's text, that conditions test."""
+"""The maximum number of characters that conditions test, from the start of a document's text."""
 
 MAX_EXCERPT_CHARS = 200
 """The maximum number of characters of the text excerpt in an explanation."""
@@ -58,14 +58,14 @@ def get_operators(value_type: ValueType) -> tuple[str, ...]:
 
 
 def fold_text(text: str) -> str:
-    """Return `text` normalized for comparisons that ignore case and how accents are composed."""
+    """Fold `text` for comparisons that ignore case and the Unicode composition of accents."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 def build_excerpt(text: str, position: int = 0) -> str:
-    """Return up to `MAX_EXCERPT_CHARS` characters of `text` near `position`.
+    """Build an excerpt of `text` near `position`, at most `MAX_EXCERPT_CHARS` characters long.
 
     An ellipsis marks each end at which the text was cut.
     """
@@ -80,7 +80,7 @@ def build_excerpt(text: str, position: int = 0) -> str:
 class DocumentAttributes:
     """The attribute values of one document; a value of None counts as missing.
 
-    Texts are folded on first use, and the results are cached.
+    Text values are folded on first use, and the results are cached.
     """
 
     __slots__ = ("_folded", "values")

@@ -20,8 +20,8 @@ MAX_PATTERNS = 20
 _TEXT_COST = 50
 """The cost factor for tests on a document's text, which is much longer than other values."""
 
-Key = tuple[str, frozenset[str]]
-"""An attribute and folded texts. In each matching document, the attribute has one of the texts."""
+MatchKey = tuple[str, frozenset[str]]
+"""An attribute and folded values. In each matching document, it has one of these values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,12 @@ class _Leaf:
         return self.compiled.cost * (_TEXT_COST if self.attribute == "text" else 1)
 
     @property
-    def key(self) -> Key | None:
-        return None if self.compiled.texts is None else (self.attribute, self.compiled.texts)
+    def key(self) -> MatchKey | None:
+        return (
+            None
+            if self.compiled.folded_values is None
+            else (self.attribute, self.compiled.folded_values)
+        )
 
     def iterate_leaves(self) -> Iterator["_Leaf"]:
         yield self
@@ -59,7 +63,7 @@ class _Leaf:
         }
 
     def _get_actual_value(self, document: DocumentAttributes, *, matched: bool) -> object:
-        """Return the attribute's value; for texts, return an excerpt around the match."""
+        """Return the attribute's value; if it is text, return an excerpt around the match."""
         actual = document.values.get(self.attribute)
         if not isinstance(actual, str):
             return actual
@@ -78,7 +82,7 @@ class _Group:
     cost: int
 
     @property
-    def key(self) -> Key | None:
+    def key(self) -> MatchKey | None:
         if self.mode == "any" and len(self.children) != 1:
             return None
         keys = (child.key for child in self.children)
@@ -99,9 +103,10 @@ class _Group:
 class CompiledConditions:
     """The compiled conditions of a rule.
 
-    `attributes` has the attributes that the conditions use, and `size` is the number of conditions.
-    If `key` is not None, it is an attribute and a set of values, and each matching document has one
-    of these values. Callers with many rules use `key` to skip rules that cannot match.
+    `attributes` contains the attributes that the conditions use, and `size` is the number of
+    conditions. If `key` is not None, it contains an attribute and a set of values. In each matching
+    document, the attribute has one of these values. Callers with many rules use `key` to skip rules
+    that cannot match.
     """
 
     def __init__(self, root: _Group) -> None:
@@ -116,8 +121,8 @@ class CompiledConditions:
 def compile_conditions(conditions: Mapping[str, Any]) -> CompiledConditions:
     """Compile {all | any: [condition or group]}; empty conditions match every document.
 
-    A condition is {attribute, operator, value}. The caller must have validated the shape with the
-    API schema. Raises ConditionError for the first invalid condition.
+    A condition is {attribute, operator, value}. The caller must have validated the structure with
+    the API schema. Raises ConditionError for the first invalid condition.
     """
     root = _compile_group(conditions, "", depth=1) if conditions else _create_group("all", ())
     compiled = CompiledConditions(root)

@@ -34,7 +34,7 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "less_than": operator.lt,
     "at_most": operator.le,
 }
-# Relative costs, as measured. They exclude folding, because each text is folded only once.
+# Relative costs, as measured. They exclude folding, because each value is folded only once.
 _EQUALITY_COST, _ORDER_COST, _EDGE_COST, _SEARCH_COST, _PATTERN_COST = 1, 2, 3, 5, 20
 
 
@@ -51,33 +51,33 @@ class ConditionError(ValueError):
 class CompiledTest:
     """A test and its approximate cost.
 
-    `find_match` returns the position of the match in a text, for the excerpt in an explanation. If
-    `texts` is not None, the test is true if and only if `texts` contains the folded text of the
-    attribute.
+    `find_match` returns the position of the match in the text; the excerpt in an explanation is
+    taken from there. If `folded_values` is not None, the test is true if and only if the set
+    contains the folded value of the attribute.
     """
 
     test: Test
     cost: int
     find_match: Callable[[DocumentAttributes], int] | None = None
-    texts: frozenset[str] | None = None
+    folded_values: frozenset[str] | None = None
 
 
 def compile_test(attribute: str, value_type: ValueType, name: str, value: object) -> CompiledTest:
-    """Return the test for one condition with the operator `name`.
+    """Compile the test for one condition with the operator `name`.
 
     Raises ConditionError with the path `value` or `value.<n>`.
     """
     positive_name = _POSITIVE_OPERATORS.get(name)
     if positive_name is None:
-        return _compile_positive(attribute, value_type, name, value)
-    positive_test = _compile_positive(attribute, value_type, positive_name, value)
+        return _compile_positive_test(attribute, value_type, name, value)
+    positive_test = _compile_positive_test(attribute, value_type, positive_name, value)
     test = positive_test.test
     return CompiledTest(
         lambda document: not test(document), positive_test.cost, positive_test.find_match
     )
 
 
-def _compile_positive(
+def _compile_positive_test(
     attribute: str, value_type: ValueType, name: str, value: object
 ) -> CompiledTest:
     if name == "exists":
@@ -89,16 +89,16 @@ def _compile_positive(
     if value is None:
         raise ConditionError("value", "This operator needs a value.")
     if name == "in":
-        return _compile_in(attribute, value_type, value)
+        return _compile_in_test(attribute, value_type, value)
     if name in _COMPARISONS:
-        return _compile_order(attribute, _COMPARISONS[name], _check_number(value, "value"))
+        return _compile_order_test(attribute, _COMPARISONS[name], _check_number(value, "value"))
     if name == "equals":
-        return _compile_equal(attribute, _to_comparable(value_type, value, "value"))
-    return _compile_text(attribute, name, value)
+        return _compile_equality_test(attribute, _to_comparable(value_type, value, "value"))
+    return _compile_text_test(attribute, name, value)
 
 
 def _to_comparable(value_type: ValueType, value: object, path: str) -> Comparable:
-    """Return a value in the form used for comparisons: folded text, or an id in lower case."""
+    """Convert a value for comparisons: text is folded, and ids are converted to lower case."""
     if value_type == "id":
         return _parse_id(value, path)
     if value_type == "number":
@@ -136,9 +136,9 @@ def _parse_id(value: object, path: str) -> str:
     raise ConditionError(path, "Must be a UUID.")
 
 
-def _compile_equal(attribute: str, expected: Comparable) -> CompiledTest:
+def _compile_equality_test(attribute: str, expected: Comparable) -> CompiledTest:
     if isinstance(expected, str):
-        return _compile_text_set(attribute, frozenset({expected}))
+        return _compile_text_set_test(attribute, frozenset({expected}))
     if isinstance(expected, bool):
         return CompiledTest(
             lambda document: document.values.get(attribute) is expected, _EQUALITY_COST
@@ -152,13 +152,15 @@ def _compile_equal(attribute: str, expected: Comparable) -> CompiledTest:
     return CompiledTest(test, _EQUALITY_COST)
 
 
-def _compile_text_set(attribute: str, texts: frozenset[str]) -> CompiledTest:
+def _compile_text_set_test(attribute: str, folded_values: frozenset[str]) -> CompiledTest:
     return CompiledTest(
-        lambda document: document.get_folded(attribute) in texts, _EQUALITY_COST, texts=texts
+        lambda document: document.get_folded(attribute) in folded_values,
+        _EQUALITY_COST,
+        folded_values=folded_values,
     )
 
 
-def _compile_in(attribute: str, value_type: ValueType, value: object) -> CompiledTest:
+def _compile_in_test(attribute: str, value_type: ValueType, value: object) -> CompiledTest:
     if not isinstance(value, list) or not value:
         raise ConditionError("value", "Must be a list with at least one value.")
     if len(value) > MAX_VALUES:
@@ -166,16 +168,20 @@ def _compile_in(attribute: str, value_type: ValueType, value: object) -> Compile
     expected = [
         _to_comparable(value_type, item, f"value.{index}") for index, item in enumerate(value)
     ]
-    texts = frozenset(item for item in expected if isinstance(item, str))
-    if len(texts) == len(expected):
-        return _compile_text_set(attribute, texts)
-    tests = [_compile_equal(attribute, item).test for item in expected if not isinstance(item, str)]
-    if texts:
-        tests.append(_compile_text_set(attribute, texts).test)
+    folded_values = frozenset(item for item in expected if isinstance(item, str))
+    if len(folded_values) == len(expected):
+        return _compile_text_set_test(attribute, folded_values)
+    tests = [
+        _compile_equality_test(attribute, item).test
+        for item in expected
+        if not isinstance(item, str)
+    ]
+    if folded_values:
+        tests.append(_compile_text_set_test(attribute, folded_values).test)
     return CompiledTest(lambda document: any(test(document) for test in tests), _SEARCH_COST)
 
 
-def _compile_order(
+def _compile_order_test(
     attribute: str, compare: Callable[[float, float], bool], bound: float
 ) -> CompiledTest:
     def test(document: DocumentAttributes) -> bool:
@@ -189,7 +195,7 @@ def _compile_order(
     return CompiledTest(test, _ORDER_COST)
 
 
-def _compile_text(attribute: str, name: str, value: object) -> CompiledTest:
+def _compile_text_test(attribute: str, name: str, value: object) -> CompiledTest:
     if not isinstance(value, str) or not value:
         raise ConditionError("value", "Must be a string with at least one character.")
     if name == "matches":

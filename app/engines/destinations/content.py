@@ -11,7 +11,7 @@ from app.engines.sources.paths import is_valid_name
 
 
 def validate_name(name: str) -> bytes:
-    """Check the name of a file, and return it as bytes. Raises DestinationError if not valid."""
+    """Validate a file name, and return it as bytes. Raises DestinationError if it is invalid."""
     encoded = name.encode("utf-8", "replace")
     if not is_valid_name(encoded) or not name.isprintable() or len(encoded) > limits.MAX_NAME_BYTES:
         message = (
@@ -23,7 +23,7 @@ def validate_name(name: str) -> bytes:
 
 
 def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
-    """Yield the content in blocks of at most `block_bytes`.
+    """Read a file, and yield its content in blocks of at most `block_bytes`.
 
     The last block is only yielded if the content has the announced size and digest, so that a host
     never receives all bytes of a damaged file.
@@ -72,7 +72,7 @@ class PartReader:
             yield block
 
 
-class Progress:
+class ProgressReporter:
     """Counts sent bytes and reports them, at most once every `PROGRESS_SECONDS`.
 
     Args:

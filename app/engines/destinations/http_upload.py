@@ -8,7 +8,7 @@ from typing import NamedTuple
 from requests import Response
 
 from app.engines.destinations import limits
-from app.engines.destinations.content import Progress
+from app.engines.destinations.content import ProgressReporter
 from app.engines.destinations.failures import translate_source_errors
 from app.engines.destinations.model import DestinationError, DestinationErrorKind
 from app.engines.sources import Network
@@ -28,7 +28,7 @@ class UploadBody:
         progress: counts the sent bytes.
     """
 
-    def __init__(self, blocks: Iterable[bytes], size: int, progress: Progress) -> None:
+    def __init__(self, blocks: Iterable[bytes], size: int, progress: ProgressReporter) -> None:
         self.size = size
         self._blocks = blocks
         self._progress = progress
@@ -68,7 +68,7 @@ def is_success(response: Response) -> bool:
 
 @contextmanager
 def send_upload(network: Network, request: UploadRequest, seconds: float) -> Iterator[Response]:
-    """Send a request and return the response, whose body is not read yet.
+    """Send a request, and yield the response before its body is read.
 
     Args:
         network: opens the connection, which is used for this request only.

@@ -10,9 +10,9 @@ MIN_BYTES_PER_SECOND = 256 * 1024
 PROGRESS_SECONDS = 1.0
 """The minimum time between two progress reports."""
 BLOCK_BYTES = 64 * 1024
-"""The size of the blocks of a request. The idle timeout applies to each block."""
+"""The size of the blocks in which a body is sent. The idle timeout applies to each block."""
 CLEANUP_SECONDS = 10.0
-"""The maximum time to remove the remains of a failed delivery."""
+"""The maximum time to remove what a failed delivery has stored."""
 MAX_RESPONSE_BYTES = 256 * 1024
 """The maximum size of a response in bytes."""
 MAX_NAME_BYTES = 200
@@ -25,5 +25,5 @@ MAX_PARTS = 10_000
 
 
 def compute_timeout_seconds(size: int) -> float:
-    """Return the maximum time to deliver a file of `size` bytes."""
+    """Compute the maximum time in seconds to deliver a file of `size` bytes."""
     return FILE_SECONDS + size / MIN_BYTES_PER_SECOND

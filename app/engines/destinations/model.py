@@ -51,13 +51,13 @@ class OutgoingFile:
 
 
 class Destination(Protocol):
-    """A destination that was opened. Only one thread may use it at a time."""
+    """An open destination. Only one thread may use it at a time."""
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file, and return its location for display.
 
-        The file gets its name only when it is complete, and replaces a file with the same name. Its
-        content is checked against its size and digest before the last bytes are sent.
+        The file gets its final name only when it is complete, and then replaces any file of that
+        name. Its content is checked against its size and digest before the last bytes are sent.
 
         Args:
             file: the file.
@@ -84,7 +84,7 @@ class DestinationType:
         title: display name.
         settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
         secrets: names of the settings that must be stored encrypted and never shown.
-        open: returns a destination. Takes settings that match the schema, and a network. SFTP signs
+        open: opens a destination. Takes settings that match the schema, and a network. SFTP signs
             in; the other types connect when a file is sent. Raises DestinationError.
     """
 

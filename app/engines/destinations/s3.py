@@ -1,6 +1,6 @@
 """Deliver files to a bucket of S3 or of a compatible object store.
 
-A request is signed together with the SHA-256 digest of its body, so the store refuses content that
+The signature of a request covers the SHA-256 digest of its body, so the store refuses content that
 was damaged in transit. An existing object is replaced only when the new content is complete.
 """
 
@@ -20,7 +20,12 @@ from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from requests import Response
 
 from app.engines.destinations import limits
-from app.engines.destinations.content import PartReader, Progress, read_blocks, validate_name
+from app.engines.destinations.content import (
+    PartReader,
+    ProgressReporter,
+    read_blocks,
+    validate_name,
+)
 from app.engines.destinations.failures import (
     build_timeout_error,
     translate_source_errors,
@@ -41,21 +46,21 @@ _MEBIBYTE = 1024**2
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "S3Destination":
-    """Return the destination for a bucket, or for a folder in it. Raises DestinationError."""
+    """Open a bucket, or a folder in it, as a destination. Raises DestinationError."""
     region = str(settings.get("region") or "us-east-1")
     credentials = Credentials(settings["access_key_id"], settings["secret_access_key"])
     with translate_source_errors():
         address = build_bucket_url(str(settings["bucket"]), region, settings.get("endpoint_url"))
     return S3Destination(
         network=network,
-        signer=_Signer(credentials, "s3", region),
+        signer=_DigestSigner(credentials, "s3", region),
         bucket=str(settings["bucket"]),
         address=address,
         prefix=build_prefix(str(settings.get("prefix", ""))),
     )
 
 
-class _Signer(S3SigV4Auth):  # type: ignore[misc]
+class _DigestSigner(S3SigV4Auth):  # type: ignore[misc]
     """Signs requests with a digest that the caller provides, without reading their bodies."""
 
     def payload(self, request: AWSRequest) -> str:
@@ -71,11 +76,11 @@ class S3Destination:
         signer: signs the requests.
         bucket: name of the bucket.
         address: URL of the bucket.
-        prefix: the prefix of the names of all files.
+        prefix: the prefix of all object names.
     """
 
     def __init__(
-        self, *, network: Network, signer: _Signer, bucket: str, address: str, prefix: bytes
+        self, *, network: Network, signer: _DigestSigner, bucket: str, address: str, prefix: bytes
     ) -> None:
         self._network = network
         self._signer = signer
@@ -88,12 +93,12 @@ class S3Destination:
         key = self._prefix + validate_name(file.name)
         with translate_source_errors():
             check_key(key)
-        upload = _Upload(
+        upload = _S3Upload(
             network=self._network,
             signer=self._signer,
             url=build_object_url(self._address, key),
             file=file,
-            progress=Progress(on_progress),
+            progress=ProgressReporter(on_progress),
         )
         if file.size > limits.MAX_PUT_BYTES:
             upload.send_in_parts()
@@ -105,17 +110,17 @@ class S3Destination:
         """Do nothing: each request has its own connection."""
 
 
-class _Upload:
+class _S3Upload:
     """The delivery of one file, with a deadline for all of its requests."""
 
     def __init__(
         self,
         *,
         network: Network,
-        signer: _Signer,
+        signer: _DigestSigner,
         url: str,
         file: OutgoingFile,
-        progress: Progress,
+        progress: ProgressReporter,
     ) -> None:
         self._network = network
         self._signer = signer
@@ -183,7 +188,7 @@ class _Upload:
 
     def _complete_upload(self, query: str, etags: list[str]) -> None:
         content = _build_part_list(etags)
-        body = UploadBody([content], len(content), Progress(lambda _: None))
+        body = UploadBody([content], len(content), ProgressReporter(lambda _: None))
         digest = hashlib.sha256(content).hexdigest()
         with self._request("POST", query, body=body, sha256=digest) as response:
             # The store may find an error after it has sent the status.
@@ -216,7 +221,7 @@ class _Upload:
 
 
 def _compute_part_sizes(size: int) -> list[int]:
-    """Return the sizes of the parts of a file with `size` bytes."""
+    """Compute the size of each part for a file of `size` bytes."""
     min_part_size = -(-size // limits.MAX_PARTS)
     part_size = max(limits.MIN_PART_BYTES, -(-min_part_size // _MEBIBYTE) * _MEBIBYTE)
     whole_part_count, last_size = divmod(size, part_size)
@@ -233,7 +238,7 @@ def _build_part_list(etags: list[str]) -> bytes:
 
 
 def _parse_response_body(response: Response) -> Element:
-    """Return the root element of a successful response's XML."""
+    """Parse the XML body of a successful response, and return its root element."""
     with translate_source_errors():
         body = read_body(response, limits.MAX_RESPONSE_BYTES)
     try:

@@ -39,7 +39,7 @@ _FULL_DISK_CODES = frozenset({"InsufficientCapacity", "QuotaExceeded", "XMinioSt
 
 
 def build_refusal_error(response: Response) -> DestinationError:
-    """Return the error for a response with an error status."""
+    """Build the error for a response with an error status."""
     code = find_error_code(response)
     if refusal := _REFUSALS.get(code):
         return DestinationError(*refusal)
@@ -51,6 +51,6 @@ def build_refusal_error(response: Response) -> DestinationError:
 
 
 def build_unexpected_response_error() -> DestinationError:
-    """Return the error for a response that does not follow the protocol."""
+    """Build the error for a response that does not follow the protocol."""
     message = "The host does not answer like an object store, or could not combine the parts."
     return DestinationError(DestinationErrorKind.PROTOCOL, message)

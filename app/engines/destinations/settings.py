@@ -12,7 +12,7 @@ from app.engines.sources.settings import (
 
 
 def _replace_descriptions(schema: Schema, descriptions: Mapping[str, str]) -> Schema:
-    """Return a copy of a schema in which some properties have another description."""
+    """Return a copy of a schema in which `descriptions` replaces descriptions of properties."""
     properties = {
         name: {**rules, "description": descriptions.get(name, rules["description"])}
         for name, rules in schema["properties"].items()
@@ -57,7 +57,7 @@ HTTP = build_settings_schema(
         ),
         "password": build_secret_schema("Password", "Password of the user."),
         "token": build_secret_schema(
-            "Token", "Bearer token, instead of a user name.", maxLength=8192, pattern=r"^[!-~]+$"
+            "Token", "Bearer token, instead of a password.", maxLength=8192, pattern=r"^[!-~]+$"
         ),
     },
     ("url",),

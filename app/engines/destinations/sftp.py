@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from app.engines.destinations import limits
-from app.engines.destinations.content import Progress, read_blocks, validate_name
+from app.engines.destinations.content import ProgressReporter, read_blocks, validate_name
 from app.engines.destinations.failures import (
     build_full_disk_error,
     build_missing_folder_error,
@@ -20,27 +20,27 @@ from app.engines.destinations.failures import (
 )
 from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
 from app.engines.sources import Network
-from app.engines.sources.deadlines import Budget
+from app.engines.sources.deadlines import TimeBudget
 from app.engines.sources.limits import CHUNK_BYTES
-from app.engines.sources.sftp_connection import Connection, SftpConnector, translate_ssh_errors
+from app.engines.sources.sftp_connection import SftpConnection, SftpConnector, translate_ssh_errors
 from app.engines.sources.sftp_session import SftpStatusError
 
 _SUFFIX_DIGITS = 16
 _UNSUPPORTED_CODE = 8
 # Status codes of later protocol versions, which some servers also send in version 3.
 _FULL_DISK_CODES = (14, 15)
-_FULL_DISK_TEXTS = ("no space", "disk full", "quota")
+_FULL_DISK_PHRASES = ("no space", "disk full", "quota")
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "SftpDestination":
-    """Return the destination for a folder on an SFTP server, after signing in."""
+    """Sign in to an SFTP server, and open a folder on it as a destination."""
     with translate_source_errors():
         connector = SftpConnector(settings, network)
         connector.connect()
-    return SftpDestination(connector, _build_host(settings))
+    return SftpDestination(connector, _build_display_host(settings))
 
 
-def _build_host(settings: Mapping[str, Any]) -> str:
+def _build_display_host(settings: Mapping[str, Any]) -> str:
     host = str(settings["host"])
     port = settings.get("port", 22)
     url_host = f"[{host}]" if ":" in host else host
@@ -52,7 +52,7 @@ class SftpDestination:
 
     Args:
         connector: connects to the server.
-        host: the host and port for display.
+        host: the host to display, with its port unless it is the default port.
     """
 
     def __init__(self, connector: SftpConnector, host: str) -> None:
@@ -66,13 +66,13 @@ class SftpDestination:
             connection = self._connector.connect()
         folder = connection.root.rstrip(b"/")
         suffix = file.sha256[:_SUFFIX_DIGITS].lower().encode()
-        upload = _Upload(
+        upload = _SftpUpload(
             connection=connection,
             budget=connection.build_budget(limits.compute_timeout_seconds(file.size)),
             target_path=folder + b"/" + name,
             part_path=b"%b/.%b.%b.part" % (folder, name, suffix),
         )
-        progress = Progress(on_progress)
+        progress = ProgressReporter(on_progress)
         try:
             upload.write(file, progress)
             upload.rename(file.size)
@@ -89,7 +89,7 @@ class SftpDestination:
         self._connector.close()
 
 
-class _Upload:
+class _SftpUpload:
     """The delivery of one file.
 
     Args:
@@ -100,7 +100,12 @@ class _Upload:
     """
 
     def __init__(
-        self, *, connection: Connection, budget: Budget, target_path: bytes, part_path: bytes
+        self,
+        *,
+        connection: SftpConnection,
+        budget: TimeBudget,
+        target_path: bytes,
+        part_path: bytes,
     ) -> None:
         self._connection = connection
         self._session = connection.session
@@ -108,8 +113,8 @@ class _Upload:
         self.target_path = target_path
         self._part_path = part_path
 
-    def write(self, file: OutgoingFile, progress: Progress) -> None:
-        """Write the part file."""
+    def write(self, file: OutgoingFile, progress: ProgressReporter) -> None:
+        """Write the content of the file to the part file."""
         with self._spend(build_missing_folder_error):
             writer = self._session.open_to_write(self._part_path)
         for block in read_blocks(file, CHUNK_BYTES):
@@ -160,7 +165,7 @@ class _Upload:
 
 @contextmanager
 def _translate_errors(build_missing_error: Callable[[], DestinationError]) -> Iterator[None]:
-    """Raise DestinationError instead of the errors of paramiko."""
+    """Translate errors from paramiko to DestinationError."""
     with translate_source_errors(), translate_ssh_errors():
         try:
             yield
@@ -180,7 +185,7 @@ def _build_missing_part_error() -> DestinationError:
 
 def _build_refusal_error(error: SftpStatusError) -> DestinationError:
     if error.code in _FULL_DISK_CODES or any(
-        text in error.text.lower() for text in _FULL_DISK_TEXTS
+        text in error.text.lower() for text in _FULL_DISK_PHRASES
     ):
         return build_full_disk_error()
     # Servers also send this status for a full disk.

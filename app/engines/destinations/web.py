@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from app.engines.destinations import limits
-from app.engines.destinations.content import Progress, read_blocks, validate_name
+from app.engines.destinations.content import ProgressReporter, read_blocks, validate_name
 from app.engines.destinations.failures import build_full_disk_error, build_large_file_error
 from app.engines.destinations.http_upload import UploadBody, UploadRequest, is_success, send_upload
 from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
@@ -54,7 +54,7 @@ _REFUSALS: Mapping[int, tuple[DestinationErrorKind, str]] = {
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "WebDestination":
-    """Return the destination for a URL."""
+    """Open a URL as a destination. Raises DestinationError if the URL is invalid."""
     url = str(settings["url"])
     _build_url(url, "file")
     return WebDestination(network, url, build_authorization_header(settings))
@@ -78,7 +78,7 @@ class WebDestination:
         """Deliver a file, and return its URL without the query. Raises DestinationError."""
         validate_name(file.name)
         url = _build_url(self._url, file.name)
-        progress = Progress(on_progress)
+        progress = ProgressReporter(on_progress)
         body = UploadBody(read_blocks(file, limits.BLOCK_BYTES), file.size, progress)
         request = UploadRequest("PUT", url, self._build_headers(file), body)
         with send_upload(
@@ -102,7 +102,7 @@ class WebDestination:
 
 
 def _build_url(url: str, name: str) -> str:
-    """Return `url` with the name of a file inserted. Raises DestinationError if not valid."""
+    """Build a URL by inserting a file name into `url`. Raises DestinationError if it is invalid."""
     try:
         # Check before replacing the placeholder, because a file name must not determine the host.
         netloc = urlsplit(url).netloc

@@ -13,7 +13,10 @@ _MAX_NAME_CHARS = 255
 
 
 class Attachment(NamedTuple):
-    """A file attached to an email. `name` is the sender's file name, or a generated name."""
+    """A file attached to an email, or an email in a mailbox.
+
+    `name` is the file name that the sender chose, or a generated name.
+    """
 
     name: str
     data: bytes

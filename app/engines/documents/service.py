@@ -13,12 +13,12 @@ from app.engines.documents.layout import check_text, lay_out_pages
 from app.engines.documents.media import MEDIA_TYPES
 from app.engines.documents.model import (
     DEFAULT_LIMITS,
+    DocumentSummary,
     Limits,
     Page,
     PageNotFound,
     ParsedDocument,
     ParseFailed,
-    Summary,
     UnsupportedMediaType,
     Word,
 )
@@ -27,12 +27,12 @@ from app.engines.documents.text import replace_unstorable
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 DEFAULT_SCALE = 2.0
-"""The number of pixels per point if `render` is called without a width and a scale."""
+"""The number of pixels per point if `render` is called without a width or scale."""
 _LANGUAGE_CODE_BYTES = 2
 
 
 def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
-    """Return the text, the pages and the language of a file.
+    """Parse a file, and return its text, pages and language.
 
     Takes the same arguments and raises the same errors as `parse_stream`.
     """
@@ -43,8 +43,8 @@ def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> Parse
 
 def parse_stream(
     path: Path, media_type: str, limits: Limits, on_page: Callable[[Page], None]
-) -> Summary:
-    """Read a file and pass its pages to `on_page` one by one, in order.
+) -> DocumentSummary:
+    """Parse a file, and pass its pages to `on_page` one by one, in order.
 
     `media_type` is the result of `detect_media_type`. Returns the document's text, the number of
     pages and the language. The time limits exclude the time spent in `on_page`. Exceptions raised
@@ -72,7 +72,7 @@ def parse_stream(
                 language = _decode_language(payload)
                 if flowing_text is not None:
                     return _pass_flowing_pages(flowing_text, language, limits, on_page)
-                return Summary("\f".join(page_texts), len(page_texts), language)
+                return DocumentSummary("\f".join(page_texts), len(page_texts), language)
             else:
                 break
     raise build_invalid_result_error()
@@ -135,13 +135,13 @@ def check_media_type(media_type: str) -> None:
 
 def _pass_flowing_pages(
     text: str, language: str | None, limits: Limits, on_page: Callable[[Page], None]
-) -> Summary:
+) -> DocumentSummary:
     """Lay out a flowing text on virtual pages and pass each page to `on_page`."""
     count = 0
     for page in lay_out_pages(text, limits):
         on_page(page)
         count = page.number
-    return Summary(text, count, language)
+    return DocumentSummary(text, count, language)
 
 
 def _decode_language(payload: bytes) -> str | None:
@@ -160,7 +160,7 @@ def _decode_page_count(payload: bytes) -> int:
 
 
 def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
-    """Decode and validate a page; an untrusted file may control the process that sent it."""
+    """Decode and validate a page from a process that an untrusted file may have taken over."""
     try:
         received = orjson.loads(payload)
         text = replace_unstorable(received["text"])
@@ -200,7 +200,7 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
 def _are_words_valid(
     length: int, starts: "array[int]", ends: "array[int]", boxes: "array[int]"
 ) -> bool:
-    """Return whether all words are inside a text of `length` characters, and the boxes valid."""
+    """Return whether all words are in a text of `length` characters, and all boxes on the page."""
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False
     if not starts:

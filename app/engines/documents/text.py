@@ -63,7 +63,7 @@ def replace_unstorable(text: str) -> str:
 
 
 def normalize_text(text: str) -> str:
-    """Return text in composed form (NFC) and without control characters.
+    """Normalize text to composed form (NFC), and remove control characters.
 
     Tabs, line feeds, carriage returns and form feeds are kept; other line ends become line feeds.
     """
@@ -136,7 +136,10 @@ def _decode_as(data: bytes, encoding: str) -> str | None:
 
 
 def _decode_damaged_utf8(data: bytes) -> str | None:
-    """Decode UTF-8 with a few invalid bytes; valid multi-byte sequences rarely arise by chance."""
+    """Decode UTF-8 that has a few invalid bytes, or return None if it has too many.
+
+    Valid multi-byte sequences rarely arise by chance in other encodings.
+    """
     text = data.decode("utf-8", "replace")
     invalid_count = text.count("\ufffd")
     valid_count = len(re.findall(r"[^\x00-\x7f\ufffd]", text))
@@ -167,7 +170,7 @@ def _guess_legacy_encoding(data: bytes) -> str:
 
 
 def _score_encoding(text: str, encoding: str) -> float:
-    """Return the probability of the text's language.
+    """Score an encoding by the probability of the language of `text`, which was decoded with it.
 
     The probability is halved if the encoding is not used for this language.
     """

@@ -7,12 +7,12 @@ imports numpy and scipy only inside the functions that compute.
 """
 
 from app.engines.drift.model import (
-    Categories,
+    CategorySample,
     Comparison,
+    DriftLimits,
     Hypothesis,
-    Limits,
-    Numbers,
-    Rate,
+    NumberSample,
+    RateSample,
     Sample,
     Verdict,
 )
@@ -20,13 +20,13 @@ from app.engines.drift.process import ComparisonFailed, find_drift
 from app.engines.drift.testing import assign_verdicts, compare
 
 __all__ = [
-    "Categories",
+    "CategorySample",
     "Comparison",
     "ComparisonFailed",
+    "DriftLimits",
     "Hypothesis",
-    "Limits",
-    "Numbers",
-    "Rate",
+    "NumberSample",
+    "RateSample",
     "Sample",
     "Verdict",
     "assign_verdicts",

@@ -4,19 +4,19 @@ import json
 import os
 import sys
 
-from app.engines.drift.model import Limits
-from app.engines.drift.process import run
+from app.engines.drift.model import DriftLimits
+from app.engines.drift.process import compare_hypotheses
 from app.engines.sandbox.confinement import exit_with_parent
 
 _NICENESS = 10
 
 
 def main() -> None:
-    """Compare the hypotheses. The arguments are the limits as JSON and the caller's process id."""
+    """Compare the samples. The arguments are the limits as JSON and the caller's process id."""
     exit_with_parent(int(sys.argv[2]))
     os.nice(_NICENESS)
-    limits = Limits(**json.loads(sys.argv[1]))
-    sys.stdout.write("\n".join(run(sys.stdin.buffer, limits)))
+    limits = DriftLimits(**json.loads(sys.argv[1]))
+    sys.stdout.write("\n".join(compare_hypotheses(sys.stdin.buffer, limits)))
 
 
 main()

@@ -7,33 +7,33 @@ from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
-class Categories:
+class CategorySample:
     """A sample of categories: the number of occurrences of each category."""
 
     counts: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class NumberSample:
     """A sample of finite numbers, in any order."""
 
     values: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
-    """A sample of `n` trials with a yes-or-no outcome; `hits` is the number of yes outcomes."""
+class RateSample:
+    """A sample of `n` trials with a yes-or-no outcome. `hits` is the number of yes outcomes."""
 
     hits: int
     n: int
 
 
-Sample: TypeAlias = Categories | Numbers | Rate
+Sample: TypeAlias = CategorySample | NumberSample | RateSample
 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """Two samples of the same type to compare; the result has the same `key`."""
+    """Two samples of the same type, which are to be compared. The result has the same `key`."""
 
     key: str
     baseline: Sample
@@ -41,14 +41,14 @@ class Hypothesis:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DriftLimits:
     """The thresholds that determine which differences are reported as drift.
 
     Attributes:
-        false_discovery_rate: maximum expected share of false reports (Benjamini-Hochberg).
+        false_discovery_rate: maximum expected fraction of false reports (Benjamini-Hochberg).
         effect: minimum population stability index of a reported shift, minus its expected value
             without a shift. By convention, 0.1 is a moderate shift. An index of 0.05 is a change by
-            11 points from a share of 50 %, or by 5 points from an error rate of 3 %.
+            11 percentage points from a rate of 50 %, or by 5 percentage points from a rate of 3 %.
         min_size: minimum size of each sample. Smaller samples are not compared.
     """
 
@@ -80,8 +80,8 @@ class Comparison:
         verdict: the outcome; `assign_verdicts` sets the final outcome.
         test: `chi_square`, `fisher_exact` or `kolmogorov_smirnov`; None if nothing was tested.
         baseline_n, current_n: the sizes of the samples.
-        baseline_value, current_value: the medians of numbers, the rates, or the shares of the
-            category that changed most; None for an empty sample.
+        baseline_value, current_value: the medians of numbers, the rates, or the proportions of
+            the category that changed most; None for an empty sample.
         category: the category that changed most; None for numbers and rates.
         p_value: the p-value of the test, not adjusted.
         q_value: the p-value adjusted for all comparisons of the run.
@@ -104,18 +104,18 @@ class Comparison:
 
 
 def encode_sample(sample: Sample) -> dict[str, Any]:
-    """Return a sample as a JSON object."""
-    if isinstance(sample, Categories):
+    """Encode a sample as a JSON object."""
+    if isinstance(sample, CategorySample):
         return {"counts": dict(sample.counts)}
-    if isinstance(sample, Numbers):
+    if isinstance(sample, NumberSample):
         return {"values": list(sample.values)}
     return {"hits": sample.hits, "n": sample.n}
 
 
 def parse_sample(data: Mapping[str, Any]) -> Sample:
-    """Return the sample that `encode_sample` encoded."""
+    """Parse a sample from a JSON object that `encode_sample` returned."""
     if "counts" in data:
-        return Categories(data["counts"])
+        return CategorySample(data["counts"])
     if "values" in data:
-        return Numbers(data["values"])
-    return Rate(data["hits"], data["n"])
+        return NumberSample(data["values"])
+    return RateSample(data["hits"], data["n"])

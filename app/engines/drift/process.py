@@ -10,8 +10,8 @@ from dataclasses import asdict
 from app.engines import interpreter
 from app.engines.drift.model import (
     Comparison,
+    DriftLimits,
     Hypothesis,
-    Limits,
     Verdict,
     encode_sample,
     parse_sample,
@@ -25,8 +25,10 @@ class ComparisonFailed(Exception):  # noqa: N818 - named after the outcome
     """The child process failed or took too long."""
 
 
-def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits | None = None) -> list[Comparison]:
-    """Compare the samples of a run in a child process, and return one result per hypothesis.
+def find_drift(
+    hypotheses: Iterable[Hypothesis], limits: DriftLimits | None = None
+) -> list[Comparison]:
+    """Find drift in a child process, and return one result per hypothesis.
 
     The hypotheses are written to a file one by one, so memory use does not grow with their number.
 
@@ -39,7 +41,7 @@ def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits | None = None) -
         if not source.tell():
             return []
         source.seek(0)
-        limits_json = json.dumps(asdict(limits or Limits()))
+        limits_json = json.dumps(asdict(limits or DriftLimits()))
         command = interpreter.build_command("app.engines.drift", limits_json, str(os.getpid()))
         try:
             completed = subprocess.run(  # noqa: S603 - our own module, without a shell
@@ -60,7 +62,7 @@ def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits | None = None) -
 
 
 def encode_hypothesis(hypothesis: Hypothesis) -> bytes:
-    """Encode a hypothesis as a line of JSON, which `run` parses."""
+    """Encode a hypothesis as a JSON line, which `compare_hypotheses` parses."""
     line = {
         "key": hypothesis.key,
         "baseline": encode_sample(hypothesis.baseline),
@@ -70,13 +72,13 @@ def encode_hypothesis(hypothesis: Hypothesis) -> bytes:
 
 
 def parse_result(line: bytes | str) -> Comparison:
-    """Parse a result from a line of JSON that `run` returned."""
+    """Parse a result from a JSON line that `compare_hypotheses` returned."""
     fields = json.loads(line)
     return Comparison(**{**fields, "verdict": Verdict(fields["verdict"])})
 
 
-def run(lines: Iterable[bytes], limits: Limits) -> list[str]:
-    """Parse and compare the hypotheses in `lines`, and return the results as lines of JSON."""
+def compare_hypotheses(lines: Iterable[bytes], limits: DriftLimits) -> list[str]:
+    """Compare hypotheses, which are parsed from JSON lines, and return results as JSON lines."""
     comparisons = []
     for line in lines:
         data = json.loads(line)

@@ -2,7 +2,7 @@
 
 The tests and effect sizes come from scipy. The pooling of rare categories, and the population
 stability index with its correction for sample sizes, are implemented in this module, because scipy
-does not provide them.
+does not implement them.
 """
 
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.engines.drift.model import (
-    Categories,
+    CategorySample,
     Comparison,
+    DriftLimits,
     Hypothesis,
-    Limits,
-    Numbers,
-    Rate,
+    NumberSample,
+    RateSample,
     Sample,
     Verdict,
 )
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Counts = NDArray[np.float64]
+    CountTable = NDArray[np.float64]
 
 BIN_COUNT = 10
-"""The number of quantile bins for the effect size of numbers."""
+"""The number of quantile bins from which the effect size for numbers is computed."""
 MIN_EXPECTED_COUNT = 5.0
 """The minimum expected count of each table cell for the chi-square test."""
 _MAX_EXACT_PAIRS = 250_000
@@ -35,13 +35,15 @@ _SMOOTHING = 0.5
 _MIN_GONE_P_VALUE = 0.05
 
 
-def compare(hypothesis: Hypothesis, limits: Limits | None = None) -> Comparison:
-    """Test a pair of samples. The verdict is preliminary until `assign_verdicts` sets it.
+def compare(hypothesis: Hypothesis, limits: DriftLimits | None = None) -> Comparison:
+    """Compare two samples with a statistical test.
+
+    The verdict is preliminary until `assign_verdicts` sets it.
 
     Raises:
         ValueError: the samples are not of the same type.
     """
-    limits = limits or Limits()
+    limits = limits or DriftLimits()
     key, baseline, current = hypothesis.key, hypothesis.baseline, hypothesis.current
     if type(baseline) is not type(current):
         raise ValueError("The samples of a hypothesis must be of the same type.")
@@ -49,24 +51,24 @@ def compare(hypothesis: Hypothesis, limits: Limits | None = None) -> Comparison:
     if min(sizes) < limits.min_size:
         values = _summarize(baseline), _summarize(current)
         return Comparison(key, Verdict.NOT_ENOUGH, None, *sizes, *values)
-    if isinstance(baseline, Numbers) and isinstance(current, Numbers):
+    if isinstance(baseline, NumberSample) and isinstance(current, NumberSample):
         return _compare_numbers(key, baseline, current)
-    if isinstance(baseline, Rate) and isinstance(current, Rate):
+    if isinstance(baseline, RateSample) and isinstance(current, RateSample):
         comparison = _compare_categories(key, _to_categories(baseline), _to_categories(current))
         before, after = _summarize(baseline), _summarize(current)
         return replace(comparison, category=None, baseline_value=before, current_value=after)
-    assert isinstance(baseline, Categories)
-    assert isinstance(current, Categories)
+    assert isinstance(baseline, CategorySample)
+    assert isinstance(current, CategorySample)
     return _compare_categories(key, baseline, current)
 
 
 def assign_verdicts(
-    comparisons: Sequence[Comparison], limits: Limits | None = None
+    comparisons: Sequence[Comparison], limits: DriftLimits | None = None
 ) -> list[Comparison]:
-    """Adjust the p-values of all comparisons of a run, and return the comparisons with verdicts."""
+    """Assign verdicts to all comparisons of a run, based on their adjusted p-values."""
     from scipy.stats import false_discovery_control  # noqa: PLC0415 - heavy
 
-    limits = limits or Limits()
+    limits = limits or DriftLimits()
     p_values = [comparison.p_value for comparison in comparisons if comparison.p_value is not None]
     adjusted = iter(false_discovery_control(p_values).tolist() if p_values else ())
     return [
@@ -77,7 +79,7 @@ def assign_verdicts(
     ]
 
 
-def _set_verdict(comparison: Comparison, limits: Limits) -> Comparison:
+def _set_verdict(comparison: Comparison, limits: DriftLimits) -> Comparison:
     p_value, q_value, psi = comparison.p_value, comparison.q_value, comparison.psi
     assert p_value is not None
     assert q_value is not None
@@ -91,27 +93,27 @@ def _set_verdict(comparison: Comparison, limits: Limits) -> Comparison:
 
 
 def _count_values(sample: Sample) -> int:
-    if isinstance(sample, Categories):
+    if isinstance(sample, CategorySample):
         return sum(sample.counts.values())
-    return len(sample.values) if isinstance(sample, Numbers) else sample.n
+    return len(sample.values) if isinstance(sample, NumberSample) else sample.n
 
 
 def _summarize(sample: Sample) -> float | None:
-    """Return the median of numbers, or the rate; None for categories and empty samples."""
+    """Summarize a sample: the median of numbers, or the rate; None for categories or no values."""
     import numpy as np  # noqa: PLC0415 - heavy
 
-    if isinstance(sample, Categories) or not _count_values(sample):
+    if isinstance(sample, CategorySample) or not _count_values(sample):
         return None
-    if isinstance(sample, Rate):
+    if isinstance(sample, RateSample):
         return sample.hits / sample.n
     return float(np.median(np.asarray(sample.values, dtype=float)))
 
 
-def _to_categories(rate: Rate) -> Categories:
-    return Categories({"hit": rate.hits, "miss": rate.n - rate.hits})
+def _to_categories(rate: RateSample) -> CategorySample:
+    return CategorySample({"hit": rate.hits, "miss": rate.n - rate.hits})
 
 
-def _compare_numbers(key: str, baseline: Numbers, current: Numbers) -> Comparison:
+def _compare_numbers(key: str, baseline: NumberSample, current: NumberSample) -> Comparison:
     import numpy as np  # noqa: PLC0415 - heavy
     from scipy.stats import ks_2samp  # noqa: PLC0415 - heavy
 
@@ -119,7 +121,7 @@ def _compare_numbers(key: str, baseline: Numbers, current: Numbers) -> Compariso
     after = np.asarray(current.values, dtype=float)
     method = "exact" if before.size * after.size <= _MAX_EXACT_PAIRS else "asymp"
     p_value = float(ks_2samp(before, after, method=method).pvalue)
-    # The bins hold equal shares of the combined samples. Ties reduce the number of bins.
+    # Each bin holds an equal part of the combined samples. Ties reduce the number of bins.
     combined = np.concatenate([before, after])
     edges = np.unique(np.quantile(combined, np.linspace(0, 1, BIN_COUNT + 1)[1:-1]))
     table = np.stack(
@@ -143,7 +145,7 @@ def _compare_numbers(key: str, baseline: Numbers, current: Numbers) -> Compariso
     )
 
 
-def _compare_categories(key: str, baseline: Categories, current: Categories) -> Comparison:
+def _compare_categories(key: str, baseline: CategorySample, current: CategorySample) -> Comparison:
     import numpy as np  # noqa: PLC0415 - heavy
 
     names = sorted(
@@ -153,8 +155,8 @@ def _compare_categories(key: str, baseline: Categories, current: Categories) -> 
         [[sample.counts.get(name, 0) for name in names] for sample in (baseline, current)],
         dtype=float,
     )
-    shares = table / table.sum(axis=1, keepdims=True)
-    category_index = int(np.argmax(np.abs(shares[1] - shares[0])))
+    proportions = table / table.sum(axis=1, keepdims=True)
+    category_index = int(np.argmax(np.abs(proportions[1] - proportions[0])))
     test, p_value = _test_table(pool_rare_categories(table))
     psi, distance = _measure_shift(pool_rare_categories(table))
     return Comparison(
@@ -163,8 +165,8 @@ def _compare_categories(key: str, baseline: Categories, current: Categories) -> 
         test,
         _count_values(baseline),
         _count_values(current),
-        float(shares[0, category_index]),
-        float(shares[1, category_index]),
+        float(proportions[0, category_index]),
+        float(proportions[1, category_index]),
         names[category_index],
         p_value=p_value,
         psi=psi,
@@ -172,7 +174,7 @@ def _compare_categories(key: str, baseline: Categories, current: Categories) -> 
     )
 
 
-def pool_rare_categories(table: "Counts") -> "Counts":
+def pool_rare_categories(table: "CountTable") -> "CountTable":
     """Pool the rarest categories until each expected count is at least MIN_EXPECTED_COUNT.
 
     Categories are pooled by their total count. The total does not depend on how the counts are
@@ -196,7 +198,7 @@ def pool_rare_categories(table: "Counts") -> "Counts":
     return np.concatenate([sorted_table[:, :kept_count], pooled], axis=1)
 
 
-def _test_table(table: "Counts") -> tuple[str, float]:
+def _test_table(table: "CountTable") -> tuple[str, float]:
     """Test a table of counts; return the name of the suitable test and the p-value."""
     from scipy.stats import chi2_contingency, fisher_exact  # noqa: PLC0415 - heavy
     from scipy.stats.contingency import expected_freq  # noqa: PLC0415 - heavy
@@ -208,8 +210,8 @@ def _test_table(table: "Counts") -> tuple[str, float]:
     return "chi_square", float(chi2_contingency(table, correction=False).pvalue)
 
 
-def _measure_shift(table: "Counts") -> tuple[float, float]:
-    """Return the corrected population stability index and the Jensen-Shannon distance.
+def _measure_shift(table: "CountTable") -> tuple[float, float]:
+    """Measure the shift: the corrected population stability index and the Jensen-Shannon distance.
 
     Without a shift, the index of k bins is (k - 1) * (1 / n + 1 / m) on average. This value is
     subtracted, so that random differences between small samples do not look like a shift.

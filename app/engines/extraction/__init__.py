@@ -40,10 +40,10 @@ __all__ = [
     "NotEnoughExamples",
     "Report",
     "SourceWord",
+    "can_replace",
     "check_content",
     "compute_version",
     "evaluate",
-    "is_better",
     "load_model",
     "propose_by_rules",
     "select_words",
@@ -56,10 +56,10 @@ def propose_by_rules(
 ) -> list[Tag]:
     """Return tags proposed from the key, label, description and type of each field.
 
-    `memory` has the few examples that exist (one to four). Values and positions that occur in
-    similar examples are preferred. The tags are in the normal form that `app.engines.fields`
-    defines, with `source` "model", a confidence and evidence. Fields with `ai_assist` false get no
-    tags.
+    `memory` contains the accepted examples, if there are any (usually fewer than MIN_EXAMPLES).
+    Values and positions that occur in similar examples are preferred. The tags are in the normal
+    form that `app.engines.fields` defines, with `source` "model", a confidence and evidence. Fields
+    with `ai_assist` false get no tags.
     """
     from app.engines.extraction.rule_based import propose  # noqa: PLC0415
 
@@ -69,14 +69,15 @@ def propose_by_rules(
 def train(
     examples: Sequence[Example], fields: Sequence[Field], *, schema_version: str
 ) -> "TrainedModel":
-    """Return a model trained on `examples`, with its out-of-fold `report`.
+    """Train a model on `examples`, and return it with its out-of-fold report.
 
     `fields` are the fields of one schema version, as returned by `check_fields`. `schema_version`
     is the id of that version. Only the newest MAX_EXAMPLES examples are used. If there are two or
-    more labelers, at most half of the examples are by the same labeler. Raises NotEnoughExamples.
+    more labelers, the number of examples by one labeler is limited; see `select_examples`. Raises
+    NotEnoughExamples if fewer than MIN_EXAMPLES examples are usable.
 
-    `model.version` is a hexadecimal SHA-256. `model.predict(document)` returns tags.
-    `model.to_bytes()` returns the content to store, which `load_model` reads.
+    The model's `version` is a hexadecimal SHA-256. Its method `predict` returns tags for a
+    document, and `to_bytes` returns the content to store, which `load_model` reads.
     """
     from app.engines.extraction.training import train_model  # noqa: PLC0415
 
@@ -84,10 +85,10 @@ def train(
 
 
 def load_model(content: bytes) -> "TrainedModel":
-    """Read a model from the bytes that `TrainedModel.to_bytes` returned. Nothing is unpickled.
+    """Load a model from the bytes that `TrainedModel.to_bytes` returned, without unpickling.
 
-    Raises InvalidModel if the bytes are damaged, or if the model has another feature version and
-    must be retrained.
+    Raises InvalidModel if the bytes are damaged, or if the model has a different feature version
+    and must be retrained.
     """
     from app.engines.extraction.loading import read_model  # noqa: PLC0415
 
@@ -95,7 +96,7 @@ def load_model(content: bytes) -> "TrainedModel":
 
 
 def check_content(content: bytes) -> None:
-    """Raise InvalidModel if the content is not a model, or is a model of another feature version.
+    """Raise InvalidModel if the content is not a model, or has a different feature version.
 
     This check does not read the arrays, so it needs no numpy, but does not detect damaged arrays.
     """
@@ -117,11 +118,11 @@ def compute_version(
     return hash_version(examples, fields, schema_version)
 
 
-def is_better(new: Report, old: Report) -> bool:
-    """Return whether a new model may replace an old one, by their reports.
+def can_replace(new: Report, old: Report) -> bool:
+    """Return whether a new model may replace an old one, according to their reports.
 
-    The F1 of the new model must not be significantly lower. Documents that both reports contain are
-    compared in pairs, by a bootstrap with a fixed seed.
+    The F1 score of the new model must not be significantly lower. Documents that both reports
+    contain are compared in pairs, by a bootstrap with a fixed seed.
     """
     from app.engines.extraction.reports import is_not_worse  # noqa: PLC0415
 
@@ -129,7 +130,11 @@ def is_better(new: Report, old: Report) -> bool:
 
 
 def evaluate(examples: Sequence[Example], fields: Sequence[Field], *, folds: int = 5) -> Report:
-    """Return the results of cross-validation: `folds` models, each tested on unseen documents."""
+    """Evaluate the engine by cross-validation, and return the report.
+
+    The examples are divided into `folds` parts. The documents in each part are predicted by a model
+    that was trained on the other parts. Raises NotEnoughExamples if there are too few examples.
+    """
     from app.engines.extraction.evaluation import evaluate_folds  # noqa: PLC0415
 
     return evaluate_folds(examples, fields, folds)

@@ -1,4 +1,4 @@
-"""Find values in a document: its own accepted values, and those of earlier documents."""
+"""Find accepted values in a document: its own values, and values from earlier documents."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -17,7 +17,7 @@ _MIN_FUZZY_LENGTH = 5
 def mark_matches(
     candidates: Sequence[Candidate], target: Target, values: Sequence[JsonValue]
 ) -> list[bool]:
-    """Return, for each candidate, whether it matches one of the accepted values.
+    """Mark the candidates that match one of the accepted values: return one boolean per candidate.
 
     If no candidate equals a value, the candidates with the same letters and digits match. If no
     candidate has the same letters and digits, the most similar one matches if it is similar enough.
@@ -89,7 +89,7 @@ def _is_covered(token: Any, piece: dict[str, Any]) -> bool:
 
 
 class Searcher:
-    """A search index of a document's letters and digits, in reading order."""
+    """Searches a document for sequences of letters and digits, ignoring all other characters."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
@@ -106,7 +106,7 @@ class Searcher:
         self._text = "".join(parts)
 
     def find(self, letters: str, limit: int = 4) -> list[Range]:
-        """Return at most `limit` ranges of whole tokens with exactly these letters and digits."""
+        """Find at most `limit` ranges of whole tokens whose letters and digits equal `letters`."""
         ranges: list[Range] = []
         offset = self._text.find(letters) if letters else -1
         while offset >= 0 and len(ranges) < limit:
@@ -117,7 +117,7 @@ class Searcher:
         return ranges
 
     def build_candidates(self, letters: str, kind: str) -> Iterator[Candidate]:
-        """Yield candidates for each occurrence of these letters and digits."""
+        """Yield candidates for the first occurrences of `letters`, with one token range per row."""
         tokens = self._analysis.tokens
         for first, last in self.find(letters):
             ranges: list[Range] = []

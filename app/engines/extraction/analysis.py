@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from app.engines.extraction import patterns
 from app.engines.extraction.layout import Layout, Token, build_layout
-from app.engines.extraction.lexicon import Keywords, find_keywords
+from app.engines.extraction.lexicon import DocumentKeywords, find_keywords
 from app.engines.extraction.model import Document
 
 _CURRENCY_CODES = {
@@ -56,15 +56,15 @@ class TypedText:
 
 @dataclass(slots=True)
 class Analysis:
-    """The analysis of a document that all fields share.
+    """A document's analysis, which is shared by all fields.
 
-    `currencies` maps token indexes to currency codes. `words` has the words that are compared
-    between documents. `amount_counts` has the number of occurrences of each amount. `sum_counts`
-    has, for each amount, the number of pairs of amounts with that sum or difference.
+    `currencies` maps token indexes to currency codes. `words` contains the words that are
+    compared between documents. `amount_counts` maps each amount to the number of its occurrences.
+    `sum_counts` maps an amount to the number of amount pairs with that sum or difference.
     """
 
     layout: Layout
-    keywords: Keywords
+    keywords: DocumentKeywords
     dates: list[TypedText]
     times: list[TypedText]
     amounts: list[TypedText]
@@ -80,7 +80,7 @@ class Analysis:
 
 
 def analyze(document: Document) -> Analysis:
-    """Find the layout, keywords, dates, times, amounts, currencies and words of a document."""
+    """Analyze a document: find its layout, keywords, dates, times, amounts and currencies."""
     layout = build_layout(document)
     dates = list(find_typed_texts(layout, patterns.find_dates))
     times = list(find_typed_texts(layout, patterns.find_times))
@@ -128,7 +128,7 @@ def find_typed_texts(
 
 
 def join_row(layout: Layout, first: int, last: int) -> tuple[str, list[int]]:
-    """Return the text of the tokens from `first` to `last`, and the offset of each token in it."""
+    """Join the tokens from `first` to `last`, and return the text and the tokens' offsets in it."""
     parts: list[str] = []
     offsets: list[int] = []
     size = 0

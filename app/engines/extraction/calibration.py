@@ -1,4 +1,4 @@
-"""Convert scores to confidences by Platt scaling on documents outside the training data."""
+"""Convert log odds to confidences by Platt scaling, fitted to out-of-fold proposals."""
 
 import math
 from collections.abc import Sequence
@@ -15,17 +15,17 @@ _MIN_PROPOSALS = 10
 class Calibration:
     """The parameters of Platt scaling for one field.
 
-    `odds` is the coefficient of a proposal's log odds. `margin` is the coefficient of its lead over
-    the next best value.
+    `log_odds_weight` is the coefficient of a proposal's log odds. `margin_weight` is the
+    coefficient of its margin, the lead over the next best value.
     """
 
-    odds: float
-    margin: float
+    log_odds_weight: float
+    margin_weight: float
     constant: float
 
-    def apply(self, odds: float, margin: float) -> float:
-        """Convert a proposal's log odds and margin to a confidence from 0 to 1."""
-        total = self.odds * odds + self.margin * margin + self.constant
+    def apply(self, log_odds: float, margin: float) -> float:
+        """Apply the calibration: convert log odds and a margin to a confidence from 0 to 1."""
+        total = self.log_odds_weight * log_odds + self.margin_weight * margin + self.constant
         return 1 / (1 + math.exp(-max(min(total, 30.0), -30.0)))
 
 
@@ -33,9 +33,10 @@ DEFAULT_CALIBRATION = Calibration(0.7, 0.1, -0.3)
 
 
 def fit_calibration(points: Sequence[tuple[float, float]], correct: Sequence[bool]) -> Calibration:
-    """Fit a calibration to the (log odds, margin) of proposals and whether each was correct.
+    """Fit a calibration to proposals.
 
-    Return DEFAULT_CALIBRATION if there are too few proposals.
+    `points` lists the (log odds, margin) of each proposal, and `correct` whether it was correct.
+    Returns DEFAULT_CALIBRATION if there are too few proposals.
     """
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 
@@ -49,25 +50,27 @@ def fit_calibration(points: Sequence[tuple[float, float]], correct: Sequence[boo
         rate = (correct_count + 1) / (count + 2)
         return Calibration(0.0, 0.0, math.log(rate / (1 - rate)))
     fitted: Any = LogisticRegression(C=1.0, max_iter=500).fit(rows, labels)
-    odds, margin = (max(float(value), 0.0) for value in fitted.coef_[0])
-    return Calibration(odds, margin, _fit_constant(rows, labels, odds, margin))
+    log_odds_weight, margin_weight = (max(float(value), 0.0) for value in fitted.coef_[0])
+    constant = _fit_constant(rows, labels, log_odds_weight, margin_weight)
+    return Calibration(log_odds_weight, margin_weight, constant)
 
 
-def _fit_constant(rows: Any, labels: Any, odds: float, margin: float) -> float:
-    """Find the constant with which the mean confidence equals the share of correct proposals."""
-    totals = rows @ np.array([odds, margin])
-    low, high, share = -60.0, 60.0, float(labels.mean())
+def _fit_constant(rows: Any, labels: Any, log_odds_weight: float, margin_weight: float) -> float:
+    """Fit the constant so that the mean confidence equals the fraction of correct proposals."""
+    totals = rows @ np.array([log_odds_weight, margin_weight])
+    low, high, correct_fraction = -60.0, 60.0, float(labels.mean())
     for _ in range(60):
         middle = (low + high) / 2
         mean = float((1 / (1 + np.exp(-np.clip(totals + middle, -30, 30)))).mean())
-        low, high = (middle, high) if mean < share else (low, middle)
+        low, high = (middle, high) if mean < correct_fraction else (low, middle)
     return (low + high) / 2
 
 
 def build_bins(pairs: Sequence[tuple[float, bool]]) -> list[tuple[float, float, int, float, float]]:
-    """Return (low, high, count, mean confidence, accuracy) for each interval with proposals.
+    """Build the calibration bins: (low, high, count, mean confidence, accuracy).
 
-    `pairs` has each proposal's confidence and whether it was correct.
+    Bins without proposals are omitted. `pairs` lists each proposal's confidence and whether it was
+    correct.
     """
     bins = []
     for number in range(_BINS):

@@ -1,4 +1,4 @@
-"""List the locations in a document that may contain the value of a field."""
+"""List the candidates for a field: locations in a document that may contain its value."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -63,42 +63,44 @@ def _generate_candidates(
 ) -> Iterator[Candidate]:
     kind = target.kind
     if kind == "amount":
-        yield from _build_amounts(analysis, target)
+        yield from _build_amount_candidates(analysis, target)
     elif kind in ("date", "time"):
         source = analysis.dates if kind == "date" else analysis.times
-        yield from (_build_from_typed(kind, typed, typed.value) for typed in source)
+        yield from (_build_typed_candidate(kind, typed, typed.value) for typed in source)
     elif kind == "datetime":
-        yield from _build_datetimes(analysis)
+        yield from _build_datetime_candidates(analysis)
     elif kind in ("email", "url", "phone"):
         for typed in find_typed_texts(
             analysis.layout, lambda text: patterns.find_pattern_matches(kind, text)
         ):
-            yield _build_from_typed(kind, typed, typed.text)
+            yield _build_typed_candidate(kind, typed, typed.text)
     else:
-        yield from _build_texts(analysis, target, spans)
+        yield from _build_text_candidates(analysis, target, spans)
 
 
-def _build_texts(analysis: Analysis, target: Target, spans: Iterable[Range]) -> Iterator[Candidate]:
+def _build_text_candidates(
+    analysis: Analysis, target: Target, spans: Iterable[Range]
+) -> Iterator[Candidate]:
     layout, kind = analysis.layout, target.kind
     for first, last in spans:
         yield from build_variants(layout, "span", ((first, last),))
     if kind in ("lines", "text"):
-        yield from _build_line_runs(analysis)
+        yield from _build_line_candidates(analysis)
     if kind in ("code", "text"):
-        yield from _build_codes(layout)
+        yield from _build_code_candidates(layout)
     if kind == "code" and target.field["constraints"].get("formats"):
         for typed in find_typed_texts(
             layout, lambda text: patterns.find_pattern_matches("code", text)
         ):
-            yield _build_from_typed("code", typed, typed.text)
-    yield from _build_keyword_values(analysis, target)
+            yield _build_typed_candidate("code", typed, typed.text)
+    yield from _build_keyword_candidates(analysis, target)
 
 
 def build_variants(layout: Layout, kind: str, ranges: tuple[Range, ...]) -> Iterator[Candidate]:
     """Yield a candidate for the ranges, without leading punctuation.
 
-    For codes, yield a second candidate without trailing punctuation. For other texts, the renderer
-    handles trailing punctuation.
+    For codes, yield a second candidate without trailing punctuation. For all other kinds, the
+    renderer removes trailing punctuation.
     """
     joined = " ".join(layout.join(first, last) for first, last in ranges)
     first_token, last_token = layout.tokens[ranges[0][0]], layout.tokens[ranges[-1][1]]
@@ -122,19 +124,19 @@ def build_variants(layout: Layout, kind: str, ranges: tuple[Range, ...]) -> Iter
         )
 
 
-def _build_from_typed(kind: str, typed: TypedText, key: str) -> Candidate:
+def _build_typed_candidate(kind: str, typed: TypedText, key: str) -> Candidate:
     ranges = ((typed.first, typed.last),)
     return Candidate(kind, ranges, typed.start, typed.end, typed.text, key, typed.is_alternative)
 
 
-def _build_amounts(analysis: Analysis, target: Target) -> Iterator[Candidate]:
+def _build_amount_candidates(analysis: Analysis, target: Target) -> Iterator[Candidate]:
     for typed in analysis.amounts:
         key = target.build_key(typed.value)
         if len(key) < 13:  # noqa: PLR2004 - longer numbers are identifiers
-            yield _build_from_typed("amount", typed, key)
+            yield _build_typed_candidate("amount", typed, key)
 
 
-def _build_datetimes(analysis: Analysis) -> Iterator[Candidate]:
+def _build_datetime_candidates(analysis: Analysis) -> Iterator[Candidate]:
     for day in analysis.dates:
         row = analysis.tokens[day.first].row
         for time in analysis.times:
@@ -147,8 +149,8 @@ def _build_datetimes(analysis: Analysis) -> Iterator[Candidate]:
                 )
 
 
-def _build_line_runs(analysis: Analysis) -> Iterator[Candidate]:
-    """Yield candidates of one or more lines: a segment and the segments that continue it below.
+def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
+    """Yield candidates with one or more lines: a segment and the segments that continue it below.
 
     If the last line contains other content after some token (see `_find_cut`), yield a second
     candidate without that content.
@@ -167,7 +169,7 @@ def _build_line_runs(analysis: Analysis) -> Iterator[Candidate]:
                 shortened = (*ranges[:-1], (segment.first, cut - 1))
                 yield from build_variants(layout, "lines", shortened)
             segment_index = next_segments[segment_index]
-    yield from _build_wide_runs(layout)
+    yield from _build_wide_row_candidates(layout)
 
 
 def _find_cut(analysis: Analysis, segment: Segment) -> int:
@@ -181,8 +183,8 @@ def _find_cut(analysis: Analysis, segment: Segment) -> int:
     return 0
 
 
-def _build_wide_runs(layout: Layout) -> Iterator[Candidate]:
-    """Yield candidates of whole rows, if at least one row was split into segments at a wide gap."""
+def _build_wide_row_candidates(layout: Layout) -> Iterator[Candidate]:
+    """Yield candidates with up to five whole rows, of which a wide gap divides at least one."""
     rows = layout.rows[:15]
     for start in range(len(rows)):
         for end in range(start, min(start + 5, len(rows))):
@@ -214,7 +216,7 @@ def _is_continuation(above: Segment, below: Segment, height: float) -> bool:
     return shared_width > 0.3 * narrower_width and below.box[1] - above.box[3] < 1.6 * height
 
 
-def _build_codes(layout: Layout) -> Iterator[Candidate]:
+def _build_code_candidates(layout: Layout) -> Iterator[Candidate]:
     tokens = layout.tokens
     for index, token in enumerate(tokens):
         if not any(char.isdigit() for char in token.text):
@@ -227,8 +229,8 @@ def _build_codes(layout: Layout) -> Iterator[Candidate]:
                     yield from build_variants(layout, "code", ((first, last),))
 
 
-def _build_keyword_values(analysis: Analysis, target: Target) -> Iterator[Candidate]:
-    """Yield the texts to the right of a keyword of the field, or below it."""
+def _build_keyword_candidates(analysis: Analysis, target: Target) -> Iterator[Candidate]:
+    """Yield candidates to the right of each keyword that names the field, and below the keyword."""
     layout, tokens = analysis.layout, analysis.tokens
     for last, first in find_own_keywords(analysis, target):
         segment = layout.segments[tokens[last].segment]

@@ -30,18 +30,18 @@ def open_content(content: bytes) -> zipfile.ZipFile:
 
 
 def read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Read a model's JSON file. Raises InvalidModel if the model has another feature version."""
+    """Read a model's JSON description. Raises InvalidModel if its feature version is different."""
     description: dict[str, Any] = json.loads(archive.read(DESCRIPTION_FILE))
     if (
         description["feature_version"] != FEATURE_VERSION
         or description["feature_count"] != FEATURE_COUNT
     ):
-        raise InvalidModel("The model has another feature version; retrain it.")
+        raise InvalidModel("The model has a different feature version; retrain it.")
     return description
 
 
 def check_content(content: bytes) -> None:
-    """Raise InvalidModel if the content is not a model or has another feature version."""
+    """Raise InvalidModel if the content is not a model, or has a different feature version."""
     try:
         with open_content(content) as archive:
             read_description(archive)

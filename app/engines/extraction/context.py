@@ -8,10 +8,10 @@ _ROWS_ABOVE = 3
 
 
 @dataclass(slots=True)
-class Contexts:
-    """The nearest keywords to the left of each token and above it.
+class KeywordContexts:
+    """Finds the nearest keywords to the left of each token and above it.
 
-    `left` has, for each token, the index of the last token of the keyword to its left, or -1.
+    `left` contains, for each token, the index of the last token of the keyword to its left, or -1.
     """
 
     analysis: Analysis
@@ -29,11 +29,14 @@ class Contexts:
         return above
 
 
-def build_contexts(analysis: Analysis, extra_keywords: dict[int, int] | None = None) -> Contexts:
-    """Find the nearest keywords of all tokens.
+def build_contexts(
+    analysis: Analysis, extra_keywords: dict[int, int] | None = None
+) -> KeywordContexts:
+    """Build the keyword contexts: find the nearest keyword to the left of each token.
 
-    `extra_keywords` has keywords that the analysis does not contain: it maps the index of the last
-    token of each keyword to the index of its first token.
+    Keywords above a token are found later, by `find_above`. `extra_keywords` contains keywords that
+    the analysis does not contain: it maps the index of the last token of each keyword to the index
+    of its first token.
     """
     ends = {**analysis.keywords.ends, **(extra_keywords or {})}
     left = [-1] * len(analysis.tokens)
@@ -43,7 +46,7 @@ def build_contexts(analysis: Analysis, extra_keywords: dict[int, int] | None = N
             left[index] = nearest
             if index in ends:
                 nearest = index
-    return Contexts(analysis, left)
+    return KeywordContexts(analysis, left)
 
 
 def _find_above(analysis: Analysis, index: int) -> int:

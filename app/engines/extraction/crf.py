@@ -44,7 +44,9 @@ class RandomField:
     def decode(self, token_attributes: Sequence[Sequence[str]]) -> tuple[Array, Array]:
         """Return the label probabilities of each token, and the most likely label sequence."""
         scores = self.score(token_attributes)
-        return compute_marginals(scores, self.transitions), find_path(scores, self.transitions)
+        return compute_marginals(scores, self.transitions), find_label_sequence(
+            scores, self.transitions
+        )
 
 
 def compute_marginals(scores: Array, transitions: Array) -> Array:
@@ -69,7 +71,7 @@ def compute_marginals(scores: Array, transitions: Array) -> Array:
     return marginals
 
 
-def find_path(scores: Array, transitions: Array) -> Array:
+def find_label_sequence(scores: Array, transitions: Array) -> Array:
     """Find the most likely sequence of labels by the Viterbi algorithm."""
     count = len(scores)
     path = np.zeros(count, dtype=np.int64)
@@ -87,8 +89,8 @@ def find_path(scores: Array, transitions: Array) -> Array:
     return path
 
 
-def prepare_items(token_attributes: Sequence[Sequence[str]]) -> Any:
-    """Convert the attributes of a document's tokens to a crfsuite item sequence."""
+def build_item_sequence(token_attributes: Sequence[Sequence[str]]) -> Any:
+    """Build a crfsuite item sequence from the attributes of a document's tokens."""
     import pycrfsuite  # noqa: PLC0415
 
     return pycrfsuite.ItemSequence(token_attributes)

@@ -1,22 +1,22 @@
-"""Describe tokens for the conditional random field."""
+"""Build the attributes that describe tokens for the conditional random field."""
 
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.layout import Token
 
 
-def describe_tokens(analysis: Analysis) -> list[list[str]]:
-    """Return the attributes of each token for crfsuite, such as "w=total" or "row=3"."""
-    token_attributes = [_describe_token(token) for token in analysis.tokens]
-    types = _find_types(analysis)
-    described = []
+def list_token_attributes(analysis: Analysis) -> list[list[str]]:
+    """Return a list of crfsuite attributes for each token, such as "w=total" or "row=3"."""
+    token_attributes = [_list_word_attributes(token) for token in analysis.tokens]
+    types = _find_token_types(analysis)
+    attribute_lists = []
     row_count = len(analysis.layout.rows)
     for row, (first, last) in enumerate(analysis.layout.rows):
-        row_words = _describe_row(analysis, first, last)
-        above = _describe_neighbor_rows(analysis, row)
+        row_words = _list_row_attributes(analysis, first, last)
+        above = _list_neighbor_row_attributes(analysis, row)
         for index in range(first, last + 1):
             token = analysis.tokens[index]
             attributes = ["bias", *token_attributes[index], *row_words, *above]
-            attributes += _describe_position(analysis, index, row, row_count)
+            attributes += _list_position_attributes(analysis, index, row, row_count)
             attributes += [f"t={types[index]}", f"k={analysis.keywords.concepts[index]}"]
             for step in (-2, -1, 1, 2):
                 neighbor_index = index + step
@@ -33,11 +33,11 @@ def describe_tokens(analysis: Analysis) -> list[list[str]]:
                     f"{prefix}t={types[neighbor_index]}",
                     f"{prefix}k={analysis.keywords.concepts[neighbor_index]}",
                 ]
-            described.append(attributes)
-    return described
+            attribute_lists.append(attributes)
+    return attribute_lists
 
 
-def _describe_token(token: Token) -> list[str]:
+def _list_word_attributes(token: Token) -> list[str]:
     text, word = token.text, token.compact
     digits = "".join("0" if char.isdigit() else char for char in word)
     return [
@@ -61,7 +61,7 @@ def _build_shape(text: str) -> str:
     return "".join(shape)
 
 
-def _find_types(analysis: Analysis) -> list[str]:
+def _find_token_types(analysis: Analysis) -> list[str]:
     types = ["-"] * len(analysis.tokens)
     for typed in analysis.amounts:
         kind = "cents" if "." in typed.value else "int"
@@ -78,14 +78,14 @@ def _find_types(analysis: Analysis) -> list[str]:
     return types
 
 
-def _describe_row(analysis: Analysis, first: int, last: int) -> list[str]:
+def _list_row_attributes(analysis: Analysis, first: int, last: int) -> list[str]:
     words = [token.compact for token in analysis.tokens[first : last + 1]]
     row_words = [word for word in words if word and not word.isdigit()][:6]
     concepts = sorted({c for c in analysis.keywords.concepts[first : last + 1] if c})
     return [f"r={word}" for word in row_words] + [f"rk={concept}" for concept in concepts]
 
 
-def _describe_neighbor_rows(analysis: Analysis, row: int) -> list[str]:
+def _list_neighbor_row_attributes(analysis: Analysis, row: int) -> list[str]:
     attributes = []
     for step in (-1, 1):
         neighbor_row = row + step
@@ -99,7 +99,9 @@ def _describe_neighbor_rows(analysis: Analysis, row: int) -> list[str]:
     return attributes
 
 
-def _describe_position(analysis: Analysis, index: int, row: int, row_count: int) -> list[str]:
+def _list_position_attributes(
+    analysis: Analysis, index: int, row: int, row_count: int
+) -> list[str]:
     token = analysis.tokens[index]
     first, last = analysis.layout.rows[row]
     segment = analysis.layout.segments[token.segment]

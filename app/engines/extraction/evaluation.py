@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from app.engines.extraction.examples import list_all_targets, prepare_examples, select_examples
 from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples, Report
-from app.engines.extraction.reports import Outcome, build_report, compare_proposals
+from app.engines.extraction.reports import ComparisonOutcome, build_report, compare_proposals
 from app.engines.extraction.sequences import assign_folds
 from app.engines.extraction.training import train_model
 from app.engines.extraction.values import Target
@@ -12,7 +12,7 @@ from app.engines.fields import Field, JsonValue, Tag
 
 
 def evaluate_folds(examples: Sequence[Example], fields: Sequence[Field], folds: int) -> Report:
-    """Return the cross-validation report: each model predicts the fold that it was not trained on.
+    """Evaluate by cross-validation: each model predicts the fold that it was not trained on.
 
     Raises NotEnoughExamples if there are fewer examples than `folds`, or too few to train on.
     """
@@ -31,10 +31,10 @@ def evaluate_folds(examples: Sequence[Example], fields: Sequence[Field], folds: 
         for number, example_fold in enumerate(assigned_folds):
             if example_fold == fold:
                 tags[number] = model.predict(selected_examples[number].document)
-    return compare(selected_examples, tags, fields, folds=folds)
+    return compare_tags(selected_examples, tags, fields, folds=folds)
 
 
-def compare(
+def compare_tags(
     examples: Sequence[Example],
     tags: Sequence[Sequence[Tag]],
     fields: Sequence[Field],
@@ -44,7 +44,7 @@ def compare(
     """Compare the tags proposed for each example with the accepted tags, and return the report."""
     prepared_examples = prepare_examples(examples, fields)
     targets = list_all_targets(prepared_examples, fields)
-    outcomes: list[Outcome] = []
+    outcomes: list[ComparisonOutcome] = []
     for number, example in enumerate(prepared_examples):
         for target in targets:
             outcomes += _compare_field(
@@ -55,7 +55,7 @@ def compare(
 
 def _compare_field(
     target: Target, number: int, values: Sequence[JsonValue], tags: Sequence[Tag]
-) -> list[Outcome]:
+) -> list[ComparisonOutcome]:
     field_tags = [tag for tag in tags if tag["field"] == target.name]
     outcomes = compare_proposals(
         target, number, values, [(tag["value"], 0.0, 0.0) for tag in field_tags]

@@ -19,10 +19,11 @@ from app.engines.fields import Field, JsonValue
 FEATURE_VERSION = 1
 """The version of the features; increase it when a change makes stored models unusable."""
 
-ALWAYS_ALLOWED = 100
-"""The number of examples by one labeler that are used, however few the other labelers have.
+MIN_LABELER_LIMIT = 100
+"""The lowest limit for the number of examples by one labeler.
 
-Without it, the first document by a second labeler would leave two examples.
+Above it, the limit is the number of examples by all other labelers. Without this minimum, the first
+example by a second labeler would reduce the training data to two examples.
 """
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "python-crfsuite")
@@ -41,8 +42,8 @@ class PreparedExample:
 def select_examples(examples: Sequence[Example]) -> list[Example]:
     """Return the newest examples, at most MAX_EXAMPLES, ordered by id.
 
-    If there are two or more labelers, at most half of the examples are by the same labeler, but up
-    to ALWAYS_ALLOWED may be. If an id occurs twice, the highest revision is used.
+    If there are two or more labelers, at most half of the examples, or MIN_LABELER_LIMIT examples
+    if that is more, are by the same labeler. If an id occurs twice, the highest revision is used.
     """
     latest: dict[str, Example] = {}
     for example in examples:
@@ -63,7 +64,7 @@ def _limit_labelers(newest: list[Example]) -> list[Example]:
         return newest
     labeler, count = counts.most_common(1)[0]
     other_count = sum(counts.values()) - count
-    remaining_count = max(other_count, ALWAYS_ALLOWED)
+    remaining_count = max(other_count, MIN_LABELER_LIMIT)
     if count <= remaining_count:
         return newest
     selected_examples = []
@@ -100,7 +101,7 @@ def _prepare_example(example: Example, keys: set[str]) -> PreparedExample:
 def list_all_targets(
     prepared_examples: Sequence[PreparedExample], fields: Sequence[Field]
 ) -> list[Target]:
-    """Build the targets for all fields; accepted values determine the `kind` of text fields."""
+    """Return the targets for all fields; accepted values determine the `kind` of text fields."""
     values: dict[str, list[Any]] = defaultdict(list)
     for example in prepared_examples:
         for name, field_values in example.values.items():
@@ -108,8 +109,8 @@ def list_all_targets(
     return list_targets(fields, values)
 
 
-def build_empty_memory(prepared_examples: Sequence[PreparedExample]) -> Memory:
-    """Return a memory with the words of the examples' documents, but without accepted values."""
+def build_word_memory(prepared_examples: Sequence[PreparedExample]) -> Memory:
+    """Build a memory with the words of the examples' documents, but without accepted values."""
     memory = Memory()
     for example in prepared_examples:
         memory.add_document(example.prepared_document.analysis)
@@ -118,7 +119,7 @@ def build_empty_memory(prepared_examples: Sequence[PreparedExample]) -> Memory:
 
 
 def hash_version(examples: Sequence[Example], fields: Sequence[Field], schema_version: str) -> str:
-    """Return the version of a model trained on these examples, a hexadecimal SHA-256."""
+    """Compute the version of a model trained on `examples`. It is a hexadecimal SHA-256."""
     content = {
         "examples": [[example.id, example.revision] for example in select_examples(examples)],
         "schema_version": schema_version,
@@ -135,7 +136,10 @@ def find_headers(
     prepared_examples: Sequence[PreparedExample],
     fields: Sequence[Field],
 ) -> dict[str, frozenset[str]]:
-    """Return the compact headers above the examples' accepted table cells, by `table.column`."""
+    """Find the column headers above the examples' accepted table cells.
+
+    Returns the headers in compact form (see `compact`), keyed by `table.column`.
+    """
     pairs = zip(prepared_examples, examples, strict=True)
     return learn_headers(
         (

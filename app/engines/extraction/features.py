@@ -40,7 +40,7 @@ RULE_SCORE_INDEX = 29
 """The index of the rule score in a row of features."""
 
 FEATURE_COUNT = 34 + 7 + 6 + 3 * len(_CONTEXT_CONCEPTS) + len(_KINDS)
-"""The number of features of each candidate."""
+"""The number of features for each candidate."""
 
 
 def build_features(
@@ -49,15 +49,15 @@ def build_features(
     document_memory: DocumentMemory,
     scores: SpanScores | None,
 ) -> list[list[float]]:
-    """Return one row of FEATURE_COUNT numbers for each candidate."""
+    """Build the features: return one row of FEATURE_COUNT numbers for each candidate."""
     nearby_keywords = [find_nearby_keywords(view, candidate) for candidate in candidates]
     rows = []
-    ranks = _Ranks(candidates)
+    ranks = _CandidateRanks(candidates)
     for number, candidate in enumerate(candidates):
         keywords = nearby_keywords[number]
-        row = _describe_layout(view, candidate)
-        row += _describe_text(candidate)
-        row += ranks.describe(number)
+        row = _compute_layout_features(view, candidate)
+        row += _compute_text_features(candidate)
+        row += ranks.compute_features(number)
         row += [
             score_candidate(view, candidate, keywords),
             float(keywords.left_is_own),
@@ -65,15 +65,15 @@ def build_features(
             float(keywords.above_is_own),
             float(view.analysis.sum_counts.get(candidate.key, 0)),
         ]
-        row += _describe_context(view, candidate, keywords)
-        row += scores.describe(candidate) if scores else [0.0] * 7
+        row += _compute_context_features(view, candidate, keywords)
+        row += scores.compute_features(candidate) if scores else [0.0] * 7
         row += document_memory.build_features(view.analysis, view.target.name, candidate)
         row += [float(candidate.kind == kind) for kind in _KINDS]
         rows.append(row)
     return rows
 
 
-def _describe_layout(view: FieldView, candidate: Candidate) -> list[float]:
+def _compute_layout_features(view: FieldView, candidate: Candidate) -> list[float]:
     layout = view.analysis.layout
     first_token, last_token = layout.tokens[candidate.first], layout.tokens[candidate.last]
     first_segment, last_segment = (
@@ -102,7 +102,7 @@ def _describe_layout(view: FieldView, candidate: Candidate) -> list[float]:
     ]
 
 
-def _describe_text(candidate: Candidate) -> list[float]:
+def _compute_text_features(candidate: Candidate) -> list[float]:
     text = candidate.text
     size = max(len(text), 1)
     digits = sum(char.isdigit() for char in text)
@@ -122,7 +122,7 @@ def _describe_text(candidate: Candidate) -> list[float]:
     ]
 
 
-class _Ranks:
+class _CandidateRanks:
     """The ranks of candidates by amount, and the number of candidates with equal values."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
@@ -137,7 +137,7 @@ class _Ranks:
         }
         self._order = sorted(decimals, reverse=True)
 
-    def describe(self, number: int) -> list[float]:
+    def compute_features(self, number: int) -> list[float]:
         value = self._values[number]
         rank = self._order.index(value) if value in self._order else len(self._order)
         log = math.copysign(math.log1p(abs(value)), value)
@@ -151,7 +151,7 @@ def _to_number(key: str) -> float:
         return 0.0
 
 
-def _describe_context(
+def _compute_context_features(
     view: FieldView, candidate: Candidate, keywords: NearbyKeywords
 ) -> list[float]:
     concepts = view.analysis.keywords.concepts

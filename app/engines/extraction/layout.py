@@ -40,7 +40,7 @@ class Token:
 
 @dataclass(slots=True)
 class Segment:
-    """Tokens of one row without a wide gap between them, from index `first` to `last`."""
+    """Consecutive tokens in one row without a wide gap, from index `first` to index `last`."""
 
     row: int
     page: int

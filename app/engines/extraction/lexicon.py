@@ -14,7 +14,7 @@ _STREET_SUFFIXES = ("strasse", "straße", "allee", "straat", "gasse")
 
 
 @dataclass(slots=True)
-class Keywords:
+class DocumentKeywords:
     """The keywords of a document.
 
     `concepts` has, for each token, the concept of the keyword that covers the token, or "". `ends`
@@ -27,7 +27,7 @@ class Keywords:
 
 @functools.cache
 def load_lexicon() -> dict[str, dict[str, list[str]]]:
-    """Read, for each concept, the names of its fields and its keywords in documents."""
+    """Load the lexicon: for each concept, typical field names, and keywords in documents."""
     path = Path(__file__).with_name("lexicon.json")
     lexicon: dict[str, dict[str, list[str]]] = json.loads(path.read_text(encoding="utf-8"))
     return lexicon
@@ -48,14 +48,14 @@ def _load_phrases() -> dict[str, str]:
     return phrases
 
 
-def find_keywords(layout: Layout) -> Keywords:
+def find_keywords(layout: Layout) -> DocumentKeywords:
     """Find the lexicon's keywords in a document, in each row from left to right.
 
     If several keywords begin at a token, the longest one is used.
     """
     phrases = _load_phrases()
     tokens = layout.tokens
-    keywords = Keywords([""] * len(tokens))
+    keywords = DocumentKeywords([""] * len(tokens))
     for first, last in layout.rows:
         index = first
         while index <= last:
@@ -82,7 +82,7 @@ def _match_longest(
 
 
 def find_concept(field: Field) -> str:
-    """Return the lexicon concept that a field's key, label or description names, or ""."""
+    """Find the lexicon concept to which a field's key, label or description refers, or ""."""
     names = {
         compact(name): concept
         for concept in list_concepts()

@@ -21,7 +21,10 @@ Array = np.ndarray[Any, Any]
 
 
 def read_model(content: bytes) -> TrainedModel:
-    """Read a model from the bytes that `write_model` returned. Raises InvalidModel."""
+    """Read a model from the bytes that `write_model` returned.
+
+    Raises InvalidModel if the bytes are damaged, or if the model has a different feature version.
+    """
     try:
         with open_content(content) as archive:
             description = read_description(archive)
@@ -44,8 +47,8 @@ def _build_model(arrays: dict[str, Array], description: dict[str, Any]) -> Train
     random_field = crf.RandomField(attributes, arrays["crf.states"], arrays["crf.transitions"])
     memory = Memory(description["words"], description["entries"])
     memory.build_indexes()
-    by_key = {content["key"]: content for content in description["fields"]}
-    targets = [_read_target(content, by_key) for content in description["targets"]]
+    fields_by_key = {content["key"]: content for content in description["fields"]}
+    targets = [_read_target(content, fields_by_key) for content in description["targets"]]
     field_parameters = {
         name: _read_parameters(content, arrays, memory, name)
         for name, content in description["learned"].items()
@@ -84,8 +87,8 @@ def _read_parameters(
     )
 
 
-def _read_target(content: dict[str, Any], by_key: dict[str, Field]) -> Target:
-    field = by_key[content["name"]]
+def _read_target(content: dict[str, Any], fields_by_key: dict[str, Field]) -> Target:
+    field = fields_by_key[content["name"]]
     return Target(
         content["name"], field, content["kind"], content["concept"], frozenset(content["phrases"])
     )

@@ -16,10 +16,11 @@ _MIN_VALUE_LENGTH = 4
 
 @dataclass(slots=True)
 class Memory:
-    """The words and accepted values of documents, which are numbered from 0.
+    """The words and accepted values of documents. The documents are numbered from 0.
 
-    `words` has the words of each document. `entries` has, for each field, one record per accepted
-    value: document number, compact value, spelling, text on the left, x, y, and number of lines.
+    `words` contains the words of each document. `entries` contains, for each field, one record per
+    accepted value: document number, compact value, spelling, text to the left, x, y, and number
+    of lines.
     """
 
     words: list[list[str]] = field(default_factory=list)
@@ -51,7 +52,7 @@ class Memory:
     def add_value(
         self, document: int, name: str, analysis: Analysis, candidate: Candidate, spelling: str
     ) -> None:
-        """Record an accepted value of the field `name` and where it is in the document."""
+        """Add an accepted value of the field `name`, with its position in the document."""
         token = analysis.tokens[candidate.first]
         record = [
             document,
@@ -87,9 +88,10 @@ class Memory:
     def build_document_memory(
         self, analysis: Analysis, excluded_document: int | None = None
     ) -> "DocumentMemory":
-        """Compare the memory with a document, and return the result; see DocumentMemory.
+        """Build a DocumentMemory, which compares this memory with one document.
 
-        `excluded_document` is ignored. In training, it is the number of the document itself.
+        The document with the number `excluded_document` is left out of the comparison. In
+        training, this is the document itself.
         """
         similarities = self.find_similarities(analysis.words, excluded_document)
         best_documents = sorted(similarities, key=lambda number: (-similarities[number], number))[
@@ -108,7 +110,7 @@ class Memory:
         """Return the compact values of a field that are long enough to search for."""
         return sorted(key for key in self._by_value.get(name, ()) if len(key) >= _MIN_VALUE_LENGTH)
 
-    def get_documents(self, name: str, key: str) -> list[int]:
+    def list_document_numbers(self, name: str, key: str) -> list[int]:
         """Return the numbers of the documents in which a field has the compact value `key`."""
         return self._by_value.get(name, {}).get(key, [])
 
@@ -119,10 +121,10 @@ class Memory:
 
 @dataclass(slots=True)
 class DocumentMemory:
-    """A memory compared with one document.
+    """A memory, and the similarities between one document and the documents in the memory.
 
-    `similarities` has the similarity by document number, and `best_documents` the numbers of the
-    most similar documents.
+    `similarities` maps document numbers to similarities. `best_documents` contains the numbers of
+    the most similar documents.
     """
 
     memory: Memory
@@ -131,22 +133,22 @@ class DocumentMemory:
     excluded_document: int | None
 
     def build_features(self, analysis: Analysis, name: str, candidate: Candidate) -> list[float]:
-        """Return six features that compare a candidate with similar documents' accepted values.
+        """Build six features that compare a candidate with similar documents' accepted values.
 
         All features are 0 if the memory is empty.
         """
-        documents = self.memory.get_documents(name, compact(candidate.text))
+        documents = self.memory.list_document_numbers(name, compact(candidate.text))
         other_documents = [number for number in documents if number != self.excluded_document]
         same_value = max(
             (self.similarities.get(number, 0.0) for number in other_documents), default=0.0
         )
         left = find_left_text(analysis, candidate.first) if self.best_documents else ""
         box = analysis.tokens[candidate.first].box
-        by_left = nearness = same_line_count = 0.0
+        same_left_text = nearness = same_line_count = 0.0
         for number in self.best_documents:
             weight = self.similarities[number]
             for record in self.memory.get_records(name, number):
-                by_left = max(by_left, weight if record[3] == left else 0.0)
+                same_left_text = max(same_left_text, weight if record[3] == left else 0.0)
                 distance = abs(record[4] - box[0]) * 4 + abs(record[5] - box[1]) * 12
                 nearness = max(nearness, weight * math.exp(-distance))
                 same_line_count = max(
@@ -157,7 +159,7 @@ class DocumentMemory:
             math.log1p(len(other_documents)),
             same_value,
             best_similarity,
-            by_left,
+            same_left_text,
             nearness,
             same_line_count,
         ]

@@ -19,7 +19,7 @@ MAX_EXAMPLES = 1_000
 class SourceWord(NamedTuple):
     """A word of a document.
 
-    `page` counts from 1; `box` is (x0, y0, x1, y1) from 0 to 1, or None in a text without layout;
+    `page` counts from 1; `box` is (x0, y0, x1, y1) from 0 to 1, or None if the text has no layout;
     `start` and `end` are code point offsets into the document's text.
     """
 
@@ -75,12 +75,12 @@ class NotEnoughExamples(Exception):  # noqa: N818 - named after the outcome
 
 
 class InvalidModel(Exception):  # noqa: N818 - named after the outcome
-    """The bytes are not a model, or are a model of another feature version."""
+    """The content is not a model, or the model has a different feature version."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldReport:
-    """The out-of-fold results of one field.
+    """The out-of-fold results for one field.
 
     `support` counts the accepted values, and `proposed` the proposals. `correct` counts the
     proposals that equal an accepted value; dates and money are compared in canonical form, other
@@ -95,28 +95,31 @@ class FieldReport:
 
     @property
     def precision(self) -> float:
-        """Return the share of proposals that are correct, or 0 if there are no proposals."""
+        """Return the fraction of proposals that are correct, or 0 if there are no proposals."""
         return self.correct / self.proposed if self.proposed else 0.0
 
     @property
     def recall(self) -> float:
-        """Return the share of accepted values that were proposed, or 0 if there are no values."""
+        """Return the fraction of accepted values that were proposed, or 0 if there are none."""
         return self.correct / self.support if self.support else 0.0
 
     @property
     def f1(self) -> float:
-        """Return the harmonic mean of precision and recall, or 0 if there is nothing to count."""
+        """Return the harmonic mean of precision and recall.
+
+        The result is 0 if there are neither proposals nor accepted values.
+        """
         total = self.proposed + self.support
         return 2 * self.correct / total if total else 0.0
 
     @property
     def f1_letters(self) -> float:
-        """Return the F1 if values with the same letters and digits are counted as equal."""
+        """Return the F1 score that counts values with the same letters and digits as equal."""
         total = self.proposed + self.support
         return 2 * self.correct_letters / total if total else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts, precision, recall and both F1 values as a dictionary."""
+        """Return the counts, precision, recall and both F1 scores as a dictionary."""
         derived = {
             name: getattr(self, name) for name in ("precision", "recall", "f1", "f1_letters")
         }
@@ -145,9 +148,9 @@ class Report:
 
     `expected_calibration_error` is the mean difference between confidence and accuracy over `bins`,
     weighted by their counts. `confident_precision` is the precision of the proposals with a
-    confidence of at least 0.9, and `confident_coverage` is their share of all proposals.
-    `document_counts` has (correct, proposed, support) for each document, in the order of
-    `document_ids`. These counts allow comparing two models on the same documents.
+    confidence of at least 0.9, and `confident_coverage` is the fraction of proposals with that
+    confidence. `document_counts` contains (correct, proposed, support) for each document, in the
+    order of `document_ids`. These counts allow comparing two models on the same documents.
     """
 
     fields: dict[str, FieldReport]
@@ -191,7 +194,10 @@ class Report:
 
 
 def select_words(words: Sequence[SourceWord]) -> list[SourceWord]:
-    """Return at most MAX_WORDS words in order: of a long document, the first and last words."""
+    """Select at most MAX_WORDS words, and return them in order.
+
+    If there are more words, words in the middle of the document are left out.
+    """
     ordered = sorted(words, key=lambda word: (word.page, word.start, word.end))
     if len(ordered) <= MAX_WORDS:
         return ordered

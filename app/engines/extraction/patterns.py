@@ -18,7 +18,7 @@ _YEARS = range(1950, 2100)
 class PatternMatch(NamedTuple):
     """A match in a row's text, from offset `start` up to `end`.
 
-    `value` is its canonical form, and `alternative` a less likely value with the same text.
+    `value` is its canonical form. `alternative` is a less likely reading of the same text, or None.
     """
 
     start: int
@@ -55,8 +55,8 @@ _PATTERNS_BY_KIND = {"email": _EMAIL, "url": _URL, "phone": _PHONE, "code": _COD
 def find_dates(text: str) -> Iterator[PatternMatch]:
     """Yield the dates in a row's text as YYYY-MM-DD.
 
-    If the order of day and month is ambiguous, `value` has the day first, and `alternative` the
-    month.
+    If the order of day and month is ambiguous, `value` is the date read with the day first, and
+    `alternative` is the date read with the month first.
     """
     for match in _SEPARATED_DATE.finditer(text):
         first, _, second, year = match.groups()
@@ -141,7 +141,7 @@ def find_amounts(text: str) -> Iterator[PatternMatch]:
 def parse_amount(text: str) -> Decimal | None:
     """Parse an amount with decimal and thousands separators, or return None if it is not a number.
 
-    Three digits after the last separator are thousands, unless only a 0 is before the separator.
+    If three digits follow the last separator, it separates thousands, unless only a 0 precedes it.
     """
     body = re.sub(r"[\s'\u2019]", "", text)
     sign, body = ("-", body[1:]) if body.startswith("-") else ("", body)

@@ -8,7 +8,7 @@ from typing import Any
 from app.engines.extraction.alignment import Searcher
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate, Range, list_candidates
-from app.engines.extraction.context import Contexts, build_contexts
+from app.engines.extraction.context import KeywordContexts, build_contexts
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.options import ABSENT, list_options
 from app.engines.extraction.rules import (
@@ -28,15 +28,15 @@ MAX_VALUES = 50
 
 @dataclass(slots=True)
 class PreparedDocument:
-    """A document's analysis, nearest keywords and search index, which all fields share."""
+    """A document's analysis, keyword contexts and search index, which are shared by all fields."""
 
     analysis: Analysis
-    contexts: Contexts
+    contexts: KeywordContexts
     searcher: Searcher
 
 
 def prepare_document(analysis: Analysis) -> PreparedDocument:
-    """Find the nearest keywords of an analyzed document's tokens, and build its search index."""
+    """Prepare an analyzed document: build its keyword contexts and its search index."""
     return PreparedDocument(analysis, build_contexts(analysis), Searcher(analysis))
 
 
@@ -48,9 +48,10 @@ def collect_candidates(
     scores: SpanScores | None = None,
     excluded_document: int | None = None,
 ) -> tuple[FieldView, list[Candidate]]:
-    """Return the best candidates for a field, at most MAX_CANDIDATES.
+    """Collect the best candidates for a field, at most MAX_CANDIDATES.
 
-    Values that only `excluded_document` has in the memory are not used.
+    Returns the field's view of the document, and the candidates. Remembered values that occur only
+    in the document `excluded_document` are not used.
     """
     spans = list_spans(scores) if scores else []
     candidates = list_all_candidates(prepared_document, target, spans)
@@ -86,7 +87,7 @@ def _list_remembered_candidates(
     known_keys = {(c.ranges, c.start, c.key) for c in candidates}
     remembered: list[Candidate] = []
     for letters in memory.list_values(target.name):
-        if memory.get_documents(target.name, letters) == [excluded_document]:
+        if memory.list_document_numbers(target.name, letters) == [excluded_document]:
             continue
         matches = prepared_document.searcher.build_candidates(letters, "memory")
         remembered += [c for c in matches if (c.ranges, c.start, c.key) not in known_keys]
@@ -121,7 +122,7 @@ def _select_best(
 def build_value(
     view: FieldView, candidate: Candidate, spelling: str | None = None, currency: str = ""
 ) -> JsonValue:
-    """Return the canonical value of a candidate, or None if the field does not allow it.
+    """Build the canonical value of a candidate, or return None if the field does not allow it.
 
     `spelling` replaces a candidate's text. `currency` is used if the document has no currency.
     """
@@ -138,10 +139,10 @@ def build_value(
 
 
 def find_currency(view: FieldView, candidate: Candidate) -> str:
-    """Return the currency code next to an amount.
+    """Find the currency code next to an amount.
 
-    If there is none, return the field's only currency, or the document's most frequent currency,
-    or "".
+    If there is none, return the field's only currency, or else the document's most frequent
+    currency, or "" if the document has no currency.
     """
     currencies = view.analysis.currencies
     allowed = view.target.field["constraints"].get("currencies") or []
@@ -164,7 +165,7 @@ def build_tag(
     confidence: float,
     row: int | None = None,
 ) -> Tag:
-    """Return a model tag for the candidate's field, with evidence for each line."""
+    """Build a tag with the source "model" for a candidate, with evidence for each line."""
     return {
         "field": view.target.name,
         "value": value,
@@ -176,7 +177,7 @@ def build_tag(
 
 
 def build_evidence(analysis: Analysis, candidate: Candidate) -> list[dict[str, Any]]:
-    """Return a candidate's evidence: the page, box and offsets of each line.
+    """Build a candidate's evidence: the page, box and offsets of each line.
 
     `complete_evidence` adds the text later. An ABSENT candidate has no evidence.
     """

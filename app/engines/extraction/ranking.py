@@ -29,7 +29,8 @@ If there are fewer, a logistic ranker is trained.
 RULE_PRIOR = 1.0
 """The log odds that a logistic ranker adds per point of the rule score.
 
-This applies up to MIN_EXAMPLES documents with a correct candidate. With more, it adds less.
+This value applies if at most MIN_EXAMPLES documents have a correct candidate. If more documents
+have one, the ranker adds proportionally less.
 """
 
 
@@ -37,8 +38,9 @@ This applies up to MIN_EXAMPLES documents with a correct candidate. With more, i
 class RankingData:
     """The candidates for one field in all examples, with their features.
 
-    `rows` is the matrix of features, and `labels` tells whether each candidate is correct. `bounds`
-    has the first row of each example, and the row after its last one.
+    `rows` is the matrix of features, and `labels` states whether each candidate is correct.
+    `bounds` contains, for each example, the index of its first row and the index after its last
+    row.
     """
 
     target: Target
@@ -115,45 +117,51 @@ def score_out_of_fold(data: RankingData, folds: Sequence[int]) -> list[Array]:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class CandidateChoice:
     """A chosen candidate: its index in the list, its log odds, and its lead over the next value."""
 
     index: int
-    odds: float
+    log_odds: float
     margin: float
 
 
 def choose_candidates(
-    candidates: Sequence[Candidate], odds: Array, *, multiple: bool
-) -> list[Choice]:
+    candidates: Sequence[Candidate], log_odds: Array, *, multiple: bool
+) -> list[CandidateChoice]:
     """Choose the candidate with the highest log odds.
 
     For a field with multiple values, choose the best candidates that do not overlap and have log
     odds of at least -1.
     """
-    if not len(odds):
+    if not len(log_odds):
         return []
-    order = sorted(range(len(candidates)), key=lambda index: (-odds[index], index))
+    order = sorted(range(len(candidates)), key=lambda index: (-log_odds[index], index))
     if multiple:
-        return _choose_many(candidates, odds, order)
+        return _choose_many(candidates, log_odds, order)
     best_index = order[0]
     rival_index = next((i for i in order if candidates[i].key != candidates[best_index].key), None)
-    margin = 5.0 if rival_index is None else min(float(odds[best_index] - odds[rival_index]), 10.0)
-    return [Choice(best_index, _clamp(odds[best_index]), margin)]
+    margin = (
+        5.0
+        if rival_index is None
+        else min(float(log_odds[best_index] - log_odds[rival_index]), 10.0)
+    )
+    return [CandidateChoice(best_index, _clamp(log_odds[best_index]), margin)]
 
 
-def _choose_many(candidates: Sequence[Candidate], odds: Array, order: list[int]) -> list[Choice]:
-    chosen: list[Choice] = []
+def _choose_many(
+    candidates: Sequence[Candidate], log_odds: Array, order: list[int]
+) -> list[CandidateChoice]:
+    chosen: list[CandidateChoice] = []
     used_tokens: set[int] = set()
     for index in order[: 4 * MAX_VALUES]:
-        if odds[index] < -1.0:
+        if log_odds[index] < -1.0:
             break
         token_indexes = {i for a, b in candidates[index].ranges for i in range(a, b + 1)}
         if not token_indexes & used_tokens and len(chosen) < MAX_VALUES:
-            chosen.append(Choice(index, _clamp(odds[index]), 0.0))
+            chosen.append(CandidateChoice(index, _clamp(log_odds[index]), 0.0))
             used_tokens |= token_indexes
     return sorted(chosen, key=lambda choice: candidates[choice.index].first)
 
 
-def _clamp(odds: float) -> float:
-    return float(min(max(odds, -12.0), 12.0)) if math.isfinite(odds) else 0.0
+def _clamp(log_odds: float) -> float:
+    return float(min(max(log_odds, -12.0), 12.0)) if math.isfinite(log_odds) else 0.0

@@ -20,13 +20,13 @@ class Renderer:
 
     `spellings` counts the accepted spellings by their letters and digits. `mode` limits how a
     spelling may differ from the document: with "plain", not at all; with "same_letters", in
-    punctuation, spaces and case; with "similar", also in a few letters. `strips` has the characters
-    to remove from the end.
+    punctuation, spaces and case; with "similar", also in a few letters. `stripped_chars` are
+    the characters to remove from the end.
     """
 
     spellings: Mapping[str, Counter[str]] = field(default_factory=dict)
     mode: str = "plain"
-    strips: str = USUAL_PUNCTUATION + " "
+    stripped_chars: str = USUAL_PUNCTUATION + " "
 
     def render(
         self, text: str, *, mode: str | None = None, excluded_spelling: str | None = None
@@ -36,7 +36,7 @@ class Renderer:
         One acceptance of `excluded_spelling` is not counted. In training, this prevents the use of
         the document's own value.
         """
-        stripped_text = text.rstrip(self.strips) or text
+        stripped_text = text.rstrip(self.stripped_chars) or text
         mode = mode or self.mode
         if mode == "plain":
             return stripped_text
@@ -93,9 +93,9 @@ def _get_digits(text: str) -> str:
 
 
 def find_stripped_punctuation(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return the characters to remove from the end of texts, learned from accepted values.
+    """Find the characters to remove from the end of values, as labelers do.
 
-    `pairs` has document texts with their accepted values. The default is spaces and all
+    `pairs` contains (text in the document, accepted value) tuples. The default is spaces and all
     punctuation except the period, which may end an abbreviation.
     """
     votes: Counter[str] = Counter()

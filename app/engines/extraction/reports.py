@@ -14,10 +14,11 @@ _BOOTSTRAP_ROUNDS, _CONFIDENCE_LEVEL = 1000, 0.95
 
 
 @dataclass(slots=True)
-class Outcome:
+class ComparisonOutcome:
     """The result of comparing a proposal with an accepted value.
 
-    It may also be a proposal without an accepted value, or an accepted value without a proposal.
+    It can also stand for a proposal without an accepted value, or an accepted value without a
+    proposal.
     """
 
     field: str
@@ -26,12 +27,12 @@ class Outcome:
     proposed: bool
     correct: bool
     correct_letters: bool
-    odds: float = 0.0
+    log_odds: float = 0.0
     margin: float = 0.0
     confidence: float = 0.0
 
     def withdraw_if_below(self, threshold: float) -> None:
-        """Count the value as not proposed if its confidence is below the threshold."""
+        """Withdraw the proposal, as if it had never been made, if its confidence is too low."""
         if self.proposed and self.confidence < threshold:
             self.proposed = self.correct = self.correct_letters = False
 
@@ -41,7 +42,7 @@ def compare_proposals(
     document: int,
     values: Sequence[JsonValue],
     proposals: Sequence[tuple[JsonValue, float, float]],
-) -> list[Outcome]:
+) -> list[ComparisonOutcome]:
     """Compare the proposals for a field with its accepted values in one document.
 
     A proposal is (value, log odds, margin). The outcomes for the proposals come first, in order.
@@ -49,31 +50,38 @@ def compare_proposals(
     unmatched_keys = [target.build_key(value) for value in values]
     unmatched_letters = [get_letters(value) for value in values]
     outcomes = []
-    for value, odds, margin in proposals:
+    for value, log_odds, margin in proposals:
         key, letters = target.build_key(value), get_letters(value)
-        correct, correct_letters = (
-            key in unmatched_keys,
-            key in unmatched_keys or letters in unmatched_letters,
-        )
+        correct = key in unmatched_keys
+        correct_letters = correct or letters in unmatched_letters
         if correct_letters:
             index = unmatched_keys.index(key) if correct else unmatched_letters.index(letters)
             del unmatched_keys[index], unmatched_letters[index]
         support = 1 if correct_letters else 0
         outcomes.append(
-            Outcome(target.name, document, support, True, correct, correct_letters, odds, margin)  # noqa: FBT003
+            ComparisonOutcome(
+                target.name,
+                document,
+                support,
+                True,  # noqa: FBT003
+                correct,
+                correct_letters,
+                log_odds,
+                margin,
+            )
         )
     missed_count = len(unmatched_keys)
     outcomes += [
-        Outcome(target.name, document, 1, False, False, False)  # noqa: FBT003
+        ComparisonOutcome(target.name, document, 1, False, False, False)  # noqa: FBT003
         for _ in range(missed_count)
     ]
     return outcomes
 
 
 def build_report(
-    outcomes: Sequence[Outcome], ids: Sequence[str], targets: Sequence[Target], folds: int
+    outcomes: Sequence[ComparisonOutcome], ids: Sequence[str], targets: Sequence[Target], folds: int
 ) -> Report:
-    """Count the outcomes by field and by document, and measure the calibration.
+    """Build the report: count the outcomes by field and by document, and measure the calibration.
 
     `ids` are the document ids, in the order of the numbers in the outcomes.
     """
@@ -109,7 +117,7 @@ def build_report(
     )
 
 
-def _count_outcomes(outcomes: Sequence[Outcome]) -> FieldReport:
+def _count_outcomes(outcomes: Sequence[ComparisonOutcome]) -> FieldReport:
     return FieldReport(
         support=sum(outcome.support for outcome in outcomes),
         proposed=sum(outcome.proposed for outcome in outcomes),
@@ -119,7 +127,7 @@ def _count_outcomes(outcomes: Sequence[Outcome]) -> FieldReport:
 
 
 def is_not_worse(new: Report, old: Report) -> bool:
-    """Return whether the new F1 is not significantly lower than the old F1.
+    """Return whether the new F1 score is not significantly lower than the old F1 score.
 
     Documents that both reports contain are resampled with a fixed seed. If there are fewer than two
     of these documents, the difference is compared with its standard error instead.

@@ -6,7 +6,7 @@ from app.engines.extraction.analysis import analyze
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.examples import (
     PreparedExample,
-    build_empty_memory,
+    build_word_memory,
     find_headers,
     list_all_targets,
     prepare_examples,
@@ -38,7 +38,7 @@ _MAX_VALUES = 20
 
 
 def propose(document: Document, fields: Sequence[Field], examples: Sequence[Example]) -> list[Tag]:
-    """Return the tags proposed by rules and by values from `examples`; see `propose_by_rules`."""
+    """Propose tags by rules and by values from `examples`; see `propose_by_rules`."""
     ordered_examples = sorted(examples, key=lambda example: example.id)
     prepared_examples = prepare_examples(ordered_examples, fields)
     targets = list_all_targets(prepared_examples, fields)
@@ -59,7 +59,7 @@ def propose(document: Document, fields: Sequence[Field], examples: Sequence[Exam
 
 
 def _build_memory(prepared_examples: list[PreparedExample], targets: list[Target]) -> Memory:
-    memory = build_empty_memory(prepared_examples)
+    memory = build_word_memory(prepared_examples)
     for number, example in enumerate(prepared_examples):
         for target in targets:
             for alignment in align_values(example, target):
@@ -82,7 +82,7 @@ def _propose_field(
     order = sorted(range(len(candidates)), key=lambda index: (-points[index], index))
     renderer = Renderer(memory.list_spellings(target.name), "same_letters")
     if target.field["type"] not in ("text", "address"):
-        renderer = Renderer(strips="")
+        renderer = Renderer(stripped_chars="")
     limit = _MAX_VALUES if target.field["multiple"] else 1
     tags: list[Tag] = []
     for index in order:
@@ -101,8 +101,8 @@ def _score_with_memory(
     points = score_candidate(view, candidate, find_nearby_keywords(view, candidate))
     if not document_memory.best_documents:
         return points
-    value_count, same_value, best_similarity, by_left, nearness, same_line_count = (
+    value_count, same_value, best_similarity, same_left_text, nearness, same_line_count = (
         document_memory.build_features(view.analysis, view.target.name, candidate)
     )
     points += 3.0 * same_value + (0.5 if value_count else 0.0)
-    return points + 1.5 * by_left + 3.0 * nearness * best_similarity + 0.8 * same_line_count
+    return points + 1.5 * same_left_text + 3.0 * nearness * best_similarity + 0.8 * same_line_count

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate, find_own_keywords
-from app.engines.extraction.context import Contexts, build_contexts
+from app.engines.extraction.context import KeywordContexts, build_contexts
 from app.engines.extraction.options import ABSENT
 from app.engines.extraction.values import Target
 
 THRESHOLD = 2.0
-"""The minimum score of a candidate that is proposed."""
+"""The minimum rule score for a candidate to be proposed."""
 
 _RIVAL_CONCEPTS = frozenset({"subtotal", "tax", "cash", "change", "rounding", "discount"})
 _UNRELATED_CONCEPTS = frozenset(
@@ -42,21 +42,21 @@ _LARGE_TEXT_RATIO = 1.2
 class FieldView:
     """A document's analysis, with the keywords that name one field.
 
-    `own_keywords` maps the index of the last token of each such keyword to its first token.
-    `largest` is the document's largest amount with decimals, or 0.
+    `own_keywords` maps the index of the last token of each of these keywords to the index of its
+    first token. `largest_amount` is the document's largest amount with decimals, or 0.
     """
 
     analysis: Analysis
     target: Target
     own_keywords: dict[int, int]
-    contexts: Contexts
-    largest: float
+    contexts: KeywordContexts
+    largest_amount: float
 
 
-def build_field_view(analysis: Analysis, target: Target, contexts: Contexts) -> FieldView:
-    """Find the field's keywords in a document, and return them with the analysis.
+def build_field_view(analysis: Analysis, target: Target, contexts: KeywordContexts) -> FieldView:
+    """Build a field's view of a document, with the keywords that name the field.
 
-    `contexts` are shared by all fields. If the field's keywords include more than the lexicon's,
+    `contexts` are shared by all fields. If some of the field's keywords are not in the lexicon,
     separate contexts are built.
     """
     own_keywords = dict(find_own_keywords(analysis, target))
@@ -70,7 +70,7 @@ def build_field_view(analysis: Analysis, target: Target, contexts: Contexts) -> 
 class NearbyKeywords:
     """The concepts of the nearest keywords left of a candidate and above it, or "".
 
-    `left_is_own` and `above_is_own` tell whether these keywords name the candidate's field.
+    `left_is_own` and `above_is_own` state whether these keywords name the candidate's field.
     `distance` is the number of tokens from the left keyword to the candidate, or 99.
     """
 
@@ -146,7 +146,7 @@ def _score_typed(view: FieldView, candidate: Candidate, keywords: NearbyKeywords
     points += 0.8 if has_cents else -0.8
     if concept == "total":
         value = abs(float(candidate.key)) if _is_number(candidate.key) else 0.0
-        points += 1.0 if value and value >= view.largest else 0.0
+        points += 1.0 if value and value >= view.largest_amount else 0.0
         points += min(analysis.amount_counts[candidate.key], 3) * 0.2 if has_cents else 0.0
         points += row / max(len(analysis.layout.rows), 1)
         points += 0.4 * min(analysis.sum_counts.get(candidate.key, 0), 2)
@@ -178,11 +178,14 @@ def _score_address(view: FieldView, candidate: Candidate) -> float:
     tokens = view.analysis.tokens
     indexes = [index for first, last in candidate.ranges for index in range(first, last + 1)]
     concepts = [view.analysis.keywords.concepts[index] for index in indexes]
-    lines = len(candidate.ranges)
-    postal = any(4 <= len(tokens[i].compact) <= 6 and tokens[i].compact.isdigit() for i in indexes)  # noqa: PLR2004
+    line_count = len(candidate.ranges)
+    has_postal_code = any(
+        4 <= len(tokens[i].compact) <= 6 and tokens[i].compact.isdigit()  # noqa: PLR2004
+        for i in indexes
+    )
     points = 0.5 - 0.1 * min(tokens[candidate.first].row, 9)
-    points += min(concepts.count("address"), 3) * 0.7 + (1.8 if postal else 0.0)
-    points += 0.8 if 2 <= lines <= 4 else 0.0  # noqa: PLR2004 - the usual number of lines
+    points += min(concepts.count("address"), 3) * 0.7 + (1.8 if has_postal_code else 0.0)
+    points += 0.8 if 2 <= line_count <= 4 else 0.0  # noqa: PLR2004 - the usual number of lines
     points += 0.6 if any(char.isdigit() for char in candidate.text[:12]) else 0.0
     points -= 1.5 if candidate.text.startswith("(") else 0.0
     unrelated_count = sum(1 for concept in concepts if concept in _UNRELATED_CONCEPTS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.engines.extraction import crf
 from app.engines.extraction.alignment import find_evidence_ranges, mark_matches
 from app.engines.extraction.candidates import Candidate, Range
-from app.engines.extraction.crf_features import describe_tokens
+from app.engines.extraction.crf_features import list_token_attributes
 from app.engines.extraction.examples import PreparedExample
 from app.engines.extraction.layout import compact
 from app.engines.extraction.options import ABSENT
@@ -16,7 +16,10 @@ from app.engines.extraction.spans import SpanScores, build_scores
 from app.engines.extraction.values import Target
 
 MAX_TARGETS = 40
-"""The maximum number of fields to learn. Training time grows with the square of that number."""
+"""The maximum number of fields to learn.
+
+The training time grows with the square of the number of fields.
+"""
 
 
 @dataclass(slots=True)
@@ -28,7 +31,10 @@ class Alignment:
 
 
 def align_values(example: PreparedExample, target: Target) -> list[Alignment]:
-    """Return the most plausible location of each accepted value that the document contains."""
+    """Align accepted values with the document: return the most plausible location of each value.
+
+    Values that the document does not contain are omitted.
+    """
     values = example.values.get(target.name, [])
     if not values:
         return []
@@ -107,30 +113,30 @@ def train_random_fields(
 ) -> tuple[crf.RandomField, list[list[SpanScores]]]:
     """Train a random field on all examples, and compute each example's out-of-fold scores."""
     token_attributes = [
-        describe_tokens(example.prepared_document.analysis) for example in prepared_examples
+        list_token_attributes(example.prepared_document.analysis) for example in prepared_examples
     ]
-    items = [crf.prepare_items(attributes) for attributes in token_attributes]
+    items = [crf.build_item_sequence(attributes) for attributes in token_attributes]
     scores: list[list[SpanScores]] = [[] for _ in prepared_examples]
     for fold in sorted(set(folds)):
         training_numbers = [
             number for number, example_fold in enumerate(folds) if example_fold != fold
         ]
-        field = crf.train(
+        random_field = crf.train(
             [items[number] for number in training_numbers],
             [labels[number] for number in training_numbers],
             label_count,
         )
         for number, example_fold in enumerate(folds):
             if example_fold == fold:
-                scores[number] = decode_scores(field, token_attributes[number])
+                scores[number] = decode_scores(random_field, token_attributes[number])
     return crf.train(items, labels, label_count), scores
 
 
 def decode_scores(
-    field: crf.RandomField, token_attributes: Sequence[Sequence[str]]
+    random_field: crf.RandomField, token_attributes: Sequence[Sequence[str]]
 ) -> list[SpanScores]:
-    """Return a document's span scores for each learned field."""
-    marginals, path = field.decode(token_attributes)
+    """Decode a document with a random field, and return the span scores for each learned field."""
+    marginals, path = random_field.decode(token_attributes)
     count = (marginals.shape[1] - 1) // 2
     return [
         build_scores(marginals[:, 1 + 2 * n], marginals[:, 2 + 2 * n], path, (1 + 2 * n, 2 + 2 * n))

@@ -6,33 +6,35 @@ from typing import Any
 from app.engines.extraction.candidates import Candidate, Range
 
 _THRESHOLDS = (0.15, 0.5, 0.85)
-_NEUTRAL = 0.3
+_NEUTRAL_PROBABILITY = 0.3
 
 
 @dataclass(slots=True)
 class SpanScores:
     """The probabilities, for one field, that each token begins a value or is part of a value.
 
-    `prefix_sums` has the running sum of `inside`, so that summing a span needs one subtraction.
-    `decoded` has the spans in the most likely label sequence. `by_key` has the highest mean
-    probability for each candidate key.
+    `prefix_sums` contains the running sum of `inside`, so that summing a span needs one
+    subtraction. `decoded_spans` contains the spans in the most likely label sequence. `best_means`
+    maps candidate keys to the highest mean probability of a candidate with that key.
     """
 
     begin: list[float]
     inside: list[float]
     prefix_sums: list[float]
-    decoded: frozenset[Range]
-    by_key: dict[str, float]
+    decoded_spans: frozenset[Range]
+    best_means: dict[str, float]
 
     def sum_excess(self, candidate: Candidate) -> float:
-        """Return the sum, over the candidate's tokens, of the probability minus _NEUTRAL."""
+        """Sum, over the candidate's tokens, the probability's excess over _NEUTRAL_PROBABILITY."""
         return sum(
-            self.prefix_sums[last + 1] - self.prefix_sums[first] - _NEUTRAL * (last + 1 - first)
+            self.prefix_sums[last + 1]
+            - self.prefix_sums[first]
+            - _NEUTRAL_PROBABILITY * (last + 1 - first)
             for first, last in candidate.ranges
         )
 
-    def describe(self, candidate: Candidate) -> list[float]:
-        """Return the seven features that these scores add to a candidate, in a fixed order."""
+    def compute_features(self, candidate: Candidate) -> list[float]:
+        """Compute the seven features of a candidate that are based on these scores."""
         total = sum(
             self.prefix_sums[last + 1] - self.prefix_sums[first] for first, last in candidate.ranges
         )
@@ -41,7 +43,7 @@ class SpanScores:
         next_inside = self.inside[after] if after < len(self.inside) else 0.0
         previous_inside = self.inside[candidate.first - 1] if candidate.first else 0.0
         mean = total / size
-        best_mean = max(self.by_key.get(candidate.key, 0.0), mean)
+        best_mean = max(self.best_means.get(candidate.key, 0.0), mean)
         span = (candidate.first, candidate.last)
         begin = self.begin[candidate.first]
         return [
@@ -51,16 +53,16 @@ class SpanScores:
             previous_inside,
             self.sum_excess(candidate),
             best_mean,
-            float(span in self.decoded),
+            float(span in self.decoded_spans),
         ]
 
     def record_best_means(self, candidates: list[Candidate]) -> None:
-        """Store the highest mean probability of the first lines of candidates, by candidate key."""
+        """Record the highest mean probability of a candidate's first line, by candidate key."""
         for candidate in candidates:
             size = candidate.ranges[0][1] + 1 - candidate.ranges[0][0]
             first, last = candidate.ranges[0]
             mean = (self.prefix_sums[last + 1] - self.prefix_sums[first]) / size
-            self.by_key[candidate.key] = max(self.by_key.get(candidate.key, 0.0), mean)
+            self.best_means[candidate.key] = max(self.best_means.get(candidate.key, 0.0), mean)
 
 
 def build_scores(
@@ -68,8 +70,8 @@ def build_scores(
 ) -> SpanScores:
     """Build the span scores for one field.
 
-    `begin` and `inside` are the probabilities of its two labels by token, `labels` are the numbers
-    of these labels, and `decoded_labels` is the most likely label of each token.
+    `begin` and `inside` are the probabilities of the field's two labels by token. `labels` are the
+    numbers of these labels, and `decoded_labels` is the most likely label of each token.
     """
     begin_list = begin.tolist()
     inside_list = (begin + inside).tolist()
@@ -103,7 +105,7 @@ def list_spans(scores: SpanScores) -> list[Range]:
 
     These are the decoded spans, and the runs of tokens that reach one of the thresholds.
     """
-    spans = set(scores.decoded)
+    spans = set(scores.decoded_spans)
     for threshold in _THRESHOLDS:
         start = -1
         for index, value in enumerate([*scores.inside, 0.0]):

@@ -37,9 +37,9 @@ def write_model(model: Any) -> bytes:
             arrays |= {f"ranker.{number}.{k}": v for k, v in parameters.ranker.to_arrays().items()}
         field_parameters[name] = {
             "ranker": number if parameters.ranker is not None else None,
-            "scale": [calibration.odds, calibration.margin, calibration.constant],
+            "scale": [calibration.log_odds_weight, calibration.margin_weight, calibration.constant],
             "mode": parameters.renderer.mode,
-            "strips": parameters.renderer.strips,
+            "strips": parameters.renderer.stripped_chars,
             "threshold": parameters.threshold,
             "currency": parameters.currency,
         }

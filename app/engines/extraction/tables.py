@@ -36,9 +36,9 @@ class _Column:
 def propose_tables(
     analysis: Analysis, fields: Sequence[Field], headers: dict[str, frozenset[str]]
 ) -> list[Tag]:
-    """Return one tag for each cell of all tables.
+    """Propose one tag for each cell of each table.
 
-    `headers` has the column headers that `learn_headers` returned.
+    `headers` contains the column headers that `learn_headers` returned.
     """
     tags: list[Tag] = []
     for field in fields:
@@ -64,9 +64,11 @@ def _propose_table(
         amount_columns = [column for column in columns if column.target.kind == "amount"]
         if len(cells) * 2 < len(columns) or (amount_columns and not amount_cells):
             continue
-        filled_share = len(cells) / len(columns)
+        filled_fraction = len(cells) / len(columns)
         for view, candidate, value in cells.values():
-            tags.append(build_tag(view, candidate, value, _MAX_CONFIDENCE * filled_share, number))
+            tags.append(
+                build_tag(view, candidate, value, _MAX_CONFIDENCE * filled_fraction, number)
+            )
         number += 1
         if number == MAX_ROWS:
             break
@@ -86,9 +88,10 @@ def _build_targets(field: Field, headers: dict[str, frozenset[str]]) -> list[Tar
 
 
 def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, list[_Column]]:
-    """Return the row that names the most columns, and these columns from left to right.
+    """Find the row that names the most columns, and return its index and these columns.
 
-    Return -1 and no columns if no row names enough columns.
+    The columns are ordered from left to right. If no row names enough columns, return -1 and no
+    columns.
     """
     by_row: dict[int, dict[str, tuple[Target, Range]]] = {}
     for target in targets:
@@ -170,10 +173,10 @@ def _build_cell(analysis: Analysis, target: Target, tokens: list[int]) -> Candid
 def learn_headers(
     documents: Iterable[tuple[Analysis, Sequence[Tag]]], fields: Sequence[Field]
 ) -> dict[str, frozenset[str]]:
-    """Return the compact headers of each column, learned from documents with accepted tags.
+    """Learn the column headers from documents with accepted tags, and return them in compact form.
 
-    The keys have the form `table.column`. A header is the text in the row above the first accepted
-    cells; cells without evidence are ignored.
+    The keys of the result have the form `table.column`. A header is the text in the row above the
+    first accepted cells; cells without evidence are ignored.
     """
     headers: dict[str, set[str]] = {}
     tables = [field for field in fields if field["type"] == "table" and field["ai_assist"]]

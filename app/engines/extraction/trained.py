@@ -8,7 +8,7 @@ import numpy as np
 from app.engines.extraction import crf, ranking, sequences, trees
 from app.engines.extraction.analysis import analyze
 from app.engines.extraction.calibration import Calibration
-from app.engines.extraction.crf_features import describe_tokens
+from app.engines.extraction.crf_features import list_token_attributes
 from app.engines.extraction.features import build_features
 from app.engines.extraction.memory import DocumentMemory, Memory
 from app.engines.extraction.model import Document, Report
@@ -44,10 +44,10 @@ class FieldParameters:
 
 @dataclass(slots=True)
 class TrainedModel:
-    """A trained model, which threads may share because it never changes.
+    """A trained model. It never changes, so threads may share it.
 
-    `version` identifies the training data, and `report` has the out-of-fold results.
-    `field_positions` has the position of each field's labels in `random_field`.
+    `version` identifies the training data, and `report` contains the out-of-fold results.
+    `field_positions` maps each field to the position of its labels in `random_field`.
     """
 
     version: str
@@ -61,7 +61,7 @@ class TrainedModel:
     headers: dict[str, frozenset[str]]
 
     def predict(self, document: Document) -> list[Tag]:
-        """Return the proposed tags for a document, with evidence and confidence.
+        """Predict the tags for a document, with evidence and confidence.
 
         The tags are in the normal form that `app.engines.fields` defines. The same document always
         gives the same tags. Apart from tables, only fields with accepted values in the training
@@ -71,7 +71,7 @@ class TrainedModel:
         if not prepared_document.analysis.tokens:
             return []
         scores = sequences.decode_scores(
-            self.random_field, describe_tokens(prepared_document.analysis)
+            self.random_field, list_token_attributes(prepared_document.analysis)
         )
         document_memory = self.memory.build_document_memory(prepared_document.analysis)
         tags = []
@@ -103,7 +103,7 @@ class TrainedModel:
         tags: list[Tag] = []
         for choice in choices:
             candidate = candidates[choice.index]
-            confidence = parameters.calibration.apply(choice.odds, choice.margin)
+            confidence = parameters.calibration.apply(choice.log_odds, choice.margin)
             text = parameters.renderer.render(candidate.text)
             value = build_value(view, candidate, text, parameters.currency)
             if value is not None and confidence >= parameters.threshold:

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from app.engines.extraction import calibration, crf, ranking, sequences
 from app.engines.extraction.examples import (
     PreparedExample,
-    build_empty_memory,
+    build_word_memory,
     find_headers,
     hash_version,
     list_all_targets,
@@ -21,7 +21,7 @@ from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples
 from app.engines.extraction.proposing import build_value
 from app.engines.extraction.renderer import MODES, Renderer, find_stripped_punctuation
-from app.engines.extraction.reports import Outcome, build_report, compare_proposals
+from app.engines.extraction.reports import ComparisonOutcome, build_report, compare_proposals
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.trained import FieldParameters, TrainedModel
 from app.engines.extraction.values import Target
@@ -29,7 +29,7 @@ from app.engines.fields import Field
 
 _FOLDS, _FOLDS_FOR_MANY, _MANY_EXAMPLES = 5, 3, 150
 _THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4)
-_MIN_OUTCOMES, _NEARLY_ALL_SHARE, _CAUTIOUS_THRESHOLD = 100, 0.9, 0.3
+_MIN_OUTCOMES, _NEARLY_ALL_FRACTION, _CAUTIOUS_THRESHOLD = 100, 0.9, 0.3
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ def _build_memory(
     targets: list[Target],
     alignment_lists: list[list[Any]],
 ) -> Memory:
-    memory = build_empty_memory(prepared_examples)
+    memory = build_word_memory(prepared_examples)
     for number, alignments_by_target in enumerate(alignment_lists):
         for target, alignments in zip(targets, alignments_by_target, strict=True):
             for alignment in alignments:
@@ -135,25 +135,27 @@ def _build_memory(
     return memory
 
 
-def _train_field(corpus: _Corpus, target: Target) -> tuple[FieldParameters, list[Outcome]]:
+def _train_field(
+    corpus: _Corpus, target: Target
+) -> tuple[FieldParameters, list[ComparisonOutcome]]:
     position = corpus.field_positions.get(target.name)
     scores = [None if position is None else spans[position] for spans in corpus.scores]
     data = ranking.build_ranking_data(corpus.prepared_examples, target, corpus.memory, scores)
-    odds = ranking.score_out_of_fold(data, corpus.folds)
+    log_odds = ranking.score_out_of_fold(data, corpus.folds)
     multiple = bool(target.field["multiple"])
     choices = [
-        ranking.choose_candidates(candidates, odds[number], multiple=multiple)
+        ranking.choose_candidates(candidates, log_odds[number], multiple=multiple)
         for number, candidates in enumerate(data.candidates)
     ]
     renderer = _fit_renderer(corpus, data, choices)
     outcomes = _compare_all(corpus, data, choices, renderer)
     field_calibration = calibration.fit_calibration(
-        [(outcome.odds, outcome.margin) for outcome in outcomes if outcome.proposed],
+        [(outcome.log_odds, outcome.margin) for outcome in outcomes if outcome.proposed],
         [outcome.correct for outcome in outcomes if outcome.proposed],
     )
     for outcome in outcomes:
         outcome.confidence = (
-            field_calibration.apply(outcome.odds, outcome.margin) if outcome.proposed else 0.0
+            field_calibration.apply(outcome.log_odds, outcome.margin) if outcome.proposed else 0.0
         )
     threshold = _fit_threshold(outcomes, multiple=multiple)
     for outcome in outcomes:
@@ -166,7 +168,7 @@ def _train_field(corpus: _Corpus, target: Target) -> tuple[FieldParameters, list
 def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]) -> Renderer:
     target = data.target
     if target.field["type"] not in ("text", "address") or target.kind in ("date", "amount"):
-        return Renderer(strips="")
+        return Renderer(stripped_chars="")
     pairs = []
     for number, example in enumerate(corpus.prepared_examples):
         values = [v for v in example.values.get(target.name, []) if isinstance(v, str)]
@@ -190,8 +192,8 @@ def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]
 
 def _compare_all(
     corpus: _Corpus, data: ranking.RankingData, choices: list[Any], renderer: Renderer
-) -> list[Outcome]:
-    outcomes: list[Outcome] = []
+) -> list[ComparisonOutcome]:
+    outcomes: list[ComparisonOutcome] = []
     for number, example in enumerate(corpus.prepared_examples):
         values = example.values.get(data.target.name, [])
         accepted_text = next((value for value in values if isinstance(value, str)), None)
@@ -201,12 +203,12 @@ def _compare_all(
             text = renderer.render(candidate.text, excluded_spelling=accepted_text)
             value = build_value(data.views[number], candidate, text)
             if value is not None:
-                proposals.append((value, choice.odds, choice.margin))
+                proposals.append((value, choice.log_odds, choice.margin))
         outcomes += compare_proposals(data.target, number, values, proposals)
     return outcomes
 
 
-def _fit_threshold(outcomes: list[Outcome], *, multiple: bool) -> float:
+def _fit_threshold(outcomes: list[ComparisonOutcome], *, multiple: bool) -> float:
     """Return the confidence threshold with the best F1.
 
     For a field with multiple values, it is at least 0.2. For other fields with fewer than
@@ -216,7 +218,7 @@ def _fit_threshold(outcomes: list[Outcome], *, multiple: bool) -> float:
     support = sum(outcome.support for outcome in outcomes)
     if len(outcomes) < _MIN_OUTCOMES and not multiple:
         documents = len({outcome.document for outcome in outcomes})
-        return 0.0 if support >= _NEARLY_ALL_SHARE * documents else _CAUTIOUS_THRESHOLD
+        return 0.0 if support >= _NEARLY_ALL_FRACTION * documents else _CAUTIOUS_THRESHOLD
     best_f1, best_threshold = -1.0, 0.0
     for threshold in _THRESHOLDS:
         proposals = [

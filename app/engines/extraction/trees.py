@@ -13,8 +13,8 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Trees:
-    """Boosted trees of a binary classifier, as arrays with one row per tree and a column per node.
+class TreeRanker:
+    """Boosted trees for binary classification, as arrays with a row per tree and a column per node.
 
     A leaf is its own child, so that every tree can be evaluated with the same number of steps.
     """
@@ -53,7 +53,7 @@ class Trees:
 
 
 @dataclass(frozen=True, slots=True)
-class Logistic:
+class LogisticRanker:
     """A logistic regression on standardized features."""
 
     mean: Array
@@ -66,11 +66,11 @@ class Logistic:
         result: Array = ((rows - self.mean) / self.scale).clip(-4, 4) @ self.weights + self.bias
         return result
 
-    def add_prior(self, column: int, weight: float) -> "Logistic":
-        """Return a copy with `weight` added per unit of the feature `column`."""
+    def add_prior(self, column: int, weight: float) -> "LogisticRanker":
+        """Return a copy in which each unit of feature `column` adds `weight` to the log odds."""
         weights = self.weights.copy()
         weights[column] += weight * self.scale[column]
-        return Logistic(self.mean, self.scale, weights, self.bias)
+        return LogisticRanker(self.mean, self.scale, weights, self.bias)
 
     def to_arrays(self) -> dict[str, Array]:
         """Return the parameters as named arrays, which `read_ranker` reads."""
@@ -78,15 +78,15 @@ class Logistic:
         return {**arrays, "bias": np.array([self.bias])}
 
 
-Ranker = Trees | Logistic
+Ranker = TreeRanker | LogisticRanker
 
 
 def read_ranker(arrays: dict[str, Array]) -> Ranker:
     """Build a ranker from the arrays that `to_arrays` returned."""
     if "weights" in arrays:
         bias = float(arrays["bias"][0])
-        return Logistic(arrays["mean"], arrays["scale"], arrays["weights"], bias)
-    return Trees(
+        return LogisticRanker(arrays["mean"], arrays["scale"], arrays["weights"], bias)
+    return TreeRanker(
         feature=arrays["feature"],
         threshold=arrays["threshold"],
         left=arrays["left"],
@@ -97,7 +97,7 @@ def read_ranker(arrays: dict[str, Array]) -> Ranker:
     )
 
 
-def export_trees(classifier: Any) -> Trees:
+def export_trees(classifier: Any) -> TreeRanker:
     """Convert a fitted binary HistGradientBoostingClassifier to arrays."""
     nodes = [predictors[0].nodes for predictors in classifier._predictors]  # noqa: SLF001
     shape = (len(nodes), max(len(tree) for tree in nodes))
@@ -114,10 +114,10 @@ def export_trees(classifier: Any) -> Trees:
         value[row, indexes] = tree["value"]
         depth = max(depth, int(tree["depth"].max()))
     base = float(np.ravel(classifier._baseline_prediction)[0])  # noqa: SLF001
-    return Trees(feature, threshold, left, right, value, base, depth)
+    return TreeRanker(feature, threshold, left, right, value, base, depth)
 
 
-def fit_trees(rows: Array, labels: Array, *, seed: int = 0) -> Trees:
+def fit_trees(rows: Array, labels: Array, *, seed: int = 0) -> TreeRanker:
     """Fit small boosted trees; the same input always gives the same trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
 
@@ -136,7 +136,7 @@ def fit_trees(rows: Array, labels: Array, *, seed: int = 0) -> Trees:
     return export_trees(classifier)
 
 
-def fit_logistic(rows: Array, labels: Array, *, strength: float = 0.01) -> Logistic:
+def fit_logistic(rows: Array, labels: Array, *, strength: float = 0.01) -> LogisticRanker:
     """Fit a strongly regularized logistic regression on standardized features."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 
@@ -144,4 +144,4 @@ def fit_logistic(rows: Array, labels: Array, *, strength: float = 0.01) -> Logis
     scale = np.where(scale > 1e-9, scale, 1.0)  # noqa: PLR2004 - a constant feature
     classifier = LogisticRegression(C=strength, class_weight="balanced", max_iter=300)
     classifier.fit(((rows - mean) / scale).clip(-4, 4), labels)
-    return Logistic(mean, scale, classifier.coef_[0], float(classifier.intercept_[0]))
+    return LogisticRanker(mean, scale, classifier.coef_[0], float(classifier.intercept_[0]))

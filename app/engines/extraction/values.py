@@ -1,4 +1,4 @@
-"""Compare values, and determine which candidates a field needs."""
+"""Build the targets for fields, and convert and compare values."""
 
 import json
 import re
@@ -54,8 +54,8 @@ class Target:
     """A field or table column to propose values for.
 
     `kind` selects the candidates: amount, date, time, datetime, email, url, phone, option,
-    currency, lines, code or text. `concept` is the lexicon concept that the field names, or "".
-    `phrases` are its compact key and label, and learned column headers.
+    currency, lines, code or text. `concept` is the lexicon concept to which the field refers, or
+    "". `phrases` contains its compact key and label, and its learned column headers.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Target:
     phrases: frozenset[str]
 
     def build_key(self, value: JsonValue) -> str:
-        """Return a comparison key, which is equal for different notations of an amount or date."""
+        """Build a comparison key, which is equal for different notations of an amount or date."""
         if self.kind == "amount":
             return _build_amount_key(value)
         if self.kind == "date" and isinstance(value, str):
@@ -83,9 +83,9 @@ def build_target(field: Field, values: Sequence[Any] = (), *, name: str = "") ->
 
 
 def list_targets(fields: Sequence[Field], values: dict[str, list[Any]]) -> list[Target]:
-    """Build the targets for all fields with `ai_assist`, except tables, in schema order.
+    """List the targets for all fields with `ai_assist`, except tables, in schema order.
 
-    `values` has the accepted values by field key.
+    `values` contains the accepted values by field key.
     """
     return [
         build_target(field, values.get(field["key"], ()))
@@ -116,7 +116,7 @@ def _infer_kind(field: Field, concept: str, values: Sequence[Any]) -> str:
         return "code"
     texts = [value for value in values if isinstance(value, str)]
     if texts:
-        kinds = Counter(_find_kind(text) for text in texts)
+        kinds = Counter(_infer_text_kind(text) for text in texts)
         kind, count = kinds.most_common(1)[0]
         return kind if count >= _MAJORITY * len(texts) else "text"
     if field["constraints"].get("pattern") and concept not in _KIND_BY_CONCEPT:
@@ -124,7 +124,7 @@ def _infer_kind(field: Field, concept: str, values: Sequence[Any]) -> str:
     return _KIND_BY_CONCEPT.get(concept, "text")
 
 
-def _find_kind(text: str) -> str:
+def _infer_text_kind(text: str) -> str:
     dates = list(patterns.find_dates(text))
     if dates and dates[0].end - dates[0].start >= 0.6 * len(text):
         return "date"

@@ -6,7 +6,7 @@ All functions are pure. Libraries that only some field types need are loaded on 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from app.engines.fields.changes import Change, compare
+from app.engines.fields.changes import FieldChange, compare
 from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, CompiledFields
 from app.engines.fields.definition import check_fields
 from app.engines.fields.errors import FieldError, TagErrors, ValueProblem
@@ -20,9 +20,9 @@ __all__ = [
     "MAX_ROW",
     "MAX_TAGS",
     "TYPES",
-    "Change",
     "CompiledFields",
     "Field",
+    "FieldChange",
     "FieldError",
     "JsonValue",
     "SourceText",
@@ -40,12 +40,12 @@ __all__ = [
 
 
 def compile_fields(fields: Sequence[Field]) -> CompiledFields:
-    """Compile fields in normal form (`check_fields`) for repeated checks of tag sets."""
+    """Compile fields for repeated checks. They must be in normal form, as from `check_fields`."""
     return CompiledFields(fields)
 
 
 def normalize(field: Field, value: object) -> JsonValue:
-    """Return one value of `field` in canonical form (see the table in docs/integrators/fields.md).
+    """Normalize a value of `field` to its canonical form (see docs/integrators/fields.md).
 
     The value of a table is the list of its rows. Normalizing a value again does not change it.
     Raises ValueProblem.
@@ -56,7 +56,7 @@ def normalize(field: Field, value: object) -> JsonValue:
 def check_tags(
     fields: Sequence[Field], tags: object, *, text_length: int, page_count: int
 ) -> list[Tag]:
-    """Compile the fields and check one list of tags; see `CompiledFields.check_tags`.
+    """Check one list of tags; see `CompiledFields.check_tags`.
 
     Raises TagErrors.
     """
@@ -64,15 +64,15 @@ def check_tags(
 
 
 def list_missing_required(fields: Sequence[Field], tags: Iterable[Tag]) -> list[str]:
-    """Compile the fields and call `CompiledFields.list_missing_required` for one list of tags."""
+    """List required fields that tags leave empty; see `CompiledFields.list_missing_required`."""
     return compile_fields(fields).list_missing_required(tags)
 
 
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> dict[str, Any]:
-    """Return the JSON Schema 2020-12 for lists of tags of `fields`, which are in normal form.
+    """Build the JSON Schema 2020-12 for lists of tags of `fields`, which are in normal form.
 
-    `check_tags` accepts every list that the schema accepts, with the exceptions that the
-    description of the schema names. The schema accepts every list that `check_tags` returns.
+    `check_tags` accepts every list that the schema accepts, with the exceptions listed in the
+    description of the schema. The schema accepts every list that `check_tags` returns.
     """
     # Imported on first use, because it loads the libraries for all field types.
     from app.engines.fields.json_schema import labels  # noqa: PLC0415

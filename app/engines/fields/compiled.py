@@ -1,4 +1,4 @@
-"""Compile the fields of a schema version, so that tags can be checked fast."""
+"""Compile the fields of a schema version, so that checking tags is fast."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SOURCES = frozenset({"human", "model", "import"})
 
 
 _TagKey = tuple[str, int | None]
-"""The full name of a field or column, and the row."""
+"""The full name of a field or column, and the row number, which is None outside tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class _TagError(Exception):
 
 
 class CompiledFields:
-    """The fields of one schema version in normal form. Immutable and thread-safe."""
+    """The compiled fields of one schema version. Objects are immutable and thread-safe."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._fields = list(fields)
@@ -50,7 +50,7 @@ class CompiledFields:
 
     @property
     def names(self) -> list[str]:
-        """Return the keys of all fields, then `table.column` for all columns."""
+        """Return the names of all fields (their keys), then of all columns (`table.column`)."""
         columns = (f"{f['key']}.{c['key']}" for f in self._fields for c in f["columns"])
         return [*(field["key"] for field in self._fields), *columns]
 
@@ -62,7 +62,7 @@ class CompiledFields:
         page_count: int,
         source: SourceText | None = None,
     ) -> list[Tag]:
-        """Return the tags in normal form and in the given order.
+        """Check tags; return them in normal form and in the given order.
 
         Each tag has field, value, row, confidence, source and evidence. The tag of a table cell
         names `table.column` and has a `row`, counted from 0; other tags have no row. A field that
@@ -97,9 +97,9 @@ class CompiledFields:
     def keep_valid_tags(
         self, tags: Iterable[object], *, text_length: int, page_count: int, source: SourceText
     ) -> list[Tag]:
-        """Return the valid tags in normal form, at most MAX_TAGS; see `check_tags`.
+        """Keep the valid tags, at most MAX_TAGS, and return them in normal form; see `check_tags`.
 
-        An invalid tag does not count for its field and row, so a later tag may be kept instead.
+        An invalid tag is ignored, so a later tag with the same field and row may be kept.
         """
         valid: list[Tag] = []
         seen: set[_TagKey] = set()
@@ -117,7 +117,7 @@ class CompiledFields:
         return valid
 
     def list_missing_required(self, tags: Iterable[Tag]) -> list[str]:
-        """Return the keys of required fields that normalized tags leave empty, in schema order.
+        """List the keys of the required fields that normalized tags leave empty, in schema order.
 
         A required table needs at least one row. A required column (`table.column`) needs a value in
         every existing row. Empty text does not count as a value.

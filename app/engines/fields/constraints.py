@@ -18,11 +18,11 @@ _TIME_TYPES = frozenset({"date", "time", "datetime"})
 
 
 def check_constraints(raw: object, kind: str, path: str) -> dict[str, Any]:
-    """Return the constraints in normal form, without null values and empty lists.
+    """Check constraints; return them in normal form, without null values and empty lists.
 
-    Limits are in the canonical form of the field's values, except that limits of money are plain
-    numbers. Raises FieldError (`validation_error`) if a constraint is unknown, does not apply to
-    the type, has an invalid value, or contradicts another constraint.
+    Limits have the canonical form of the field's values, except that the limits of a money field
+    are plain numbers. Raises FieldError (`validation_error`) if a constraint is unknown, does not
+    apply to the type, has an invalid value, or contradicts another constraint.
     """
     if raw is None:
         return {}

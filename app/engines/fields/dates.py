@@ -29,7 +29,7 @@ _NOT_A_DATE = "is not a date; use the form YYYY-MM-DD"
 
 
 def parse_date(text: str) -> date:
-    """Parse a date from a text that `clean_text` returned.
+    """Parse a date from a result of `clean_text`.
 
     Accepts ISO 8601, numbers with points (day first), slashes, dashes or spaces, and month names in
     any of thirty languages. Rejects an ambiguous date such as 03/04/2024 (March or April), a
@@ -48,9 +48,9 @@ def parse_date(text: str) -> date:
 
 
 def parse_time(text: str) -> time:
-    """Parse a time of day from a text that `clean_text` returned.
+    """Parse a time of day from a result of `clean_text`.
 
-    Examples of accepted texts: 14:30, 2:30 pm, 14h30, 14.30 Uhr. Raises ValueProblem.
+    Accepts, for example, 14:30, 2:30 pm, 14h30 and 14.30 Uhr. Raises ValueProblem.
     """
     match = _TIME.fullmatch(text)
     if match is None or not (match["minute"] or match["half"]):
@@ -80,7 +80,7 @@ def _parse_numbers(text: str) -> tuple[int, int, int]:
 
 
 def _order_year_last(first: int, second: int, year: int, separator: str) -> tuple[int, int, int]:
-    """Return the year, month and day of a date that ends with the year.
+    """Order the numbers of a date that ends with the year; return year, month and day.
 
     If the order of day and month is ambiguous, points mean that the day comes first; with any other
     separator, the date is rejected.

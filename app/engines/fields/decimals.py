@@ -16,7 +16,7 @@ _LAKHS = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
 
 
 def parse_decimal(value: object) -> Decimal:
-    """Return the exact decimal value of a JSON number or a string.
+    """Parse the exact decimal value of a JSON number or a string.
 
     A string in JSON notation (`-1234.5`, `1e3`) is parsed as a JSON number; any other string is
     parsed by `parse_grouped`. A float is converted from its shortest notation, so 0.1 is exactly
@@ -56,7 +56,7 @@ def parse_grouped(text: str) -> Decimal:
 
 
 def check_bounds(number: Decimal) -> Decimal:
-    """Return `number`, or 0 if it is a negative zero.
+    """Check the number of digits; return `number`, or 0 if it is a negative zero.
 
     Raises ValueProblem if there are more than MAX_DIGITS digits before or after the decimal point.
     """

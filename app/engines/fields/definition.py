@@ -25,12 +25,12 @@ _PROPERTIES = _TEXT_AND_LIST_PROPERTIES | {"required", "multiple", "ai_assist"}
 
 
 def check_fields(fields: object) -> list[Field]:
-    """Return the fields in normal form, in which every field has all properties.
+    """Check the fields of a schema, and return them in normal form with all properties.
 
-    The properties are key, label, type, required, multiple, description, options (a list of value
-    and label), columns (a list of fields), constraints (an object) and ai_assist. A missing label
-    is derived from the key. A span is multiple by default. A property that is null counts as
-    absent.
+    The properties are key, label, type, required, multiple, description, options (a list of
+    objects with value and label), columns (a list of fields), constraints (an object) and
+    ai_assist. A missing label is derived from the key. A span is multiple by default. A property
+    that is null counts as absent.
 
     Raises FieldError with the code `duplicate_field_name`, `invalid_field_type` or
     `validation_error` and the path of the first problem.

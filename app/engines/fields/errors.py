@@ -24,7 +24,10 @@ class ValueProblem(ValueError):  # noqa: N818 - an invalid value from a client, 
 
 
 class TagErrors(ValueError):  # noqa: N818 - contains several errors
-    """Tags are invalid; `errors` has (path, message) pairs with paths such as `tags.3.value`."""
+    """Tags are invalid. `errors` is a list of (path, message) pairs.
+
+    An example path is `tags.3.value`.
+    """
 
     def __init__(self, errors: list[tuple[str, str]]) -> None:
         super().__init__("; ".join(f"{path}: {message}" for path, message in errors[:5]))

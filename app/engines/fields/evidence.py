@@ -20,12 +20,13 @@ _PROPERTIES = frozenset({"page", "box", "start", "end", "text"})
 def check_evidence(
     raw: object, text_length: int, page_count: int, source: SourceText | None = None
 ) -> list[dict[str, Any]]:
-    """Return the evidence with all five properties; absent properties are null.
+    """Check evidence, and return it with all five properties; absent properties are null.
 
     `page` counts from 1. `box` is [x0, y0, x1, y1] from 0 to 1, measured from the top left, and
     needs a page. `start` and `end` are code point offsets into a text of `text_length`. Each entry
-    needs a page, offsets or a text. If `source` is given, a text with offsets must equal the text
-    of the document, which then replaces it; a missing text is filled in. Raises EvidenceProblem.
+    needs a page, offsets or text. If `source` is given, the text of an entry with offsets must
+    equal the text of the document, and is replaced by it; missing text is filled in. Raises
+    EvidenceProblem.
     """
     if raw is None:
         return []
@@ -43,7 +44,7 @@ def check_evidence(
 
 
 class EvidenceProblem(ValueProblem):
-    """Evidence is malformed or outside the document; `path` is relative to the evidence."""
+    """Evidence is malformed or outside the document. `path` is relative to the list of evidence."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)

@@ -47,9 +47,9 @@ MODULES: dict[str, str] = {
 
 
 def parse_identifier(text: str, formats: tuple[str, ...]) -> str:
-    """Return the compact form of `text` in the first format that it matches.
+    """Parse an identifier; return its compact form in the first of `formats` that it matches.
 
-    Empty text is accepted, because another check determines whether a field may be empty. Raises
+    Empty text is accepted, because a separate check determines whether a field may be empty. Raises
     ValueProblem.
     """
     if not text:

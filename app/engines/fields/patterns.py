@@ -12,7 +12,7 @@ class Pattern(Protocol):
     """A compiled regular expression."""
 
     def search(self, text: str) -> object | None:
-        """Return a match anywhere in `text`, or None if there is no match."""
+        """Search `text` for a match at any position; return the match or None."""
 
 
 def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Pattern:

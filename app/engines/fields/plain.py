@@ -1,4 +1,4 @@
-"""Check and clean texts before they are parsed as numbers, dates or names."""
+"""Check and clean text before it is parsed as a number, date or name."""
 
 import re
 import unicodedata
@@ -19,9 +19,9 @@ _REPLACEMENTS = (
 
 
 def check_text(value: object, limit: int) -> str:
-    """Return `value` if it is a valid text; otherwise raise ValueProblem.
+    """Check that `value` is valid text, and return it. Raises ValueProblem.
 
-    A valid text is a string of at most `limit` code points, without NUL and lone surrogates.
+    Valid text is a string of at most `limit` code points, without NUL and lone surrogates.
     """
     if not isinstance(value, str):
         raise ValueProblem("must be a string")
@@ -33,10 +33,10 @@ def check_text(value: object, limit: int) -> str:
 
 
 def clean_text(value: object, limit: int = 200) -> str:
-    """Return a trimmed string with ASCII digits, plain dashes and no invisible characters.
+    """Clean text: trim it, normalize digits and dashes to ASCII, and remove invisible characters.
 
     Superscripts and fractions are kept, so `10²` does not become `102`. Raises ValueProblem if
-    `value` is not a valid string, or if nothing is left.
+    `value` is not valid text, or if nothing is left.
     """
     text = check_text(value, limit)
     if not text.isascii():
@@ -54,7 +54,7 @@ def to_integer(value: object) -> object:
 
 
 def shorten_name(name: object) -> str:
-    """Return a property name as a short, printable text for error messages."""
+    """Shorten a property name to a printable string for error messages."""
     if not isinstance(name, str):
         return "?"
     return "".join(char if char.isprintable() else "?" for char in name[:64])

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 MAX_EVIDENCE_TEXT = 20_000
 MAX_FILLED_IN = 1_000_000
-"""The maximum number of code points that are filled in for one list of tags."""
+"""The maximum number of code points that are filled in as evidence text for one list of tags."""
 
 _EXCERPT_LENGTH = 40
 _LEAD_LENGTH = 10
 
 
 class SourceText:
-    """The text of a document; it is loaded when evidence first needs it."""
+    """The text of a document. It is loaded when it is needed for the first time."""
 
     def __init__(self, load: Callable[[], str]) -> None:
         self._load = load
@@ -27,7 +27,7 @@ class SourceText:
         return self._text[start:end]
 
     def fill_in(self, start: int, end: int) -> str | None:
-        """Return the text for evidence without a text, or None if the text would be too long."""
+        """Return the text to fill in for evidence without text, or None if it is too long."""
         length = end - start
         if length > min(self._remaining, MAX_EVIDENCE_TEXT):
             return None
@@ -36,7 +36,7 @@ class SourceText:
 
 
 def is_same_text(claimed: str, actual: str) -> bool:
-    """Return whether two texts are equal after Unicode normalization (NFC)."""
+    """Return whether `claimed` equals `actual` after Unicode normalization (NFC)."""
     if claimed == actual:
         return True
     if claimed.isascii() and actual.isascii():
@@ -45,7 +45,7 @@ def is_same_text(claimed: str, actual: str) -> bool:
 
 
 def describe_difference(claimed: str, actual: str) -> str:
-    """Return an error message with short excerpts of `claimed` and `actual` where they differ."""
+    """Describe where `claimed` and `actual` differ, in an error message with short excerpts."""
     pairs = zip(claimed, actual, strict=False)
     min_length = min(len(claimed), len(actual))
     position = next(

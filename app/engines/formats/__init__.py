@@ -30,7 +30,7 @@ from app.engines.formats import (
 )
 from app.engines.formats.labels import LabelBuilder, merge_fields
 from app.engines.formats.model import (
-    KEEPS,
+    TAG_SET_PARTS,
     Format,
     FormatError,
     ImageFormat,
@@ -43,7 +43,7 @@ from app.engines.formats.processes import ProcessWriter
 
 __all__ = [
     "FORMATS",
-    "KEEPS",
+    "TAG_SET_PARTS",
     "Format",
     "FormatError",
     "ImageFormat",
@@ -80,7 +80,9 @@ def check_options(format_id: str, options: object) -> dict[str, Any]:
     option_schemas: Mapping[str, Any] = FORMATS[format_id].options_schema["properties"]
     for name in values:
         if name not in option_schemas:
-            message = f"is unknown; options of {format_id}: {', '.join(option_schemas) or 'none'}"
+            message = (
+                f"is unknown; {format_id} has these options: {', '.join(option_schemas) or 'none'}"
+            )
             raise FormatError(f"options.{_replace_unprintable(name)}", message)
     try:
         error = next(_get_validator(format_id).iter_errors(values), None)

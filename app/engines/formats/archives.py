@@ -21,12 +21,12 @@ _ENTRY_ATTRIBUTES = (
 
 
 class ArchiveWriter:
-    """A writer of a ZIP archive with fixed timestamps, to an output that need not be seekable."""
+    """A writer that streams a ZIP archive with fixed timestamps to a file or a pipe."""
 
     def __init__(self, out: BinaryIO) -> None:
         # For an output that cannot seek, `zipfile` calls only the methods of `_OutputFile`.
         self._zip = _Archive(cast("IO[bytes]", _OutputFile(out)), "w")
-        self._entries = _Entries()
+        self._entries = _EntryList()
         # For a million entries, the list of `zipfile` would take half a gigabyte of memory.
         self._zip.filelist = cast("list[zipfile.ZipInfo]", self._entries)
         self._zip.NameToInfo = _EmptyNameIndex()
@@ -59,7 +59,7 @@ class Spool:
         self._is_empty = True
 
     def add(self, value: bytes) -> None:
-        """Add the JSON of one value."""
+        """Append one value, which must be valid JSON."""
         self._file.write(value if self._is_empty else b",\n" + value)
         self._is_empty = False
 
@@ -115,8 +115,8 @@ class _OutputFile:
         """Do nothing; the owner of the output flushes it."""
 
 
-class _Entries:
-    """A list of the archive's entries that is kept in a temporary file."""
+class _EntryList:
+    """A list of the archive's entries, which is kept in a temporary file to save memory."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="export-")  # noqa: SIM115 - closed by `close`
@@ -144,7 +144,7 @@ class _Entries:
 
 
 class _EmptyNameIndex(dict[str, zipfile.ZipInfo]):
-    """A name index that stays empty to save memory, because no entry is looked up by name."""
+    """A name index that stays empty to save memory. No entry is looked up by name."""
 
     def __setitem__(self, name: str, entry: zipfile.ZipInfo) -> None:
-        """Do nothing."""
+        """Ignore the entry."""

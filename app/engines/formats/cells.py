@@ -36,7 +36,7 @@ def is_number(text: str) -> bool:
 
 
 def get_headers(field: Field, path: str) -> list[str]:
-    """Return the names of a field's columns, as pandas.json_normalize would name them.
+    """Return the headers of a field's columns, as pandas.json_normalize would name them.
 
     `path` is the path of the field in the JSON row. Money has two columns, other types have one.
     """
@@ -71,15 +71,15 @@ def format_cell(value: object, separator: str, escape: EscapeText) -> str:
     return text if isinstance(value, int | float) else escape(text)
 
 
-def _join_values(texts: list[str], separator: str, escape: EscapeText) -> str:
-    """Join texts to one cell, and escape the cell if it could be a formula.
+def _join_values(values: list[str], separator: str, escape: EscapeText) -> str:
+    """Join values into one cell, and escape the cell if it could be a formula.
 
-    Numbers joined by a safe separator need no escaping. Any other text, or a separator that is an
+    Numbers joined by a safe separator need no escaping. Any other value, or a separator that is an
     operator, could make the whole cell a formula.
     """
-    joined = separator.join(texts)
+    joined = separator.join(values)
     if separator.strip(" ") in _SAFE_SEPARATORS and all(
-        not item or is_number(item) for item in texts
+        not item or is_number(item) for item in values
     ):
         return joined
     return escape(joined)

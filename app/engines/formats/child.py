@@ -41,7 +41,7 @@ def run(lines: BinaryIO, out: BinaryIO) -> int:
 def main() -> int:
     """Read from standard input and write to standard output, and return the exit status.
 
-    Other code that prints to standard output writes to standard error instead.
+    Anything else that the process prints to standard output goes to standard error.
     """
     # Rows contain no reference cycles; searching for cycles would take a quarter of the time.
     gc.freeze()

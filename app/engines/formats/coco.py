@@ -27,27 +27,29 @@ _OPTIONS: dict[str, Any] = {
             "enum": ["regions", "all"],
             "default": "regions",
             "description": (
-                "regions: each field of type region is a category. all: each field is a category, "
-                "and its boxes come from the evidence; evidence without a box gets the box around "
-                "the words that it marks."
+                "The fields that become categories. regions: only fields of type region. all: all "
+                "fields, with the boxes from their evidence; evidence without a box gets the box "
+                "around the words that it marks."
             ),
         },
         "pages": {
             "enum": ["all", "labeled"],
             "default": "all",
-            "description": "The pages to write as images: all, or only pages with annotations.",
+            "description": (
+                "The pages to write as images: all pages, or only pages with annotations."
+            ),
         },
         "width": {
             "type": "integer",
             "minimum": 100,
             "maximum": 4000,
             "default": 1000,
-            "description": "The width of the images in pixels.",
+            "description": "The width of the page images in pixels.",
         },
         "image_format": {
             "enum": ["jpeg", "png"],
             "default": "jpeg",
-            "description": "The format of the images.",
+            "description": "The file format of the page images.",
         },
     },
     "additionalProperties": False,
@@ -168,12 +170,12 @@ class CocoWriter(DocumentWriter):
 
 
 def _compute_size(page: Page, width: int) -> tuple[int, int]:
-    """Return the image size that a page should have, for use if the size cannot be read."""
+    """Compute the expected size of a page image, for use if the size cannot be read."""
     return width, max(1, math.ceil(width * page.height / (page.width or 1)))
 
 
 def _list_categories(fields: Sequence[Field], *, only_regions: bool) -> list[str]:
-    """Return the tag keys of all fields and table columns, or only of those with type region."""
+    """Return the tag keys of all fields and table columns, or only those of type region."""
     columns = [(field["key"], field) for field in fields if field["type"] != "table"]
     columns += [
         (f"{field['key']}.{column['key']}", column)

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from app.engines.formats.documents import DocumentWriter
 from app.engines.formats.model import Field, Format, Page, Row, Source, Word
-from app.engines.formats.stretches import list_text_spans, select_disjoint, tag_words
+from app.engines.formats.stretches import list_text_spans, select_disjoint_spans, tag_words
 
 _CHUNK_CHARS = 1 << 18  # characters
 _BLOCK_START = "-DOCSTART-"
@@ -25,9 +25,9 @@ _OPTIONS: dict[str, Any] = {
             "enum": list(_FILLERS),
             "default": "plain",
             "description": (
-                "plain: token and tag. boxes: token, x0, y0, x1, y1 (from 0 to 1, measured from "
-                "the top left of the page) and tag. conll2003: token, -X-, O and tag, the four "
-                "columns of CoNLL-2003."
+                "The columns of each line. plain: token and tag. boxes: token, x0, y0, x1, y1 "
+                "(from 0 to 1, measured from the top left of the page) and tag. conll2003: token, "
+                "-X-, O and tag, the four columns of CoNLL-2003."
             ),
         },
     },
@@ -52,7 +52,7 @@ class ConllWriter(DocumentWriter):
         self._chars = 0
 
     def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
-        text_spans = select_disjoint(list_text_spans(row))
+        text_spans = select_disjoint_spans(list_text_spans(row))
         self._add_line(f"{_BLOCK_START}{_FILLERS[self._columns]} O")
         self._add_line("")
         has_words = False
@@ -92,13 +92,13 @@ class ConllWriter(DocumentWriter):
 
 
 def _split_text(text: str) -> Iterator[Word]:
-    """Split a text at white space, and yield the tokens as words without a box."""
+    """Split text at white space, and yield the tokens as words without a box."""
     for match in _TOKEN.finditer(text):
         yield Word(match.group(), _NO_BOX, *match.span())
 
 
 def _clean_token(text: str) -> str:
-    """Convert a token to one column that no reader mistakes for the start of a block."""
+    """Replace white space and controls in a token, and escape a token that begins a block."""
     token = _BREAKING_CHARACTERS.sub("\ufffd", text) or "\ufffd"
     return f"_{token}" if token.startswith(_BLOCK_START) else token
 

@@ -30,7 +30,7 @@ _OPTIONS: dict[str, Any] = {
         "delimiter": {
             "enum": [",", ";", "\t", "|"],
             "default": ",",
-            "description": "The separator between two cells.",
+            "description": "The character that separates the cells of a line.",
         },
         "separator": {
             "type": "string",
@@ -43,20 +43,20 @@ _OPTIONS: dict[str, Any] = {
             "enum": ["join", "explode"],
             "default": "join",
             "description": (
-                "join: one line per tag set, with each table as JSON in one cell. explode: one "
-                "line per table row, with a column for each of the table's columns; all other "
-                "cells are repeated."
+                "How to write tables. join: one line per tag set, with each table as JSON in one "
+                "cell. explode: one line per table row, with a column for each of the table's "
+                "columns; all other cells are repeated."
             ),
         },
         "header": {
             "type": "boolean",
             "default": True,
-            "description": "Write the column names first.",
+            "description": "Write the column names in the first line.",
         },
         "bom": {
             "type": "boolean",
             "default": False,
-            "description": "Write a byte order mark first, so that Excel detects UTF-8.",
+            "description": "Start the file with a byte order mark, so that Excel detects UTF-8.",
         },
         "raw": {
             "type": "boolean",

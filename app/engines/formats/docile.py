@@ -31,7 +31,9 @@ _OPTIONS: dict[str, Any] = {
             "pattern": "^[a-z0-9][a-z0-9_-]*$",
             "maxLength": 32,
             "default": "train",
-            "description": "The name of the index file, which lists the ids of the documents.",
+            "description": (
+                "The name (without .json) of the index file, which lists the ids of the documents."
+            ),
         },
         "files": {
             "type": "boolean",
@@ -141,7 +143,7 @@ def _get_line_item_key(tag: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def _number_line_items(tags: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], int]:
-    """Return a unique number, counted from 1, for each row of each table."""
+    """Assign consecutive numbers, starting at 1, to the rows of all tables."""
     rows = {_get_line_item_key(tag) for tag in tags if tag.get("row") is not None}
     return {row: number for number, row in enumerate(sorted(rows), start=1)}
 

@@ -19,14 +19,14 @@ _ARTIFACT_PROPERTIES = (
     "archived",
 )
 _SCHEMA_PROPERTIES = ("id", "name", "version_id", "version")
-_PEOPLE_PROPERTIES = ("labeler_id", "reviewer_id", "submitted_at", "decided_at")
+_PEOPLE_AND_DATE_PROPERTIES = ("labeler_id", "reviewer_id", "submitted_at", "decided_at")
 
 COMMON_HEADERS = (
     *_TAG_SET_PROPERTIES,
     *(f"artifact.{name}" for name in _ARTIFACT_PROPERTIES),
     "artifact.metadata",
     *(f"schema.{name}" for name in _SCHEMA_PROPERTIES),
-    *_PEOPLE_PROPERTIES,
+    *_PEOPLE_AND_DATE_PROPERTIES,
 )
 """The names of the columns before the field columns."""
 
@@ -39,7 +39,7 @@ def list_common_values(row: Row) -> list[Any]:
         *(artifact.get(name) for name in _ARTIFACT_PROPERTIES),
         artifact.get("metadata") or None,
         *(schema.get(name) for name in _SCHEMA_PROPERTIES),
-        *(row.get(name) for name in _PEOPLE_PROPERTIES),
+        *(row.get(name) for name in _PEOPLE_AND_DATE_PROPERTIES),
     ]
 
 

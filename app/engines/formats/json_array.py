@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
 from app.engines.formats.json_lines import JsonLinesWriter
-from app.engines.formats.model import KEEPS, NO_OPTIONS, Field, Format
+from app.engines.formats.model import NO_OPTIONS, TAG_SET_PARTS, Field, Format
 from app.engines.formats.sample import render_sample
 
 
 class JsonArrayWriter(JsonLinesWriter):
-    """A writer that joins the JSON of tag sets to one array, without parsing it."""
+    """A writer that joins the JSON of all tag sets into one array, without parsing it."""
 
     def __init__(self, out: BinaryIO) -> None:
         super().__init__(out, prefix=b"[\n", separator=b",\n", end=b"")
@@ -41,7 +41,7 @@ FORMAT = Format(
         "exports prefer jsonl, because many programs read a whole array into memory."
     ),
     options_schema=NO_OPTIONS,
-    keeps=KEEPS,
+    keeps=TAG_SET_PARTS,
     default_parts=("evidence",),
     sample=render_sample(_create_writer, {}),
     writer=_create_writer,

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from app.engines.formats.model import KEEPS, NO_OPTIONS, Field, Format, Row
+from app.engines.formats.model import NO_OPTIONS, TAG_SET_PARTS, Field, Format, Row
 from app.engines.formats.sample import render_sample
 
 _CHUNK_BYTES = 1 << 18  # bytes
@@ -16,7 +16,7 @@ class JsonLinesWriter:
     """A writer that copies the JSON of tag sets without parsing it.
 
     `prefix` is written before the first tag set, `separator` between tag sets, and `end` after
-    each.
+    each tag set.
     """
 
     def __init__(
@@ -27,8 +27,8 @@ class JsonLinesWriter:
         self._buffer = bytearray(prefix)
         self._separator = separator
         self._end = end
-        self._is_inside = False
-        """True if a tag set is incomplete, because its last chunk has not been added yet."""
+        self._is_incomplete = False
+        """True if the last chunk of the current tag set has not been added yet."""
 
     def write(self, row: Row) -> None:
         """Add one tag set; NaN and infinite numbers become null."""
@@ -49,10 +49,10 @@ class JsonLinesWriter:
             # JSON allows line breaks only between its tokens.
             chunk = chunk.replace(b"\r", b" ").replace(b"\n", b" ")
         buffer = self._buffer
-        if self.rows and not self._is_inside:
+        if self.rows and not self._is_incomplete:
             buffer += self._separator
         buffer += chunk
-        self._is_inside = not is_last
+        self._is_incomplete = not is_last
         if is_last:
             buffer += self._end
             self.rows += 1
@@ -83,11 +83,11 @@ FORMAT = Format(
     media_type="application/x-ndjson",
     extension="jsonl",
     description=(
-        "One line per tag set, with a JSON object: the document, schema version, people, dates and "
-        "labels by key. If requested, it includes tags with evidence, text and history."
+        "One JSON object per line, for one tag set: the document, schema version, people, dates "
+        "and labels by field key. If requested, it includes tags with evidence, text and history."
     ),
     options_schema=NO_OPTIONS,
-    keeps=KEEPS,
+    keeps=TAG_SET_PARTS,
     default_parts=("evidence",),
     sample=render_sample(_create_writer, {}),
     writer=_create_writer,

@@ -24,7 +24,7 @@ _OPTIONS: dict[str, Any] = {
             "enum": ["annotations", "predictions"],
             "default": "annotations",
             "description": (
-                "annotations: the tags are finished annotations. predictions: the tags are "
+                "How to write the tags. annotations: as finished annotations. predictions: as "
                 "suggestions that annotators in Label Studio accept or change."
             ),
         },
@@ -32,7 +32,7 @@ _OPTIONS: dict[str, Any] = {
             "type": "boolean",
             "default": True,
             "description": (
-                "Write the labeling configuration of the project into the first task, as "
+                "Write a labeling configuration for the project into the first task, as "
                 "`meta.labeling_config`."
             ),
         },
@@ -74,7 +74,7 @@ class LabelStudioWriter(ParsingWriter):
         self._array.close()
 
     def _build_results(self, row: Row) -> list[dict[str, Any]]:
-        """Return the results for text spans, followed by those for values without a text span."""
+        """Build the results for text spans, and then the results for values without a text span."""
         text = row.get("text") or ""
         non_bmp_indexes = [match.start() for match in _NON_BMP.finditer(text)]
         spans: list[dict[str, Any]] = []
@@ -83,17 +83,17 @@ class LabelStudioWriter(ParsingWriter):
             name, value = tag["field"], tag.get("value")
             offsets = _list_offsets(tag, text) if name in self._columns else []
             spans += [
-                _build_span(tag, span_offsets, number, text, non_bmp_indexes)
+                _build_span_result(tag, span_offsets, number, text, non_bmp_indexes)
                 for span_offsets in offsets
             ]
             if not offsets and value is not None:
                 values.setdefault(name, []).append(value)
-        results = spans + self._build_values(values)
+        results = spans + self._build_value_results(values)
         prefix = row.get("tag_set_id") or self.rows
         return [{"id": f"{prefix}-{index}", **result} for index, result in enumerate(results)]
 
-    def _build_values(self, values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-        """Return the results for values without a text span, one result for each control."""
+    def _build_value_results(self, values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+        """Build the results for values without a text span, one result for each control."""
         results: list[dict[str, Any]] = []
         other_texts: list[str] = []
         for name, items in values.items():
@@ -102,11 +102,11 @@ class LabelStudioWriter(ParsingWriter):
             if choices is None or (choices and not choices.issuperset(texts)):
                 other_texts += [f"{name}: {text}" for text in texts]
             elif choices:
-                results.append(_build_value(name, "choices", list(dict.fromkeys(texts))))
+                results.append(_build_value_result(name, "choices", list(dict.fromkeys(texts))))
             else:
-                results.append(_build_value(name, "textarea", texts))
+                results.append(_build_value_result(name, "textarea", texts))
         if other_texts:
-            results.append(_build_value(config.OTHER, "textarea", other_texts))
+            results.append(_build_value_result(config.OTHER, "textarea", other_texts))
         return results
 
 
@@ -158,14 +158,14 @@ def _list_offsets(tag: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
     )
 
 
-def _build_span(
+def _build_span_result(
     tag: Mapping[str, Any],
     offsets: tuple[int, int],
     number: int,
     text: str,
     non_bmp_indexes: Sequence[int],
 ) -> dict[str, Any]:
-    """Return the result for a text span.
+    """Build the result for a text span.
 
     The offsets are converted from code points to UTF-16 units, which Label Studio counts.
     """
@@ -188,7 +188,7 @@ def _build_span(
     return result
 
 
-def _build_value(name: str, type_: str, texts: list[str]) -> dict[str, Any]:
+def _build_value_result(name: str, type_: str, texts: list[str]) -> dict[str, Any]:
     key = "choices" if type_ == "choices" else "text"
     return {"from_name": name, "to_name": config.TEXT, "type": type_, "value": {key: texts}}
 

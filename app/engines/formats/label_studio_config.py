@@ -29,18 +29,18 @@ def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
 
 
 def list_choices(field: Field) -> list[str]:
-    """Return the values that can be chosen for a boolean or choice field, or an empty list."""
+    """Return the choices for a boolean or choice field, or an empty list for all other fields."""
     if field["type"] == "boolean":
         return ["true", "false"]
     options = field.get("options") or () if field["type"] == "choice" else ()
-    return [option["value"] for option in options if is_writable(option["value"])]
+    return [option["value"] for option in options if is_shown_unchanged(option["value"])]
 
 
-def is_writable(value: str) -> bool:
+def is_shown_unchanged(value: str) -> bool:
     """Return whether Label Studio shows a value unchanged.
 
-    It does not show empty values, values that are invalid in XML, or values with a leading dollar
-    sign, which it treats as variables.
+    The exceptions are empty values, values that are invalid in XML, and values with a leading
+    dollar sign, which Label Studio treats as variables.
     """
     return (
         bool(value.strip()) and not value.startswith("$") and _INVALID_IN_XML.search(value) is None
@@ -48,7 +48,7 @@ def is_writable(value: str) -> bool:
 
 
 def build_config(columns: Mapping[str, Field]) -> str:
-    """Build the labeling configuration as XML; `columns` is returned by `list_columns`."""
+    """Build the labeling configuration as XML. `columns` is the result of `list_columns`."""
     return "\n".join(["<View>", *_build_labels(columns), *_build_controls(columns), "</View>"])
 
 
@@ -64,7 +64,7 @@ def _build_labels(columns: Mapping[str, Field]) -> Iterator[str]:
 def _build_controls(columns: Mapping[str, Field]) -> Iterator[str]:
     for name, field in columns.items():
         label = field.get("label") or name
-        yield f"  <Header value={_quote(label if is_writable(label) else name)}/>"
+        yield f"  <Header value={_quote(label if is_shown_unchanged(label) else name)}/>"
         choices = list_choices(field)
         if not choices:
             yield _build_text_area(name)

@@ -7,7 +7,7 @@ from app.engines.formats.model import Field
 
 
 class LabelBuilder:
-    """Converts the tags of one schema version to labels."""
+    """A builder that converts the tags of a tag set to labels, for one schema version."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._keys = [field["key"] for field in fields]
@@ -16,9 +16,9 @@ class LabelBuilder:
         )
 
     def build(self, tags: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-        """Return a tag set's labels by field key, in schema order.
+        """Build a tag set's labels from its tags, by field key and in schema order.
 
-        The label is a value, or a list of values if the field has multiple values. For a table, it
+        A label is a value, or a list of values if the field has multiple values. For a table, it
         is a list of rows, and each row maps column keys to values. Rows are sorted by number, and
         unused numbers leave no gap. Fields without a tag are omitted. `check_tags` must have
         accepted the tags.
@@ -45,7 +45,7 @@ class LabelBuilder:
 
 
 def merge_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
-    """Return the fields that occur in any schema version, each once.
+    """Merge the fields of all schema versions, so that each field occurs once.
 
     If definitions of a field differ, the first one is used, so pass the newest version first. A
     field that has multiple values in any version has multiple values in the result.

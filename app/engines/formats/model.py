@@ -7,8 +7,8 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, TypeAlias
 Field: TypeAlias = Mapping[str, Any]
 Row: TypeAlias = Mapping[str, Any]
 
-KEEPS = ("values", "tables", "evidence", "confidence", "text", "history")
-"""The parts of a tag set that a format may keep."""
+TAG_SET_PARTS = ("values", "tables", "evidence", "confidence", "text", "history")
+"""The parts of a tag set, of which each format keeps some or all."""
 
 NO_OPTIONS: Mapping[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -82,7 +82,7 @@ ImageFormat: TypeAlias = Literal["png", "jpeg"]
 
 
 class Source(Protocol):
-    """Access to the rows' documents, which the caller provides to writers that need them.
+    """Access to the rows' documents. The caller provides it to writers that need documents.
 
     In all methods, `artifact` is the property `artifact` of a row.
     """
@@ -119,12 +119,12 @@ class Format:
     """The description and the writer of an export format.
 
     `options_schema` is a JSON Schema 2020-12 with a default for every option. `keeps` lists the
-    parts from KEEPS that the format preserves. Of the parts evidence, text and history,
-    `default_parts` are included unless a client requests otherwise, and `required_parts` cannot be
-    left out. A format has a `writer`, or a `document_writer` if it needs the pages or the file of
-    each document. If `keeps_removed` is true, the file has rows for removed tag sets, with the
-    status `removed` and without labels. If `needs_process` is true, the writer needs much memory or
-    time, and an export runs it in a separate process (see `processes`).
+    parts from TAG_SET_PARTS that the format preserves. `default_parts` lists which of evidence,
+    text and history are included unless a client requests otherwise; `required_parts` lists which
+    of them cannot be left out. A format has a `writer`, or a `document_writer` if it needs the
+    pages or the file of each document. If `keeps_removed` is true, the file has rows for removed
+    tag sets, with the status `removed` and without labels. If `needs_process` is true, the writer
+    needs much memory or time, and an export runs it in a separate process (see `processes`).
     """
 
     id: str

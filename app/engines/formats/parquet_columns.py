@@ -17,11 +17,11 @@ _ARTIFACT_TEXT_COLUMNS = ("id", "name", "external_id", "media_type", "sha256", "
 _SCHEMA_TEXT_COLUMNS = ("id", "name", "version_id")
 _TAG_PROPERTIES = ("field", "value", "row", "confidence", "source", "evidence")
 _EVIDENCE_PROPERTIES = ("page", "box", "start", "end", "text")
-_EMPTY: Mapping[str, Any] = {}
+_EMPTY_OBJECT: Mapping[str, Any] = {}
 
 
 class BatchBuilder:
-    """Converts lists of tag sets to Arrow record batches.
+    """A builder that converts lists of tag sets to Arrow record batches.
 
     Args:
         arrow: the module `pyarrow`.
@@ -37,70 +37,75 @@ class BatchBuilder:
 
     def build(self, rows: Sequence[Row]) -> Any:
         """Convert tag sets to a record batch with one row for each tag set."""
-        columns = self._build_texts(rows, _TEXT_COLUMNS)
+        columns = self._build_string_columns(rows, _TEXT_COLUMNS)
         revisions = [row.get("revision") for row in rows]
         columns["revision"] = self._arrow.array(revisions, type=self._arrow.int32())
-        columns |= {name: self._build_times(rows, name) for name in ("submitted_at", "decided_at")}
-        columns["artifact"] = self._build_artifacts([row.get("artifact") for row in rows])
-        columns["schema"] = self._build_schemas([row.get("schema") for row in rows])
+        columns |= {
+            name: self._build_timestamp_column(rows, name)
+            for name in ("submitted_at", "decided_at")
+        }
+        columns["artifact"] = self._build_artifact_column([row.get("artifact") for row in rows])
+        columns["schema"] = self._build_schema_column([row.get("schema") for row in rows])
         columns["labels"], other_labels = self._labels.build(
             [row.get("labels") or {} for row in rows]
         )
-        columns["other_labels"] = self._build_text(other_labels)
-        columns["tags"] = _TagBuilder(self._arrow).build([row.get("tags") for row in rows])
+        columns["other_labels"] = self._build_string_column(other_labels)
+        columns["tags"] = _TagColumnBuilder(self._arrow).build([row.get("tags") for row in rows])
         arrays = [columns[name] for name in self._schema.names]
         return self._arrow.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _build_text(self, values: Sequence[str | None]) -> Any:
+    def _build_string_column(self, values: Sequence[str | None]) -> Any:
         return self._arrow.array(values, type=self._arrow.string())
 
-    def _build_texts(self, items: Sequence[Row], names: tuple[str, ...]) -> dict[str, Any]:
+    def _build_string_columns(self, items: Sequence[Row], names: tuple[str, ...]) -> dict[str, Any]:
         columns = zip(names, _transpose(items, names), strict=True)
-        return {name: self._build_text(values) for name, values in columns}
+        return {name: self._build_string_column(values) for name, values in columns}
 
-    def _build_times(self, rows: Sequence[Row], name: str) -> Any:
+    def _build_timestamp_column(self, rows: Sequence[Row], name: str) -> Any:
         type_ = self._arrow.timestamp("us", tz="UTC")
-        return self._build_text([row.get(name) for row in rows]).cast(type_)
+        return self._build_string_column([row.get(name) for row in rows]).cast(type_)
 
-    def _build_artifacts(self, artifacts: Sequence[Mapping[str, Any] | None]) -> Any:
+    def _build_artifact_column(self, artifacts: Sequence[Mapping[str, Any] | None]) -> Any:
         arrow = self._arrow
-        non_null_artifacts = [artifact or _EMPTY for artifact in artifacts]
-        columns = self._build_texts(non_null_artifacts, _ARTIFACT_TEXT_COLUMNS)
+        non_null_artifacts = [artifact or _EMPTY_OBJECT for artifact in artifacts]
+        columns = self._build_string_columns(non_null_artifacts, _ARTIFACT_TEXT_COLUMNS)
         metadata = [
             dump_json(a["metadata"]) if a.get("metadata") else None for a in non_null_artifacts
         ]
-        columns["metadata"] = self._build_text(metadata)
+        columns["metadata"] = self._build_string_column(metadata)
         pages = [a.get("page_count") for a in non_null_artifacts]
         columns["page_count"] = arrow.array(pages, type=arrow.int32())
         for name in ("gold", "archived"):
             columns[name] = arrow.array(
                 [a.get(name) for a in non_null_artifacts], type=arrow.bool_()
             )
-        return self._build_structure("artifact", columns, [a is None for a in artifacts])
+        return self._build_struct_column("artifact", columns, [a is None for a in artifacts])
 
-    def _build_schemas(self, schemas: Sequence[Mapping[str, Any] | None]) -> Any:
+    def _build_schema_column(self, schemas: Sequence[Mapping[str, Any] | None]) -> Any:
         arrow = self._arrow
-        non_null_schemas = [schema or _EMPTY for schema in schemas]
-        columns = self._build_texts(non_null_schemas, _SCHEMA_TEXT_COLUMNS)
+        non_null_schemas = [schema or _EMPTY_OBJECT for schema in schemas]
+        columns = self._build_string_columns(non_null_schemas, _SCHEMA_TEXT_COLUMNS)
         versions = [s.get("version") for s in non_null_schemas]
         columns["version"] = arrow.array(versions, type=arrow.int32())
-        return self._build_structure("schema", columns, [s is None for s in schemas])
+        return self._build_struct_column("schema", columns, [s is None for s in schemas])
 
-    def _build_structure(self, name: str, columns: Mapping[str, Any], null_mask: list[bool]) -> Any:
+    def _build_struct_column(
+        self, name: str, columns: Mapping[str, Any], null_mask: list[bool]
+    ) -> Any:
         fields = list(self._schema.field(name).type)
         arrays = [columns[field.name] for field in fields]
         mask = self._arrow.array(null_mask)
         return self._arrow.StructArray.from_arrays(arrays, fields=fields, mask=mask)
 
 
-class _TagBuilder:
-    """Builds the column `tags`, with the evidence of each tag."""
+class _TagColumnBuilder:
+    """A builder for the Arrow column `tags`, which includes the evidence of each tag."""
 
     def __init__(self, arrow: Any) -> None:
         self._arrow = arrow
 
     def build(self, tag_lists: Sequence[list[Mapping[str, Any]] | None]) -> Any:
-        """Return the column for the tag lists of all tag sets; None becomes null."""
+        """Build the column from the tag lists of all tag sets; None becomes null."""
         offsets: list[int | None] = []
         count = 0
         for tags in tag_lists:
@@ -116,19 +121,21 @@ class _TagBuilder:
                 arrow.array(row, type=arrow.int32()),
                 arrow.array(confidence, type=arrow.float64()),
                 arrow.array(source, type=arrow.string()),
-                self._build_list(evidence, self._build_evidence),
+                self._build_list_column(evidence, self._build_evidence_column),
             ],
             names=_TAG_PROPERTIES,
         )
         return self._wrap_in_lists([*offsets, count], structure)
 
-    def _build_evidence(self, pieces: list[Mapping[str, Any]]) -> Any:
+    def _build_evidence_column(self, pieces: list[Mapping[str, Any]]) -> Any:
         arrow = self._arrow
         page, box, start, end, text = _transpose(pieces, _EVIDENCE_PROPERTIES)
         return arrow.StructArray.from_arrays(
             [
                 arrow.array(page, type=arrow.int32()),
-                self._build_list(box, lambda edges: arrow.array(edges, type=arrow.float64())),
+                self._build_list_column(
+                    box, lambda edges: arrow.array(edges, type=arrow.float64())
+                ),
                 arrow.array(start, type=arrow.int64()),
                 arrow.array(end, type=arrow.int64()),
                 arrow.array(text, type=arrow.string()),
@@ -136,10 +143,10 @@ class _TagBuilder:
             names=_EVIDENCE_PROPERTIES,
         )
 
-    def _build_list(
+    def _build_list_column(
         self, lists: Sequence[list[Any] | None], build: Callable[[list[Any]], Any]
     ) -> Any:
-        """Return a column of lists; `build` converts the concatenated list items to a column."""
+        """Build a column of lists; `build` converts the concatenated list items to a column."""
         offsets: list[int | None] = []
         items: list[Any] = []
         for list_items in lists:
@@ -155,7 +162,7 @@ class _TagBuilder:
 def _transpose(
     items: Sequence[Mapping[str, Any]], names: tuple[str, ...]
 ) -> Sequence[Sequence[Any]]:
-    """Return one list for each property in `names`, with the values of all items.
+    """Transpose `items`: return, for each property in `names`, a list with the items' values.
 
     Missing values are None.
     """

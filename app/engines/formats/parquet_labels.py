@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any, TypeAlias
 
 from app.engines.formats.model import Field
-from app.engines.formats.parquet_values import AMOUNT, build_converter, is_text
+from app.engines.formats.parquet_values import AMOUNT_PATTERN, build_converter, is_text
 from app.engines.formats.parsing import dump_json
 
 _Labels: TypeAlias = Sequence[Mapping[str, Any]]
@@ -18,11 +18,11 @@ _NONE_TYPE = type(None)
 
 
 class UnfitColumnError(ValueError):
-    """A column that cannot be converted as a whole, because a value does not fit it."""
+    """A column cannot be converted as a whole, because a value does not fit it."""
 
 
 class LabelColumnBuilder:
-    """Builds the column `labels`, which has one child column for each field.
+    """A builder for the Arrow column `labels`, which has one child column for each field.
 
     Args:
         arrow: the module `pyarrow`.
@@ -35,7 +35,9 @@ class LabelColumnBuilder:
         self._types = list(type_)
         self._converters = {field["key"]: build_converter(field) for field in fields}
         self._builders = {
-            field["key"]: _build_texts if is_text(field) else _COLUMN_BUILDERS[field["type"]]
+            field["key"]: _build_string_column
+            if is_text(field)
+            else _COLUMN_BUILDERS[field["type"]]
             for field in fields
             if is_text(field) or (field["type"] in _COLUMN_BUILDERS and not field.get("multiple"))
         }
@@ -43,7 +45,7 @@ class LabelColumnBuilder:
     def build(self, rows: _Labels) -> tuple[Any, list[str | None]]:
         """Convert the labels of all rows, and return the column and the labels that do not fit.
 
-        The second value has, for each row, a JSON object with these labels, or None.
+        The second return value contains, for each row, a JSON object with these labels, or None.
         """
         unfit_keys: dict[int, set[str]] = {}
         known_keys = self._converters.keys()
@@ -57,10 +59,10 @@ class LabelColumnBuilder:
         return self._arrow.StructArray.from_arrays(arrays, fields=self._types), other_labels
 
     def _build_column(self, child: Any, rows: _Labels, unfit_keys: dict[int, set[str]]) -> Any:
-        """Return the child column for one field.
+        """Build the child column for one field.
 
         A value that does not fit the column becomes null, and the field's key is added to
-        `unfit_keys`, which has the keys by row number.
+        `unfit_keys`, which maps row numbers to keys.
         """
         key = child.name
         values = [labels.get(key) for labels in rows]
@@ -85,29 +87,29 @@ def _require_types(values: Sequence[Any], *types: type) -> None:
         raise UnfitColumnError
 
 
-def _build_texts(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
+def _build_string_column(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
     _require_types(values, str)
     return arrow.array(values, type=type_)
 
 
-def _build_numbers(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
+def _build_number_column(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
     _require_types(values, float)
     if not all(map(isfinite, filter(None, values))):
         raise UnfitColumnError
     return arrow.array(values, type=type_)
 
 
-def _build_integers(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
+def _build_integer_column(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
     _require_types(values, int)
     return arrow.array(values, type=type_)
 
 
-def _build_booleans(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
+def _build_boolean_column(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
     _require_types(values, bool)
     return arrow.array(values, type=type_)
 
 
-def _build_money(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
+def _build_money_column(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
     _require_types(values, dict)
     non_null_values = [value or {"amount": None, "currency": None} for value in values]
     if any(value.keys() != {"amount", "currency"} for value in non_null_values):
@@ -116,7 +118,9 @@ def _build_money(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
     currencies = [value["currency"] for value in non_null_values]
     _require_types(amounts, str)
     _require_types(currencies, str)
-    fits = [amount is not None and AMOUNT.fullmatch(amount) is not None for amount in amounts]
+    fits = [
+        amount is not None and AMOUNT_PATTERN.fullmatch(amount) is not None for amount in amounts
+    ]
     if fits != [value is not None for value in values]:
         raise UnfitColumnError
     texts = arrow.array(amounts, type=arrow.string())
@@ -126,8 +130,8 @@ def _build_money(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
 
 
 _COLUMN_BUILDERS: Mapping[str, _ColumnBuilder] = {
-    "number": _build_numbers,
-    "integer": _build_integers,
-    "boolean": _build_booleans,
-    "money": _build_money,
+    "number": _build_number_column,
+    "integer": _build_integer_column,
+    "boolean": _build_boolean_column,
+    "money": _build_money_column,
 }

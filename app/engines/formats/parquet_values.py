@@ -18,19 +18,19 @@ Convert: TypeAlias = Callable[[Any], Any]
 
 DECIMAL_DIGITS, DECIMAL_SCALE = 38, 9
 """The precision and scale of amounts, as in BigQuery's NUMERIC type."""
-AMOUNT = re.compile(
+AMOUNT_PATTERN = re.compile(
     rf"-?[0-9]{{1,{DECIMAL_DIGITS - DECIMAL_SCALE}}}(?:\.[0-9]{{1,{DECIMAL_SCALE}}})?"
 )
-"""The pattern of amounts that fit the amount column."""
+"""The pattern for amounts that fit the amount column."""
 _MIN_INT64, _MAX_INT64 = -(2**63), 2**63 - 1
 
 
 class UnfitValueError(ValueError):
-    """A value that the column of its field cannot hold."""
+    """A value does not fit the column for its field."""
 
 
 def is_text(field: Field) -> bool:
-    """Return whether the field has a single text as its label, which needs no conversion."""
+    """Return whether the field's label is a single string, which needs no conversion."""
     return not field.get("multiple") and field["type"] not in ("table", *_CONVERTERS)
 
 
@@ -101,7 +101,7 @@ def _convert_money(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping) or value.keys() != {"amount", "currency"}:
         raise UnfitValueError
     amount, currency = value["amount"], value["currency"]
-    if not isinstance(amount, str) or not AMOUNT.fullmatch(amount):
+    if not isinstance(amount, str) or not AMOUNT_PATTERN.fullmatch(amount):
         raise UnfitValueError
     return {
         "amount": Decimal(amount),

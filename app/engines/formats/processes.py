@@ -34,7 +34,7 @@ class ProcessWriter:
     """A writer that sends tag sets to a separate process, which writes the file.
 
     If the process fails, a later call raises an error: ValueError for an invalid tag set, and
-    RuntimeError otherwise.
+    RuntimeError otherwise. When the writer is deleted, the process is killed.
 
     Args:
         out: the output file; only calls to this writer write to it.
@@ -42,7 +42,7 @@ class ProcessWriter:
         fields: the union of the fields from all schema versions.
         options: the options as returned by `check_options`.
         on_wait: called several times per second while a call waits for the process. It may raise
-            an exception to stop waiting. The process is killed when the writer is deleted.
+            an exception to stop waiting.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class ProcessWriter:
                 self._on_wait()
 
     def _receive(self) -> bool:
-        """Write the available output of the process to the file, and return False at its end."""
+        """Write available output from the process to the file; return False if there is no more."""
         data = os.read(self._output, _PIPE_BYTES)
         if data:
             self._out.write(data)

@@ -29,7 +29,7 @@ def needs_words(row: Row) -> bool:
 
 
 def locate_tags(row: Row, pages: Iterable[Page]) -> Iterator[tuple[Page, list[Region]]]:
-    """Yield each page with its regions, which are in the order of the tags.
+    """Locate a row's tags on the pages: yield each page with its regions, in tag order.
 
     Evidence without a box gets one region per page: the smallest box around the words that overlap
     its offsets.
@@ -58,7 +58,7 @@ def _lacks_box(piece: Mapping[str, Any]) -> bool:
 def _locate_words(
     page: Page, evidence: Sequence[tuple[int, Mapping[str, Any]]]
 ) -> Iterator[Region]:
-    """Yield, for each piece of evidence, a region around the page's words that overlap it."""
+    """Yield, for each piece of evidence on the page, a region around the words that it marks."""
     words = sorted(page.words, key=lambda word: word.start) if evidence else []
     starts, ends = [word.start for word in words], [word.end for word in words]
     for number, piece in evidence:

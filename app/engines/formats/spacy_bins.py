@@ -34,7 +34,7 @@ _OPTIONS: dict[str, Any] = {
             "enum": list(_LANGUAGES),
             "default": "xx",
             "description": (
-                "The language whose tokenizer splits the texts; use the language of the pipeline "
+                "The language whose tokenizer splits the text; use the language of the pipeline "
                 "that you train. xx is spaCy's tokenizer for multiple languages."
             ),
         },
@@ -88,7 +88,7 @@ class SpacyWriter(ParsingWriter):
             self._start_part()
 
     def close(self) -> None:
-        """Write the last DocBin file and complete the ZIP; without tag sets, the file is empty."""
+        """Write the last DocBin file, and complete the ZIP. It has at least one DocBin file."""
         if not self._is_open:
             return
         self._is_open = False
@@ -109,7 +109,7 @@ class SpacyWriter(ParsingWriter):
 
 
 def _build_span(doc: Any, text: str, text_span: TextSpan) -> Any:
-    """Return a spaCy span of all tokens that a text span overlaps, or None if it marks no text.
+    """Build a spaCy span of all tokens that a text span overlaps, or None if it marks no text.
 
     Leading and trailing white space is removed, because spaCy does not train on entities with it.
     The id of the span is the index of the tag in the tag set.
@@ -158,8 +158,8 @@ FORMAT = Format(
     extension="zip",
     description=(
         "A ZIP with DocBin files for spaCy 3, one document per tag set. Tags with offsets in the "
-        "text are spans of whole tokens; if spans overlap, the longest is an entity. The labels "
-        "are JSON in the user data."
+        "text become spans of whole tokens; if spans overlap, the longest becomes an entity. The "
+        "labels are stored as JSON in the user data."
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables", "evidence", "text"),

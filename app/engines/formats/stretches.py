@@ -22,7 +22,7 @@ class TextSpan(NamedTuple):
 def list_text_spans(row: Row) -> list[TextSpan]:
     """Return the text spans of all tags, in the order of the tags.
 
-    A tag that marks a span twice gets that span only once.
+    If a tag marks the same span twice, the span is returned once for this tag.
     """
     text_spans = [
         TextSpan(piece["start"], piece["end"], tag["field"], number)
@@ -39,40 +39,44 @@ def has_offsets(piece: Mapping[str, Any]) -> bool:
     return start is not None and end is not None and 0 <= start < end
 
 
-def select_disjoint(text_spans: Iterable[TextSpan]) -> list[TextSpan]:
+def select_disjoint_spans(text_spans: Iterable[TextSpan]) -> list[TextSpan]:
     """Select text spans that do not overlap, and return them in text order.
 
     Of overlapping spans, the longest is kept. Of equally long spans, the span that starts first is
-    kept; if they start together, the span of the first tag.
+    kept. If they start at the same offset, the span of the first tag is kept.
     """
-    chosen: list[TextSpan] = []
+    selected_spans: list[TextSpan] = []
     starts: list[int] = []
-    ordered = sorted(text_spans, key=lambda span: (span.start - span.end, span.start, span.tag))
-    for span in ordered:
+    ordered_spans = sorted(
+        text_spans, key=lambda span: (span.start - span.end, span.start, span.tag)
+    )
+    for span in ordered_spans:
         index = bisect_left(starts, span.start)
-        if index < len(chosen) and chosen[index].start < span.end:
+        if index < len(selected_spans) and selected_spans[index].start < span.end:
             continue
-        if index and chosen[index - 1].end > span.start:
+        if index and selected_spans[index - 1].end > span.start:
             continue
-        chosen.insert(index, span)
+        selected_spans.insert(index, span)
         starts.insert(index, span.start)
-    return chosen
+    return selected_spans
 
 
 def tag_words(words: Sequence[Word], text_spans: Sequence[TextSpan]) -> list[tuple[Word, str]]:
-    """Return the words in text order, each with its IOB2 tag.
+    """Tag words with IOB2 tags, and return the words in text order with their tags.
 
     `text_spans` must be in text order and must not overlap. A word belongs to the first span that
     overlaps it. The first word in a span gets a B tag, even if the span begins before that word.
     """
-    tagged: list[tuple[Word, str]] = []
+    tagged_words: list[tuple[Word, str]] = []
     index, current_index = 0, -1
     for word in sorted(words, key=lambda word: word.start):
         while index < len(text_spans) and text_spans[index].end <= word.start:
             index += 1
         if index == len(text_spans) or text_spans[index].start >= word.end:
-            tagged.append((word, "O"))
+            tagged_words.append((word, "O"))
             continue
-        tagged.append((word, f"{'I' if current_index == index else 'B'}-{text_spans[index].field}"))
+        tagged_words.append(
+            (word, f"{'I' if current_index == index else 'B'}-{text_spans[index].field}")
+        )
         current_index = index
-    return tagged
+    return tagged_words

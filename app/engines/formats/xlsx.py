@@ -23,7 +23,7 @@ from app.engines.formats.parsing import ParsingWriter
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 
 MAX_ROWS = 1_048_576
-"""The maximum number of rows in a sheet; further rows are written to another sheet."""
+"""The maximum number of rows in a sheet; additional rows are written to another sheet."""
 _MAX_NAME_LENGTH = 31
 _MAIN_SHEET_NAME = "Tag sets"
 _RESERVED_NAMES = ("history",)
@@ -44,9 +44,9 @@ _OPTIONS: dict[str, Any] = {
             "type": "boolean",
             "default": False,
             "description": (
-                "Leave texts unchanged, even if they begin like a formula. They are text in the "
-                "workbook, but become formulas if it is saved as CSV. By default, such texts are "
-                "prefixed with an apostrophe."
+                "Leave cells unchanged, even if they begin like a formula. Such cells are text in "
+                "the workbook, but become formulas if the workbook is saved as CSV. By default, "
+                "they are prefixed with an apostrophe."
             ),
         },
     },
@@ -55,7 +55,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class XlsxWriter(ParsingWriter):
-    """A writer of a workbook that writes nothing to the output before `close`."""
+    """A writer that collects rows in a workbook, and writes it to the output in `close`."""
 
     def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
         super().__init__()
@@ -128,15 +128,15 @@ class XlsxWriter(ParsingWriter):
 
 
 class _Sheet:
-    """A sheet of rows with the same columns, continued on further sheets if it is full."""
+    """A sheet of rows with the same columns. If it is full, another sheet continues it."""
 
     def __init__(self, book: Any, name: str, headers: Sequence[str], names: set[str]) -> None:
         self._book = book
         self._name = name
         self._headers = headers
         self._names = names
-        self._date_format = _get_format(book, "yyyy-mm-dd")
-        self._time_format = _get_format(book, "yyyy-mm-dd hh:mm:ss")
+        self._date_format = _add_format(book, "yyyy-mm-dd")
+        self._time_format = _add_format(book, "yyyy-mm-dd hh:mm:ss")
         self._start()
 
     def write(self, cells: Iterable[Any]) -> None:
@@ -149,7 +149,7 @@ class _Sheet:
         self._next_row += 1
 
     def _start(self) -> None:
-        self._sheet = self._book.add_worksheet(_choose_name(self._name, self._names))
+        self._sheet = self._book.add_worksheet(_choose_sheet_name(self._name, self._names))
         self._sheet.freeze_panes(1, 0)
         self._next_row = 0
         for column, header in enumerate(self._headers):
@@ -193,12 +193,12 @@ class _OutputFile:
         """Do nothing; the owner of the output flushes it."""
 
 
-def _get_format(book: Any, pattern: str) -> Any:
+def _add_format(book: Any, pattern: str) -> Any:
     return book.add_format({"num_format": pattern})
 
 
-def _choose_name(name: str, names: set[str]) -> str:
-    """Return a unique sheet name for `name`, and add it to `names`.
+def _choose_sheet_name(name: str, names: set[str]) -> str:
+    """Choose a unique sheet name that is based on `name`, and add it to `names`.
 
     Excel allows at most 31 characters, ignores case, and reserves some names.
     """
@@ -243,8 +243,8 @@ FORMAT = Format(
     extension="xlsx",
     description=(
         "A workbook with one row per tag set, one column per field from all schema versions, and "
-        "one sheet per table. Cells are numbers, dates or texts. Texts are truncated to 32,767 "
-        "characters."
+        "one sheet per table. Cells contain numbers, booleans, dates or text. Text is truncated to "
+        "32,767 characters."
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables"),

@@ -12,7 +12,7 @@ Cell: TypeAlias = str | int | float | bool | date | None
 CellsConverter: TypeAlias = Callable[[Any], list[Any]]
 
 MAX_TEXT_LENGTH = 32_767
-"""The maximum length of a text in a cell, in UTF-16 units."""
+"""The maximum length of the text in a cell, in UTF-16 units."""
 _MAX_DIGITS = 15
 """The maximum number of significant digits that Excel shows."""
 _FIRST_DATE = date(1900, 3, 1)
@@ -27,19 +27,19 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def build_converter(field: Field, separator: str, escape: EscapeText) -> CellsConverter:
     """Return a function that converts a field's label to cells, one for each header of the field.
 
-    The function joins a list to one text. It converts values that have another type, or that Excel
-    cannot store, to text.
+    The function joins a list into one string. It converts values that have another type, or that
+    Excel cannot store, to text.
     """
-    to_texts = build_cell_converter(field, separator, escape)
+    convert_to_text = build_cell_converter(field, separator, escape)
     convert = _CONVERTERS.get(field["type"])
     if convert is None:
-        return to_texts
+        return convert_to_text
 
-    def to_cells(value: Any) -> list[Any]:
+    def convert_to_cells(value: Any) -> list[Any]:
         cells = convert(value)
-        return to_texts(value) if cells is None else cells
+        return convert_to_text(value) if cells is None else cells
 
-    return to_cells
+    return convert_to_cells
 
 
 def build_common_cell(value: Any, separator: str, escape: EscapeText) -> Cell:
@@ -50,7 +50,7 @@ def build_common_cell(value: Any, separator: str, escape: EscapeText) -> Cell:
 
 
 def encode_text(text: str) -> str:
-    """Convert a text so that XlsxWriter can write it, truncated to the maximum length of a cell.
+    """Encode text for XlsxWriter, and truncate it to the maximum length of a cell.
 
     XlsxWriter itself encodes control characters as `_xHHHH_` (ISO 29500, ST_Xstring).
     """

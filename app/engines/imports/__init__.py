@@ -4,7 +4,7 @@ A reader can continue at the `Position` after any earlier record. A record that 
 has an error instead of content, and the rest of the file is read.
 """
 
-from app.engines.imports.archives import Archive, DamagedError, Entry
+from app.engines.imports.archives import Archive, ArchiveEntry, DamagedEntryError
 from app.engines.imports.csv_rows import CsvReader
 from app.engines.imports.detection import detect_format
 from app.engines.imports.doccano import convert_line
@@ -14,11 +14,11 @@ from app.engines.imports.label_studio import convert_task
 from app.engines.imports.marks import FieldNames, Mark, MarkError
 from app.engines.imports.records import (
     START,
-    Content,
     ImportFileError,
     Position,
     Reader,
     Record,
+    RecordContent,
 )
 
 READERS: dict[str, Reader] = {
@@ -27,7 +27,7 @@ READERS: dict[str, Reader] = {
     "jsonl": JsonLinesReader(),
     "label_studio": JsonArrayReader(convert_task),
 }
-"""The readers by format, for the formats whose records are texts."""
+"""The readers by format, for all formats whose records contain text."""
 FORMATS = (*READERS, "zip")
 """The ids of all formats."""
 
@@ -36,9 +36,8 @@ __all__ = [
     "READERS",
     "START",
     "Archive",
-    "Content",
-    "DamagedError",
-    "Entry",
+    "ArchiveEntry",
+    "DamagedEntryError",
     "FieldNames",
     "ImportFileError",
     "Mark",
@@ -46,5 +45,6 @@ __all__ = [
     "Position",
     "Reader",
     "Record",
+    "RecordContent",
     "detect_format",
 ]

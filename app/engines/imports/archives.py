@@ -20,26 +20,26 @@ MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 MAX_RATIO = 50
 MIN_UNPACKED_BYTES = 1024 * 1024 * 1024
 """The limit on the total size of the unpacked files. If `MAX_RATIO` times the size of the archive
-is larger, that size is the limit."""
-MAX_PATH = 1000
-"""Longer paths are truncated for display."""
+is larger, that product is the limit."""
+MAX_PATH_CHARS = 1000
+"""The maximum length of a displayed path; longer paths are truncated."""
 _CHUNK_BYTES = 256 * 1024
 _ENCRYPTED_FLAG = 0x1
 # With other compression methods, the archive determines the memory needed to unpack it.
-_METHODS = (ZIP_STORED, ZIP_DEFLATED)
+_COMPRESSION_METHODS = (ZIP_STORED, ZIP_DEFLATED)
 _IGNORED_FOLDERS = frozenset({"__MACOSX"})
 _IGNORED_NAMES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 _DAMAGED_MESSAGE = "The ZIP file is damaged."
 
 
-class DamagedError(Exception):
-    """A file of the archive cannot be unpacked."""
+class DamagedEntryError(Exception):
+    """A file in the archive is damaged and cannot be unpacked."""
 
 
-class Entry(NamedTuple):
+class ArchiveEntry(NamedTuple):
     """A file in an archive.
 
-    `path` is for display. `error` has the code and the message if the file cannot be imported.
+    `path` is for display. `error` contains a code and a message if the file cannot be imported.
     `is_ignored` is True for files that operating systems add, which are not documents.
     """
 
@@ -51,7 +51,7 @@ class Entry(NamedTuple):
 
 
 class _LimitedFile:
-    """A file wrapper that refuses to read a directory of more than `MAX_DIRECTORY_BYTES`."""
+    """A file wrapper that raises ImportFileError for directories over `MAX_DIRECTORY_BYTES`."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -83,14 +83,14 @@ class Archive:
         limit = max(MIN_UNPACKED_BYTES, MAX_RATIO * size)
         self.entries = list(_build_entries(self._infos, limit))
 
-    def read(self, entry: Entry) -> Iterator[bytes]:
-        """Yield the content of a file in chunks. Raises DamagedError."""
+    def read(self, entry: ArchiveEntry) -> Iterator[bytes]:
+        """Yield the content of a file in chunks. Raises DamagedEntryError."""
         try:
             with self._zip.open(self._infos[entry.number - 1]) as stream:
                 while chunk := stream.read(_CHUNK_BYTES):
                     yield chunk
         except (BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, zlib.error):
-            raise DamagedError from None
+            raise DamagedEntryError from None
 
     def __enter__(self) -> Self:
         return self
@@ -99,7 +99,7 @@ class Archive:
         self._zip.close()
 
 
-def _build_entries(infos: list[ZipInfo], limit: int) -> Iterator[Entry]:
+def _build_entries(infos: list[ZipInfo], limit: int) -> Iterator[ArchiveEntry]:
     unpacked_size = 0
     for number, info in enumerate(infos, start=1):
         # A file cannot have more bytes than its entry states, because reading stops there.
@@ -113,7 +113,7 @@ def _build_entries(infos: list[ZipInfo], limit: int) -> Iterator[Entry]:
             )
         display_path = info.filename.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
         is_ignored = path.name in _IGNORED_NAMES or not _IGNORED_FOLDERS.isdisjoint(path.parts)
-        yield Entry(number, display_path[:MAX_PATH], path.name, error, is_ignored)
+        yield ArchiveEntry(number, display_path[:MAX_PATH_CHARS], path.name, error, is_ignored)
 
 
 def _find_error(info: ZipInfo, path: PurePosixPath) -> tuple[str, str] | None:
@@ -126,6 +126,6 @@ def _find_error(info: ZipInfo, path: PurePosixPath) -> tuple[str, str] | None:
         return UNREADABLE, "The path must be relative and must not contain `..`, `\\` or NUL."
     if stat.S_ISLNK(info.external_attr >> 16):
         return UNREADABLE, "The file is a symbolic link."
-    if info.compress_type not in _METHODS:
+    if info.compress_type not in _COMPRESSION_METHODS:
         return UNREADABLE, "The compression method is not supported; use deflate."
     return None

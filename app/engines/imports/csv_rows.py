@@ -1,7 +1,7 @@
 """Read CSV with a header: one document in each row.
 
-The column `text` has the text, `name` and `external_id` are properties of the document, and all
-other columns become its metadata. The most frequent delimiter in the header is used.
+The column `text` contains the text, `name` and `external_id` are properties of the document, and
+all other columns become its metadata. The most frequent delimiter in the header is used.
 """
 
 import csv
@@ -13,10 +13,10 @@ from app.engines.imports.records import (
     START,
     TOO_LARGE,
     UNREADABLE,
-    Content,
     ImportFileError,
     Position,
     Record,
+    RecordContent,
 )
 
 TEXT_COLUMN = "text"
@@ -28,13 +28,13 @@ _MAX_HEADER_BYTES = 64 * 1024
 csv.field_size_limit(MAX_LINE_BYTES)
 
 
-class _Header(NamedTuple):
+class _CsvHeader(NamedTuple):
     columns: list[str]
     delimiter: str
     end: int
 
 
-class _Lines(Iterator[str]):
+class _CsvLines(Iterator[str]):
     """Iterates over the lines for the CSV parser; `offset` is the end of the last line."""
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
@@ -48,7 +48,7 @@ class _Lines(Iterator[str]):
         if line.data is None:
             self.is_too_long = True
             return "\n"
-        # A row that is not UTF-8 has surrogates, which `_parse_row` finds.
+        # A row that is not UTF-8 has surrogates, which `_parse_row` rejects.
         return line.data.decode("utf-8", "surrogateescape")
 
 
@@ -74,7 +74,7 @@ def _read_rows(
     file: BinaryIO, offset: int, delimiter: str
 ) -> Iterator[tuple[list[str], tuple[str, str] | None, int]]:
     """Yield each row that is not blank, with its error or None, and the offset after the row."""
-    lines = _Lines(file, offset)
+    lines = _CsvLines(file, offset)
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         error = None
@@ -91,7 +91,7 @@ def _read_rows(
             yield row, error, lines.offset
 
 
-def _read_header(file: BinaryIO) -> _Header:
+def _read_header(file: BinaryIO) -> _CsvHeader:
     line = next(read_lines(file, START.offset), None)
     if line is None or line.data is None or len(line.data) > _MAX_HEADER_BYTES:
         raise ImportFileError("The first line must contain the names of the columns.")
@@ -107,10 +107,12 @@ def _read_header(file: BinaryIO) -> _Header:
         raise ImportFileError("The first line must name the columns; the column `text` is missing.")
     if "" in columns or len(set(columns)) != len(columns):
         raise ImportFileError("Each column must have a unique name that is not empty.")
-    return _Header(columns, delimiter, line.end)
+    return _CsvHeader(columns, delimiter, line.end)
 
 
-def _parse_row(columns: list[str], row: list[str]) -> tuple[Content | None, tuple[str, str] | None]:
+def _parse_row(
+    columns: list[str], row: list[str]
+) -> tuple[RecordContent | None, tuple[str, str] | None]:
     if len(row) != len(columns):
         message = f"The row has {len(row)} columns, but the first line has {len(columns)}."
         return None, (UNREADABLE, message)
@@ -123,7 +125,7 @@ def _parse_row(columns: list[str], row: list[str]) -> tuple[Content | None, tupl
     properties["metadata"] = {
         name: value for name, value in values.items() if name not in PROPERTY_COLUMNS and value
     }
-    return Content(properties), None
+    return RecordContent(properties), None
 
 
 def _has_surrogate(value: str) -> bool:

@@ -3,7 +3,7 @@
 import orjson
 
 from app.engines.imports.csv_rows import DELIMITERS, TEXT_COLUMN
-from app.engines.imports.doccano import LABELS
+from app.engines.imports.doccano import LABEL_PROPERTIES
 
 _CSV_EXTENSIONS = (".csv", ".tsv")
 _ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
@@ -14,7 +14,7 @@ _DOCUMENT_EXTENSIONS = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epu
 def detect_format(head: bytes, name: str) -> str | None:
     """Return the id of the format, or None if it is not recognized.
 
-    `head` has the first kilobytes of the file. The format depends on the content. The name
+    `head` contains the first kilobytes of the file. The format depends on the content. The name
     only distinguishes CSV from other text, and archives from documents that are ZIP files.
     """
     if head.startswith(_ZIP_SIGNATURES):
@@ -36,6 +36,6 @@ def detect_format(head: bytes, name: str) -> str | None:
 
 def _is_doccano_line(line: bytes) -> bool:
     try:
-        return not orjson.loads(line).keys().isdisjoint(LABELS)
+        return not orjson.loads(line).keys().isdisjoint(LABEL_PROPERTIES)
     except orjson.JSONDecodeError:
         return False

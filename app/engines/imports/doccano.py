@@ -1,4 +1,4 @@
-"""Read the JSON Lines that doccano exports: a text and its labels in each line.
+"""Read the JSON Lines that doccano exports: one document and its labels in each line.
 
 A label is a span of the text, written as `[start, end, label]` or as an object with `start_offset`,
 `end_offset` and `label`; or it is a string: a category or an answer. Source: the export of
@@ -9,29 +9,31 @@ from typing import Any
 
 from app.engines.imports.foreign import build_properties, read_id
 from app.engines.imports.marks import Mark, SpanMark, ValueMark
-from app.engines.imports.records import Content, ContentError
+from app.engines.imports.records import ContentError, RecordContent
 
-LABELS = ("label", "labels", "entities", "cats")
+LABEL_PROPERTIES = ("label", "labels", "entities", "cats")
 """The properties that contain labels. They depend on the version and the type of the project."""
-_NOT_METADATA = ("id", "text", "relations", "Comments", "comments")
+_NON_METADATA_PROPERTIES = ("id", "text", "relations", "Comments", "comments")
 _SPAN_LENGTH = 3
 
 
-def convert_line(line: dict[str, Any]) -> Content:
+def convert_line(line: dict[str, Any]) -> RecordContent:
     """Convert a line of a doccano export to content. Raises ContentError.
 
     The `id` becomes the external id. Other properties become metadata if they are plain values. A
-    document without labels is imported as not labeled.
+    document without labels is imported as unlabeled.
     """
     text = line.get("text")
     if not isinstance(text, str):
         raise ContentError("`text`: Missing data for required field.")
     metadata = {
-        name: value for name, value in line.items() if name not in (*LABELS, *_NOT_METADATA)
+        name: value
+        for name, value in line.items()
+        if name not in (*LABEL_PROPERTIES, *_NON_METADATA_PROPERTIES)
     }
     properties = build_properties(text, read_id(line.get("id")), metadata)
-    marks = [mark for name in LABELS for mark in _read_marks(name, line.get(name))]
-    return Content(properties, (marks,) if marks else ())
+    marks = [mark for name in LABEL_PROPERTIES for mark in _read_marks(name, line.get(name))]
+    return RecordContent(properties, (marks,) if marks else ())
 
 
 def _read_marks(name: str, labels: object) -> list[Mark]:

@@ -7,7 +7,7 @@ from typing import Any
 def build_properties(
     text: str, external_id: str | None, metadata: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the properties of a document. Only plain values of `metadata` are kept."""
+    """Build the properties of a document. Only plain values of `metadata` are kept."""
     plain_metadata = {
         name: value
         for name, value in metadata.items()
@@ -17,7 +17,7 @@ def build_properties(
 
 
 def read_id(value: object) -> str | None:
-    """Return the id of a record as a string.
+    """Read the id of a record as a string.
 
     Returns None if `value` is neither an integer nor a non-empty string.
     """

@@ -10,11 +10,11 @@ from app.engines.imports.lines import MAX_LINE_BYTES
 from app.engines.imports.records import (
     START,
     TOO_LARGE,
-    Content,
     Converter,
     ImportFileError,
     Position,
     Record,
+    RecordContent,
     parse_object,
 )
 
@@ -23,7 +23,7 @@ _GAP = re.compile("[ \t\r\n,\ufeff]*")
 """The characters between two elements, and before the first element."""
 
 
-class _Element(NamedTuple):
+class _ArrayElement(NamedTuple):
     """An element of the array, and the offset after it."""
 
     data: bytes
@@ -39,7 +39,7 @@ class JsonArrayReader:
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
         """Yield the records of a file from `start`. Raises ImportFileError."""
         offset, number = start
-        for element in _Scanner(file, offset).read():
+        for element in _ArrayScanner(file, offset).read():
             size, offset = element.end - offset, element.end
             content, error = self._parse_element(element.data)
             yield Record(number, content, error, size, Position(offset, number + 1))
@@ -47,21 +47,21 @@ class JsonArrayReader:
 
     def count(self, file: BinaryIO) -> int:
         """Return the number of records in a file. Raises ImportFileError."""
-        return sum(1 for _ in _Scanner(file, START.offset).read())
+        return sum(1 for _ in _ArrayScanner(file, START.offset).read())
 
-    def _parse_element(self, data: bytes) -> tuple[Content | None, tuple[str, str] | None]:
+    def _parse_element(self, data: bytes) -> tuple[RecordContent | None, tuple[str, str] | None]:
         if len(data) > MAX_LINE_BYTES:
             return None, (TOO_LARGE, f"The record is longer than {MAX_LINE_BYTES} bytes.")
         return parse_object(data, self._convert)
 
 
-class _Scanner:
+class _ArrayScanner:
     """Finds the elements of the array in a file, keeping only a part of the file in memory."""
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
         file.seek(offset)
         self._file = file
-        # Bytes that are not UTF-8 become surrogates, which `parse_object` refuses in their record.
+        # Invalid UTF-8 becomes surrogates; `parse_object` rejects only the record that has them.
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         # Numbers stay text, because they may have any length.
         self._parser = json.JSONDecoder(parse_int=str, parse_float=str)
@@ -69,7 +69,7 @@ class _Scanner:
         self._index = 0
         self._offset = offset
 
-    def read(self) -> Iterator[_Element]:
+    def read(self) -> Iterator[_ArrayElement]:
         if self._offset == START.offset:
             self._skip_gap()
             if self._peek() != "[":
@@ -82,7 +82,7 @@ class _Scanner:
             if self._peek() == "]":
                 return
             data = self._advance(self._find_end())
-            yield _Element(data, self._offset)
+            yield _ArrayElement(data, self._offset)
 
     def _find_end(self) -> int:
         """Return the index after the element that begins at the current index."""

@@ -7,10 +7,10 @@ from app.engines.imports.lines import MAX_LINE_BYTES, read_lines
 from app.engines.imports.records import (
     START,
     TOO_LARGE,
-    Content,
     Converter,
     Position,
     Record,
+    RecordContent,
     parse_object,
 )
 
@@ -20,7 +20,7 @@ _BOM = b"\xef\xbb\xbf"
 class JsonLinesReader:
     """Reads `jsonl` files, and files of other formats with one object in each line."""
 
-    def __init__(self, convert: Converter = Content) -> None:
+    def __init__(self, convert: Converter = RecordContent) -> None:
         self._convert = convert
 
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
@@ -42,7 +42,9 @@ class JsonLinesReader:
         lines = read_lines(file, START.offset)
         return sum(line.data is None or not line.data.isspace() for line in lines)
 
-    def _parse_line(self, data: bytes | None) -> tuple[Content | None, tuple[str, str] | None]:
+    def _parse_line(
+        self, data: bytes | None
+    ) -> tuple[RecordContent | None, tuple[str, str] | None]:
         if data is None:
             return None, (TOO_LARGE, f"The line is longer than {MAX_LINE_BYTES} bytes.")
         return parse_object(data, self._convert)

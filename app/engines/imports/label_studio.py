@@ -9,7 +9,7 @@ from typing import Any
 
 from app.engines.imports.foreign import build_properties, read_id
 from app.engines.imports.marks import Mark, SpanMark, ValueMark
-from app.engines.imports.records import Content, ContentError
+from app.engines.imports.records import ContentError, RecordContent
 
 _SEPARATOR = " / "
 """Joins the levels of a taxonomy path, as in the option values that a schema import creates."""
@@ -17,7 +17,7 @@ _MAX_SHOWN_CHARS = 64
 _IGNORED_TYPES = ("relation",)
 
 
-def convert_task(task: dict[str, Any]) -> Content:
+def convert_task(task: dict[str, Any]) -> RecordContent:
     """Convert a task from Label Studio to content. Raises ContentError.
 
     The `id` of the task becomes the external id, and plain values of its `data` become metadata.
@@ -35,17 +35,17 @@ def convert_task(task: dict[str, Any]) -> Content:
         if not annotation.get("was_cancelled")
     ]
     annotations.sort(key=lambda annotation: annotation.get("ground_truth") is not True)
-    return Content(properties, tuple(_read_marks(annotation) for annotation in annotations))
+    return RecordContent(properties, tuple(_read_marks(annotation) for annotation in annotations))
 
 
 def _find_text_property(data: Mapping[str, Any]) -> str:
-    """Return the name of the property with the text: `text`, or the only property with a text."""
-    texts = [name for name, value in data.items() if isinstance(value, str)]
-    if "text" in texts:
+    """Find the property that contains the document's text: `text`, or the only string property."""
+    names = [name for name, value in data.items() if isinstance(value, str)]
+    if "text" in names:
         return "text"
-    if len(texts) != 1:
+    if len(names) != 1:
         raise ContentError("`data.text`: Missing data for required field.")
-    return texts[0]
+    return names[0]
 
 
 def _read_list(parent: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -87,25 +87,25 @@ def _read_spans(control: str, value: Mapping[str, Any]) -> list[Mark]:
     exported_text = text if isinstance(text, str) else None
     return [
         SpanMark(label, start, end, control, exported_text)
-        for label in _read_texts(value["labels"])
+        for label in _read_strings(value["labels"])
     ]
 
 
 def _read_choices(control: str, value: Mapping[str, Any]) -> list[Mark]:
-    return [ValueMark(choice, control) for choice in _read_texts(value["choices"])]
+    return [ValueMark(choice, control) for choice in _read_strings(value["choices"])]
 
 
 def _read_taxonomy_paths(control: str, value: Mapping[str, Any]) -> list[Mark]:
-    return [ValueMark(_SEPARATOR.join(_read_texts(path)), control) for path in value["taxonomy"]]
+    return [ValueMark(_SEPARATOR.join(_read_strings(path)), control) for path in value["taxonomy"]]
 
 
 def _read_answers(control: str, value: Mapping[str, Any]) -> list[Mark]:
     text = value["text"]
-    answers = [text] if isinstance(text, str) else _read_texts(text)
+    answers = [text] if isinstance(text, str) else _read_strings(text)
     return [ValueMark(answer, control) for answer in answers]
 
 
-def _read_texts(values: object) -> list[str]:
+def _read_strings(values: object) -> list[str]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise TypeError
     return values

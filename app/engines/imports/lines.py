@@ -23,9 +23,9 @@ class Line(NamedTuple):
 
 
 def read_lines(file: BinaryIO, offset: int) -> Iterator[Line]:
-    """Yield the lines of a seekable file from `offset`. Nothing else may use the file meanwhile."""
+    """Yield the lines of a seekable file from `offset`. No other code may use the file then."""
     file.seek(offset)
-    # Files of object stores have no fast `readline`.
+    # Files in object stores have no fast `readline`.
     buffered = io.BufferedReader(cast("io.RawIOBase", file), _BUFFER_BYTES)
     try:
         while data := buffered.readline(MAX_LINE_BYTES + 1):

@@ -45,16 +45,16 @@ class MarkError(ValueError):
 
 
 class FieldNames:
-    """The fields of a schema version, found by the names that other tools use."""
+    """Finds the fields of a schema version by the names that other tools use."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
-        spans = [field for field in fields if field["type"] == "span"]
-        values = [field for field in fields if field["type"] not in _NON_VALUE_TYPES]
-        self._spans = _index_by_name(spans)
-        self._values = _index_by_name(values)
-        self._options = _index_by_option(values)
-        texts = [field for field in values if field["type"] == "text"]
-        self._single_text_field = texts[0] if len(texts) == 1 else None
+        span_fields = [field for field in fields if field["type"] == "span"]
+        value_fields = [field for field in fields if field["type"] not in _NON_VALUE_TYPES]
+        self._spans = _index_by_name(span_fields)
+        self._values = _index_by_name(value_fields)
+        self._options = _index_by_option(value_fields)
+        text_fields = [field for field in value_fields if field["type"] == "text"]
+        self._single_text_field = text_fields[0] if len(text_fields) == 1 else None
 
     def build_tags(self, marks: Iterable[Mark], text: str) -> list[dict[str, Any]]:
         """Convert the marks of a document with the given text to tags. Raises MarkError."""
@@ -95,7 +95,7 @@ def _normalize_name(name: str) -> str:
 
 
 def _index_by_name(fields: Sequence[Field]) -> dict[str, Field]:
-    """Return the fields by their keys, and by the labels that are not also keys."""
+    """Map the keys of fields, and the labels that are not also keys, to the fields."""
     by_key = {_normalize_name(field["key"]): field for field in fields}
     by_label = {_normalize_name(field["label"]): field for field in reversed(fields)}
     return {**by_label, **by_key}
@@ -112,7 +112,7 @@ def _index_by_option(fields: Sequence[Field]) -> dict[str, dict[str, Any]]:
 
 
 def _find_option_value(field: Field, value: Any) -> Any:
-    """Return the value of the option with this label, or else `value`."""
+    """Find the value of the option whose value or label is `value`; otherwise return `value`."""
     if field["type"] != "choice" or not isinstance(value, str):
         return value
     name = to_line(value)
@@ -136,5 +136,5 @@ def _locate_span(mark: SpanMark, text: str) -> tuple[int, int]:
 
 
 def _is_same_text(span_text: str, exported_text: str) -> bool:
-    """Return whether two texts are equal except for white space, which tools change."""
+    """Return whether two strings are equal except for white space, because tools change it."""
     return "".join(span_text.split()) == "".join(exported_text.replace("\\n", "\n").split())

@@ -28,10 +28,10 @@ START = Position(0, 1)
 """The start of a file. Records are numbered from 1."""
 
 
-class Content(NamedTuple):
+class RecordContent(NamedTuple):
     """The content of a record: the properties of a document, and labels from another tool.
 
-    `mark_lists` has a list of marks for each person who labeled the document.
+    `mark_lists` contains a list of marks for each person who labeled the document.
     """
 
     properties: dict[str, Any]
@@ -42,7 +42,7 @@ class ContentError(ValueError):
     """The content of a record is invalid; the message gives the reason."""
 
 
-Converter = Callable[[dict[str, Any]], Content]
+Converter = Callable[[dict[str, Any]], RecordContent]
 """A function that converts a JSON object of a file to content. Raises ContentError."""
 
 
@@ -53,13 +53,15 @@ class Record(NamedTuple):
     """
 
     number: int
-    content: Content | None
+    content: RecordContent | None
     error: tuple[str, str] | None
     size: int
     next: Position
 
 
-def parse_object(data: bytes, convert: Converter) -> tuple[Content | None, tuple[str, str] | None]:
+def parse_object(
+    data: bytes, convert: Converter
+) -> tuple[RecordContent | None, tuple[str, str] | None]:
     """Parse a JSON object, and return its content, or else an error code and message."""
     try:
         value = orjson.loads(data)

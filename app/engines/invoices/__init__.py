@@ -1,8 +1,8 @@
 """Compute invoices and credit notes, and render them as EN 16931 XML and as PDF/A-3.
 
 This library contains no database access, plans or tax rates. Amounts are `Decimal`, rounded half up
-to the currency's minor unit, once for each line and once for each tax. Texts from users are shown
-literally; markup in them has no effect. See docs/decisions/0070-invoices-as-files.md.
+to the currency's minor unit, once for each line and once for each tax. Text from users is shown
+literally; markup in it has no effect. See docs/decisions/0070-invoices-as-files.md.
 """
 
 from app.engines.invoices.charges import (
@@ -29,14 +29,14 @@ from app.engines.invoices.model import (
 from app.engines.invoices.proration import prorate, split_price
 from app.engines.invoices.service import render_pdf, render_xml, validate_xml
 from app.engines.invoices.tax_numbers import (
-    UNION_COUNTRIES,
+    EU_COUNTRIES,
     TaxNumberError,
     TaxNumberProblem,
     normalize_tax_number,
 )
 from app.engines.invoices.taxes import (
     TaxRule,
-    build_union_tax_rules,
+    build_eu_tax_rules,
     choose_tax_rule,
     compute_totals,
 )
@@ -49,11 +49,11 @@ from app.engines.invoices.texts import (
 from app.engines.invoices.units import MONTH_CODE, PIECE_CODE, get_unit_code
 
 __all__ = [
+    "EU_COUNTRIES",
     "LANGUAGES",
     "MAX_LINES",
     "MONTH_CODE",
     "PIECE_CODE",
-    "UNION_COUNTRIES",
     "Document",
     "DocumentKind",
     "InvoiceError",
@@ -68,7 +68,7 @@ __all__ = [
     "TaxRule",
     "TierLike",
     "Totals",
-    "build_union_tax_rules",
+    "build_eu_tax_rules",
     "can_have_xml",
     "check_document",
     "choose_tax_rule",

@@ -38,10 +38,10 @@ def compute_charge(
     unit_code: str = PIECE_CODE,
     language: Language = "en",
 ) -> list[Line]:
-    """Return the lines that charge the quantity above the included quantity, one for each tier.
+    """Compute the lines that charge the quantity above the included quantity, one for each tier.
 
-    `quantity` and `included` are counted as the meter counts them, for example in bytes. A price
-    is for `unit` of these, for example for 10**9 bytes. If there are two or more tiers, each
+    `quantity` and `included` are in the meter's own unit, for example in bytes. A price applies to
+    `unit` of these units, for example to 10**9 bytes. If there are two or more tiers, each
     description ends with the range of its tier. Raises `InvoiceError` if the tiers are not in
     ascending order, or if the quantity exceeds the last tier.
     """
@@ -51,7 +51,7 @@ def compute_charge(
     excess = Fraction(max(quantity - included, 0)) / unit
     units = round_half_up(excess, QUANTITY_DIGITS)
     lines: list[Line] = []
-    for start, end, price in _list_ranges(tiers):
+    for start, end, price in _list_tier_ranges(tiers):
         if units <= start:
             return lines
         charged_units = (units if end is None else min(units, end)) - start
@@ -67,7 +67,7 @@ def compute_charge(
 def compute_price_line(
     *, description: str, price: Fraction | Decimal, currency: str, unit_code: str = PIECE_CODE
 ) -> Line:
-    """Return a line with quantity 1, or with quantity -1 if the price is negative (a credit).
+    """Compute a line with quantity 1, or with quantity -1 if the price is negative (a credit).
 
     EN 16931 forbids negative unit prices (BR-27), so the quantity is negative instead.
     """
@@ -84,13 +84,13 @@ def compute_line(
     currency: str,
     unit_code: str = PIECE_CODE,
 ) -> Line:
-    """Return a line whose amount is quantity times price, rounded half up to the minor unit."""
+    """Compute a line whose amount is quantity times price, rounded half up to the minor unit."""
     amount = round_amount(Fraction(quantity) * Fraction(unit_price), currency)
     return Line(description, quantity, unit_code, unit_price, amount)
 
 
 def sum_amounts(amounts: Iterable[Decimal], currency: str) -> Decimal:
-    """Return the exact sum of rounded amounts, with all decimal places of the minor unit."""
+    """Sum rounded amounts exactly, and return the sum with all decimals of the minor unit."""
     total = sum((Fraction(amount) for amount in amounts), Fraction(0))
     return round_half_up(total, get_minor_digits(currency))
 
@@ -113,7 +113,7 @@ def _check_tiers(tiers: Sequence[TierLike]) -> None:
         raise InvoiceError("tiers", "must not have a negative price")
 
 
-def _list_ranges(
+def _list_tier_ranges(
     tiers: Sequence[TierLike],
 ) -> Iterable[tuple[Decimal, Decimal | None, Decimal]]:
     start = Decimal(0)

@@ -1,7 +1,7 @@
 """Check that a document is complete, consistent, and within the limits for rendering."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -30,7 +30,7 @@ from app.engines.invoices.model import (
     TaxCategory,
 )
 from app.engines.invoices.taxes import check_rate
-from app.engines.invoices.texts import load_texts
+from app.engines.invoices.texts import load_translations
 
 _UNIT_CODE = re.compile(r"[A-Z0-9]{1,3}")
 _COUNTRY_CODE = re.compile(r"[A-Z]{2}")
@@ -39,7 +39,7 @@ _PERCENT = 100
 
 def check_document(document: Document) -> None:
     """Raise `InvoiceError` for the first value that is missing, too large or inconsistent."""
-    load_texts(document.language)
+    load_translations(document.language)
     if document.number is not None:
         _check_text(document.number, "number", MAX_NUMBER_LENGTH)
     if document.refers_to is not None:
@@ -55,7 +55,7 @@ def check_document(document: Document) -> None:
     for position, line in enumerate(document.lines):
         _check_line(line, f"lines.{position}", document)
     _check_taxes(document)
-    _check_sum(document.total, "total", _list_summands(document), document.currency)
+    _check_sum(document.total, "total", _check_and_list_summands(document), document.currency)
 
 
 def _check_count(items: tuple[object, ...], field: str, max_count: int) -> None:
@@ -169,7 +169,7 @@ def _check_tax(tax: Tax, position: int, document: Document) -> None:
         raise InvoiceError(f"{field}.amount", "must be the base times the rate, rounded")
 
 
-def _list_summands(document: Document) -> Iterator[Decimal]:
+def _check_and_list_summands(document: Document) -> Iterator[Decimal]:
     """Check the subtotal, and yield the amounts that add up to the total."""
     amounts = (line.amount for line in document.lines)
     _check_sum(document.subtotal, "subtotal", list(amounts), document.currency)
@@ -177,11 +177,8 @@ def _list_summands(document: Document) -> Iterator[Decimal]:
     yield from (tax.amount for tax in document.taxes)
 
 
-def _check_sum(
-    total: Decimal, field: str, amounts: list[Decimal] | Iterator[Decimal], currency: str
-) -> None:
+def _check_sum(total: Decimal, field: str, amounts: Iterable[Decimal], currency: str) -> None:
     _check_number(total, field)
-    if sum_amounts(amounts, currency) != total:
-        raise InvoiceError(
-            field, f"must be the sum of the amounts, which is {sum_amounts(amounts, currency)}"
-        )
+    expected = sum_amounts(amounts, currency)
+    if total != expected:
+        raise InvoiceError(field, f"must be the sum of the amounts, which is {expected}")

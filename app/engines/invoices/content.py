@@ -1,4 +1,4 @@
-"""Build the texts in a document's PDF, in the structure that `layout.typ` expects."""
+"""Build the text of a document's PDF, in the structure that `layout.typ` expects."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from app.engines.invoices.model import Document, Party, Tax
 from app.engines.invoices.plain import clean_text
 from app.engines.invoices.sentences import describe_payment, describe_reason
 from app.engines.invoices.tax_numbers import is_vat_number
-from app.engines.invoices.texts import Texts, load_texts
+from app.engines.invoices.texts import Translations, load_translations
 
 _HAN_SCRIPTS = {
     "CN": ("zh", "CN"),
@@ -21,7 +21,7 @@ _HAN_SCRIPTS = {
     "JP": ("ja", "JP"),
     "KR": ("ko", "KR"),
 }
-"""The language and region that select the shapes of Han characters for parties in a country."""
+"""The language and region, by country, that determine the shapes of a party's Han characters."""
 _ZERO_WIDTH_SPACE = "\u200b"
 _LONG_WORD = re.compile(r"[^\s/\u2010-\u2015\u2e80-\u9fff\uac00-\ud7af-]{29,}")
 _CONSONANTS = re.compile(r"[^aeiouyäöüáéíóúàèùâêîôûëïœ]{9,}", re.IGNORECASE)
@@ -30,37 +30,37 @@ _HEADINGS = ("position", "description", "quantity", "unit", "unit_price")
 
 
 def build_content(document: Document) -> dict[str, Any]:
-    """Return all texts of a valid document, formatted in its language, for `layout.typ`."""
-    texts = load_texts(document.language)
-    labels = texts.labels
+    """Build the content for `layout.typ`: all text of a valid document, in its language."""
+    translations = load_translations(document.language)
+    labels = translations.labels
     title = labels[document.kind]
     number = _prepare_text(document.number) if document.number else labels["draft"]
     seller = document.seller
-    rows = _list_address(seller, texts)
+    rows = _list_address(seller, translations)
     return {
         "language": document.language,
         "fonts": FAMILIES,
         "title": title,
         "heading": f"{title} {number}",
         "labels": {name: labels[name] for name in ("brought_forward", "carried_forward")},
-        "page": texts.sentences["page"],
+        "page": translations.sentences["page"],
         "seller": {"name": _prepare_text(seller.name), "script": _HAN_SCRIPTS.get(seller.country)},
         "sender": " · ".join([_prepare_text(seller.name), *rows[:-1]]),
         "buyer": {
             "name": _prepare_text(document.buyer.name),
-            "rows": _list_address(document.buyer, texts),
+            "rows": _list_address(document.buyer, translations),
             "script": _HAN_SCRIPTS.get(document.buyer.country),
         },
-        "details": list(_list_details(document, texts, number)),
+        "details": list(_list_details(document, translations, number)),
         "headings": [
             *(labels[name] for name in _HEADINGS),
             f"{labels['amount']} ({document.currency})",
         ],
-        "rows": list(_list_rows(document, texts)),
-        "totals": list(_list_totals(document, texts)),
-        "total": _describe_total(document, texts),
-        "remarks": _list_remarks(document, texts),
-        "footer": [column for column in _list_footer(document, texts) if column],
+        "rows": list(_list_rows(document, translations)),
+        "totals": list(_list_totals(document, translations)),
+        "total": _describe_total(document, translations),
+        "remarks": _list_remarks(document, translations),
+        "footer": [column for column in _list_footer(document, translations) if column],
     }
 
 
@@ -78,67 +78,72 @@ def _divide_word(word: str) -> str:
     return word if is_natural else _ZERO_WIDTH_SPACE.join(word)
 
 
-def _list_address(party: Party, texts: Texts) -> list[str]:
+def _list_address(party: Party, translations: Translations) -> list[str]:
     city = f"{party.postal_code} {party.city}"
     rows = [_prepare_text(row) for row in (*party.address_lines, city) if row.strip()]
-    return [*rows, _prepare_text(texts.get_country_name(party.country))]
+    return [*rows, _prepare_text(translations.get_country_name(party.country))]
 
 
-def _list_details(document: Document, texts: Texts, number: str) -> Iterator[tuple[str, str]]:
-    labels, zone = texts.labels, document.time_zone
+def _list_details(
+    document: Document, translations: Translations, number: str
+) -> Iterator[tuple[str, str]]:
+    labels, zone = translations.labels, document.time_zone
     yield labels["number"], number
-    yield labels["issued"], texts.format_day(document.issued_at, zone)
+    yield labels["issued"], translations.format_day(document.issued_at, zone)
     if document.refers_to:
         yield labels["refers_to"], _prepare_text(document.refers_to)
-    yield labels["period"], texts.format_period(document.period_from, document.period_to, zone)
+    yield (
+        labels["period"],
+        translations.format_period(document.period_from, document.period_to, zone),
+    )
     if document.due_at and document.kind == "invoice":
-        yield labels["due"], texts.format_day(document.due_at, zone)
+        yield labels["due"], translations.format_day(document.due_at, zone)
     buyer = document.buyer
     if buyer.tax_number:
         name = "vat" if is_vat_number(buyer.tax_number, buyer.country) else "tax"
         yield labels[f"customer_{name}_number"], _prepare_text(buyer.tax_number)
 
 
-def _list_rows(document: Document, texts: Texts) -> Iterator[dict[str, str]]:
+def _list_rows(document: Document, translations: Translations) -> Iterator[dict[str, str]]:
     running_total = Decimal(0)
     for position, line in enumerate(document.lines, start=1):
         running_total += line.amount
         yield {
             "position": str(position),
             "description": _prepare_text(line.description),
-            "quantity": texts.format_quantity(line.quantity),
-            "unit": texts.units.get(line.unit, line.unit),
-            "price": texts.format_price(line.unit_price, document.currency),
-            "amount": texts.format_amount(line.amount, document.currency),
-            "running_total": texts.format_amount(running_total, document.currency),
+            "quantity": translations.format_quantity(line.quantity),
+            "unit": translations.units.get(line.unit, line.unit),
+            "price": translations.format_price(line.unit_price, document.currency),
+            "amount": translations.format_amount(line.amount, document.currency),
+            "running_total": translations.format_amount(running_total, document.currency),
         }
 
 
-def _list_totals(document: Document, texts: Texts) -> Iterator[tuple[str, str]]:
+def _list_totals(document: Document, translations: Translations) -> Iterator[tuple[str, str]]:
     currency = document.currency
-    yield texts.labels["subtotal"], texts.format_amount(document.subtotal, currency)
+    yield translations.labels["subtotal"], translations.format_amount(document.subtotal, currency)
     for tax in document.taxes:
-        base = texts.format_amount(tax.base, currency)
+        base = translations.format_amount(tax.base, currency)
         values = {
-            "name": _get_tax_name(tax, texts),
-            "rate": texts.format_rate(tax.rate),
+            "name": _get_tax_name(tax, translations),
+            "rate": translations.format_rate(tax.rate),
             "base": base,
         }
-        label = texts.sentences["tax_rate"].format(**values)
-        yield label, texts.format_amount(tax.amount, currency)
+        label = translations.sentences["tax_rate"].format(**values)
+        yield label, translations.format_amount(tax.amount, currency)
 
 
-def _get_tax_name(tax: Tax, texts: Texts) -> str:
-    return texts.taxes.get(tax.name) or _prepare_text(tax.name)
+def _get_tax_name(tax: Tax, translations: Translations) -> str:
+    return translations.taxes.get(tax.name) or _prepare_text(tax.name)
 
 
-def _describe_total(document: Document, texts: Texts) -> tuple[str, str]:
+def _describe_total(document: Document, translations: Translations) -> tuple[str, str]:
     name = "total_credit" if document.kind == "credit_note" else "total"
-    return texts.labels[name], texts.format_money(document.total, document.currency)
+    return translations.labels[name], translations.format_money(document.total, document.currency)
 
 
-def _list_remarks(document: Document, texts: Texts) -> list[str]:
-    reasons = (describe_reason(tax, texts) for tax in document.taxes)
+def _list_remarks(document: Document, translations: Translations) -> list[str]:
+    reasons = (describe_reason(tax, translations) for tax in document.taxes)
     return [
         *(_break_words(replace_missing_glyphs(reason)) for reason in reasons if reason),
         *(
@@ -150,10 +155,10 @@ def _list_remarks(document: Document, texts: Texts) -> list[str]:
     ]
 
 
-def _list_footer(document: Document, texts: Texts) -> Iterator[list[str]]:
+def _list_footer(document: Document, translations: Translations) -> Iterator[list[str]]:
     """Yield the footer's columns: the seller's address, its registrations, and its bank account."""
-    seller, labels, payment = document.seller, texts.labels, document.payment
-    yield [_prepare_text(seller.name), *_list_address(seller, texts)]
+    seller, labels, payment = document.seller, translations.labels, document.payment
+    yield [_prepare_text(seller.name), *_list_address(seller, translations)]
     is_vat = is_vat_number(seller.tax_number, seller.country)
     yield _label_rows(
         (labels["vat_number" if is_vat else "tax_number"], seller.tax_number),

@@ -20,7 +20,7 @@ from app.engines.invoices.model import Document, InvoiceError, Line, Party, Tax,
 from app.engines.invoices.plain import clean_text
 from app.engines.invoices.sentences import describe_payment, describe_reason
 from app.engines.invoices.tax_numbers import is_vat_number
-from app.engines.invoices.texts import load_texts
+from app.engines.invoices.texts import load_translations
 
 LEVEL = "en16931"
 TYPE_CODES = {"invoice": "380", "credit_note": "381"}
@@ -32,11 +32,11 @@ _REASON_CODES = {
     TaxCategory.OUTSIDE: "VATEX-EU-O",
 }
 _CATEGORIES_WITHOUT_REASON = (TaxCategory.STANDARD, TaxCategory.ZERO)
-_LOCK = threading.Lock()  # a schema object has one error log
+_LOCK = threading.Lock()  # threads share the schema object, which has one error log
 
 
 def build_xml(document: Document) -> bytes:
-    """Return a valid document as XML. Raises `InvoiceError` if the document is a draft."""
+    """Build the XML of a valid document. Raises `InvoiceError` if the document is a draft."""
     if document.number is None:
         raise InvoiceError("number", "is required for a document with XML")
     is_outside = any(tax.category is TaxCategory.OUTSIDE for tax in document.taxes)
@@ -51,14 +51,16 @@ def build_xml(document: Document) -> bytes:
             "BT-73": _to_day(document.period_from, document),
             "BT-74": _find_last_day(document),
             "BG-1": [{"BT-22": clean_text(note)} for note in document.notes],
-            "BG-4": _describe_party(document.seller, is_seller=True, is_outside=is_outside),
-            "BG-7": _describe_party(document.buyer, is_seller=False, is_outside=is_outside),
-            "BG-23": [_describe_tax(tax, document) for tax in document.taxes],
-            "BG-25": [_describe_line(line, n, document) for n, line in enumerate(document.lines)],
-            **_describe_due_day(document),
-            **_describe_reference(document),
-            **_describe_account(document),
-            **_describe_totals(document),
+            "BG-4": _build_party_terms(document.seller, is_seller=True, is_outside=is_outside),
+            "BG-7": _build_party_terms(document.buyer, is_seller=False, is_outside=is_outside),
+            "BG-23": [_build_tax_terms(tax, document) for tax in document.taxes],
+            "BG-25": [
+                _build_line_terms(line, n, document) for n, line in enumerate(document.lines)
+            ],
+            **_build_due_date_terms(document),
+            **_build_reference_terms(document),
+            **_build_account_terms(document),
+            **_build_total_terms(document),
         },
         level=LEVEL,
         check_xsd=False,
@@ -93,19 +95,19 @@ def _find_last_day(document: Document) -> date:
     return _to_day(max(document.period_from, last_instant), document)
 
 
-def _describe_due_day(document: Document) -> dict[str, date]:
+def _build_due_date_terms(document: Document) -> dict[str, date]:
     if document.due_at is None or document.kind == "credit_note":
         return {}
     return {"BT-9": _to_day(document.due_at, document)}
 
 
-def _describe_reference(document: Document) -> dict[str, list[dict[str, str]]]:
+def _build_reference_terms(document: Document) -> dict[str, list[dict[str, str]]]:
     if document.refers_to is None:
         return {}
     return {"BG-3": [{"BT-25": clean_text(document.refers_to)}]}
 
 
-def _describe_account(document: Document) -> dict[str, str]:
+def _build_account_terms(document: Document) -> dict[str, str]:
     payment = document.payment
     if payment is None or document.kind == "credit_note":
         return {}
@@ -121,8 +123,8 @@ def _describe_account(document: Document) -> dict[str, str]:
     return account
 
 
-def _describe_party(party: Party, *, is_seller: bool, is_outside: bool) -> dict[str, Any]:
-    """Return the values for a party, in the structure that factur-x expects.
+def _build_party_terms(party: Party, *, is_seller: bool, is_outside: bool) -> dict[str, Any]:
+    """Build the terms for a party, in the structure that factur-x expects.
 
     Only VAT numbers have a country prefix (BR-CO-09), and category O allows no VAT numbers
     (BR-O-02). Other tax numbers are written as identifiers of the party.
@@ -151,28 +153,28 @@ def _describe_party(party: Party, *, is_seller: bool, is_outside: bool) -> dict[
     return terms
 
 
-def _describe_tax(tax: Tax, document: Document) -> dict[str, Any]:
+def _build_tax_terms(tax: Tax, document: Document) -> dict[str, Any]:
     terms = {
         "BT-116": _format_amount(tax.base, document),
         "BT-117": _format_amount(tax.amount, document),
         "BT-118": tax.category.value,
-        **_describe_rate(tax, "BT-119"),
+        **_build_rate_terms(tax, "BT-119"),
     }
     if tax.category not in _CATEGORIES_WITHOUT_REASON:
-        terms["BT-120"] = describe_reason(tax, load_texts(document.language)) or ""
+        terms["BT-120"] = describe_reason(tax, load_translations(document.language)) or ""
         if tax.category in _REASON_CODES:
             terms["BT-121"] = _REASON_CODES[tax.category]
     return terms
 
 
-def _describe_rate(tax: Tax, term: str) -> dict[str, str]:
-    """Return a tax rate under the key `term`, or nothing for category O (BR-O-05)."""
+def _build_rate_terms(tax: Tax, term: str) -> dict[str, str]:
+    """Build the entry for a tax rate with the key `term`; category O has no rate (BR-O-05)."""
     if tax.category is TaxCategory.OUTSIDE:
         return {}
     return {term: f"{strip_trailing_zeros(tax.rate):f}"}
 
 
-def _describe_line(line: Line, position: int, document: Document) -> dict[str, Any]:
+def _build_line_terms(line: Line, position: int, document: Document) -> dict[str, Any]:
     tax = document.taxes[line.tax]
     return {
         "BT-126": str(position + 1),
@@ -182,11 +184,11 @@ def _describe_line(line: Line, position: int, document: Document) -> dict[str, A
         "BT-146": f"{strip_trailing_zeros(line.unit_price):f}",
         "BT-131": _format_amount(line.amount, document),
         "BT-151": tax.category.value,
-        **_describe_rate(tax, "BT-152"),
+        **_build_rate_terms(tax, "BT-152"),
     }
 
 
-def _describe_totals(document: Document) -> dict[str, str]:
+def _build_total_terms(document: Document) -> dict[str, str]:
     taxes = sum((tax.amount for tax in document.taxes), Decimal(0))
     subtotal, total = (_format_amount(x, document) for x in (document.subtotal, document.total))
     return {

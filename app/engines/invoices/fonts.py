@@ -18,7 +18,7 @@ from fontTools.ttLib import TTFont
 from pymupdf_fonts import FiraGO_Bold, FiraGO_Regular  # type: ignore[import-untyped]
 
 FAMILIES = ["FiraGO", "Noto Sans CJK JP", "Noto Sans"]
-"""The fonts to try first. For characters in none of them, typst searches the remaining fonts."""
+"""The font families to try first. For other characters, typst searches the remaining fonts."""
 _JOINERS = "\u200c\u200d"
 _MODULE_FONTS = {"FiraGO-Regular.ttf": FiraGO_Regular, "FiraGO-Bold.ttf": FiraGO_Bold}
 _PACKAGES = ("noto_cjk_sans_jp_regular", "manimgx_fonts")
@@ -51,9 +51,9 @@ def create_compiler() -> typst.Compiler:
 
 
 def replace_missing_glyphs(text: str) -> str:
-    """Write each character that no font contains as its code point, such as [U+20000].
+    """Replace each character that no font contains by its code point, such as [U+20000].
 
-    If no font contains both a letter and its combining marks, the marks are written as code points.
+    If no font contains both a letter and its combining marks, the marks are also replaced.
     """
     if text.isascii():
         return text
@@ -61,10 +61,10 @@ def replace_missing_glyphs(text: str) -> str:
 
 
 def replace_uncommon_characters(text: str) -> str:
-    """Write all characters except common ones as their code points.
+    """Replace all uncommon characters by their code points.
 
-    A common character can be shown alone and is in one of the main fonts. Use this function if
-    typst still finds no font for some characters after `replace_missing_glyphs`.
+    A common character can be displayed on its own and is in one of the two main fonts. Use this
+    function if typst still finds no font for some characters after `replace_missing_glyphs`.
     """
     return "".join(
         letter if letter.isascii() or _is_common(letter) else _format_code_point(letter)
@@ -73,7 +73,7 @@ def replace_uncommon_characters(text: str) -> str:
 
 
 def _split_clusters(text: str) -> list[str]:
-    """Split a text into letters, each with the combining marks and joiners that follow it."""
+    """Split text into letters, each with the combining marks and joiners that follow it."""
     clusters: list[str] = []
     for letter in text:
         if clusters and (letter in _JOINERS or unicodedata.category(letter).startswith("M")):
@@ -110,7 +110,7 @@ def _has_font(cluster: str) -> bool:
 
 @functools.cache
 def _load_coverage() -> list[frozenset[int]]:
-    """Return the code points in each font: FiraGO, Noto Sans CJK, and then the other Noto fonts."""
+    """Load each font's set of code points: FiraGO, Noto Sans CJK, and then the other Noto fonts."""
     paths = [path for package in _PACKAGES for path in _list_files(package)]
     return [_read_characters(io.BytesIO(FiraGO_Regular.fontbuffer)), *map(_read_characters, paths)]
 

@@ -15,7 +15,7 @@ MAX_TAXES = 10
 MAX_DESCRIPTION_LENGTH = 500
 """The maximum number of characters in a line's description."""
 MAX_NAME_LENGTH = 300
-"""The maximum number of characters in each text of a party or the payment details."""
+"""The maximum number of characters in each text field of a party or the payment details."""
 MAX_ADDRESS_LINES = 3
 MAX_NOTES = 20
 MAX_NOTE_LENGTH = 2_000
@@ -23,7 +23,7 @@ MAX_NOTE_LENGTH = 2_000
 MAX_NUMBER_LENGTH = 60
 """The maximum number of characters in a document number."""
 MAX_AMOUNT = Decimal(10) ** 18
-"""The absolute value of each quantity, price and amount must be less than this."""
+"""The limit for quantities, prices and amounts: each absolute value must be less than this."""
 MAX_DECIMALS = 12
 """The maximum number of decimal places in a quantity or a price."""
 
@@ -88,8 +88,8 @@ class Party:
 class Tax:
     """A tax on the lines that refer to it.
 
-    `rate` is in percent, and `base` is the sum of these lines. `reason` says why no tax is charged;
-    it defaults to a text in the document's language.
+    `rate` is in percent, and `base` is the sum of these lines' amounts. `reason` says why no tax is
+    charged; if it is None, a standard reason in the document's language is used.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Tax:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The sum of a document's lines, its taxes, and the total of both."""
+    """The totals of a document: the sum of its lines, its taxes, and the total including taxes."""
 
     subtotal: Decimal
     taxes: tuple[Tax, ...]
@@ -111,7 +111,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """The bank account that receives the payment."""
+    """The payment details: the bank account to which the buyer pays."""
 
     iban: str
     bic: str | None = None

@@ -28,7 +28,7 @@ def build_pdf(document: Document, xml: bytes | None) -> bytes:
             pdf = _compile(content, document, xml)
         except typst.TypstError:
             # PDF/A forbids placeholder boxes, so typst fails if a character has no glyph.
-            pdf = _compile(_map_texts(content, replace_uncommon_characters), document, xml)
+            pdf = _compile(_map_strings(content, replace_uncommon_characters), document, xml)
         if len(document.lines) > _MANY_LINES:
             _release_memory()
     return add_metadata(pdf) if xml else pdf
@@ -46,14 +46,14 @@ def _compile(content: dict[str, Any], document: Document, xml: bytes | None) -> 
     return pdf
 
 
-def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a copy of a JSON structure, with `change` applied to each text."""
+def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a copy of a JSON structure, with `change` applied to each string."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {name: _map_texts(item, change) for name, item in value.items()}
+        return {name: _map_strings(item, change) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_map_texts(item, change) for item in value]
+        return [_map_strings(item, change) for item in value]
     return value
 
 

@@ -1,4 +1,4 @@
-"""Clean texts from users, which are shown literally on one line."""
+"""Clean text from users, which is shown literally on one line."""
 
 import unicodedata
 
@@ -10,7 +10,7 @@ _NONCHARACTER_RANGE = range(0xFDD0, 0xFDF0)
 
 
 def clean_text(text: str) -> str:
-    """Put a text on one line, and remove control, formatting and private-use characters.
+    """Clean text: put it on one line, and remove control, formatting and private-use characters.
 
     These characters have no glyph, could reverse the surrounding text, or are forbidden in XML.
     Characters that this Python version does not know are kept. If nothing remains, return "-".

@@ -19,10 +19,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def prorate(
     price: Decimal, start: datetime, end: datetime, period_start: datetime, period_end: datetime
 ) -> Fraction:
-    """Return the exact share of a period's price for the time from `start` up to `end`.
+    """Prorate a period's price: return the exact part for the time from `start` up to `end`.
 
-    If consecutive parts cover the whole period, their shares add up to the price. Raises
-    `InvoiceError` if the time is not within the period, or if the period is shorter than a second.
+    If consecutive time ranges cover the whole period, their parts add up to the price. Raises
+    `InvoiceError` if the time range is not within the period, or if the period is shorter than a
+    second.
     """
     period_start_seconds, period_end_seconds = (
         _count_seconds(period_start),
@@ -39,10 +40,10 @@ def prorate(
 
 
 def split_price(price: Decimal, timestamps: Sequence[datetime], currency: str) -> list[Decimal]:
-    """Return the rounded share of a period's price for the time between consecutive timestamps.
+    """Split a period's price into rounded parts, one for each pair of consecutive timestamps.
 
-    The first timestamp is the start of the period, and the last one its end. The shares add up to
-    the rounded price, because each share is the difference of two rounded running totals.
+    The first timestamp is the start of the period, and the last one its end. The parts add up to
+    the rounded price, because each part is the difference of two rounded running totals.
     """
     rounded_sums = [
         round_amount(

@@ -12,7 +12,7 @@ from app.engines.invoices.model import InvoiceError
 
 TaxNumberProblem = Literal["malformed", "other_country"]
 
-UNION_COUNTRIES: Collection[str] = frozenset(
+EU_COUNTRIES: Collection[str] = frozenset(
     code.upper() for code in vat.MEMBER_STATES if code != "xi"
 )
 """The member states of the European Union, as ISO 3166-1 codes."""
@@ -32,15 +32,15 @@ class TaxNumberError(InvoiceError):
 
 
 def normalize_tax_number(number: str, country: str) -> str:
-    """Validate a country's tax number, and return its compact form.
+    """Validate a tax number for a country, and return the number in its compact form.
 
     A European Union VAT number gets its country prefix: for the country DE, both `DE 136.695.976`
     and `136695976` become `DE136695976`. A number from Northern Ireland (XI) belongs to GB. If the
     number format of a country is unknown, only the length and the characters are checked. Raises
-    `TaxNumberError` for any other number.
+    `TaxNumberError` if the number is malformed or belongs to another country.
     """
     text = " ".join(number.upper().split())
-    if country in UNION_COUNTRIES or text.startswith("XI"):
+    if country in EU_COUNTRIES or text.startswith("XI"):
         return _normalize_vat(text, country)
     _reject_other_country(text, country)
     module = get_cc_module(country.lower(), "vat")

@@ -12,7 +12,7 @@ from fractions import Fraction
 from app.engines.invoices.charges import sum_amounts
 from app.engines.invoices.currencies import round_amount
 from app.engines.invoices.model import InvoiceError, Line, Party, Tax, TaxCategory, Totals
-from app.engines.invoices.tax_numbers import UNION_COUNTRIES, is_valid_tax_number
+from app.engines.invoices.tax_numbers import EU_COUNTRIES, is_valid_tax_number
 
 _PERCENT = 100
 _RATE_DIGITS = 4
@@ -20,7 +20,7 @@ _RATE_DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class TaxRule:
-    """A tax, and the conditions for the buyers to whom it applies.
+    """A tax, and the conditions under which it applies to a buyer.
 
     The buyer's country must be in `countries`; None means all countries. If `needs_tax_number` is
     true, the buyer must have a valid tax number of that country, which excludes consumers.
@@ -65,20 +65,20 @@ def choose_tax_rule(rules: Sequence[TaxRule], buyer: Party) -> TaxRule:
     raise InvoiceError("buyer.country", f"is {buyer.country}, for which there is no tax rule")
 
 
-def build_union_tax_rules(
+def build_eu_tax_rules(
     seller_country: str, rates: Mapping[str, Decimal], *, name: str = "VAT"
 ) -> list[TaxRule]:
     """Build the usual tax rules for a seller of services in the European Union.
 
-    `rates` has the standard rate of the seller's country, and the rates of other member states in
-    which the seller pays tax for consumers (one-stop shop). Domestic buyers pay the seller's rate.
-    In other member states, reverse charge applies to buyers with a valid VAT number. All other
-    buyers there pay the rate of their country, or the seller's rate if `rates` does not have their
-    country. Outside the European Union, no tax is due (category O).
+    `rates` contains the standard rate of the seller's country, and the rates of other member states
+    in which the seller pays tax for consumers (one-stop shop). Domestic buyers pay the seller's
+    rate. In other member states, reverse charge applies to buyers with a valid VAT number. All
+    other buyers there pay the rate of their country, or the seller's rate if `rates` does not
+    contain their country. Outside the European Union, no tax is due (category O).
     """
-    other_countries = frozenset(UNION_COUNTRIES) - {seller_country}
+    other_countries = frozenset(EU_COUNTRIES) - {seller_country}
     standard, listed_countries = TaxCategory.STANDARD, rates.keys() - {seller_country}
-    if seller_country not in UNION_COUNTRIES or seller_country not in rates:
+    if seller_country not in EU_COUNTRIES or seller_country not in rates:
         raise InvoiceError(
             "rates",
             "must include the seller's country, which must be in the European Union",

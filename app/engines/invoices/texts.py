@@ -1,6 +1,6 @@
-"""Read the translated texts for documents, and format numbers and dates in each language.
+"""Read the translations for documents, and format numbers and dates in each language.
 
-Each language has one TOML file with texts in the folder `languages`. Babel formats numbers and
+Each language has one TOML file in the folder `languages`. Babel formats numbers and
 dates.
 """
 
@@ -28,8 +28,8 @@ _PERCENT = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """The texts in one language; each mapping is a section in the language's TOML file."""
+class Translations:
+    """The translations into one language. Each mapping is a section in the language's TOML file."""
 
     locale: Locale
     labels: Mapping[str, str]
@@ -92,58 +92,58 @@ class Texts:
 
 
 @cache
-def load_texts(language: Language) -> Texts:
-    """Read the texts in a language from its file. Raises `InvoiceError` for unknown languages."""
+def load_translations(language: Language) -> Translations:
+    """Load the translations into a language. Raises `InvoiceError` if the language is unknown."""
     if language not in LANGUAGES:
         raise InvoiceError("language", f"must be one of {', '.join(LANGUAGES)}")
     content = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
-    return Texts(**{**content, "locale": Locale.parse(content["locale"])})
+    return Translations(**{**content, "locale": Locale.parse(content["locale"])})
 
 
 def describe_plan(
     plan: str, start: datetime, end: datetime, *, time_zone: str = "UTC", language: Language = "en"
 ) -> str:
     """Return the description for a line that charges a plan's price for a period."""
-    texts = load_texts(language)
-    period = texts.format_period(start, end, time_zone)
-    return texts.sentences["plan"].format(plan=plan, period=period)
+    translations = load_translations(language)
+    period = translations.format_period(start, end, time_zone)
+    return translations.sentences["plan"].format(plan=plan, period=period)
 
 
 def describe_unused_plan(
     plan: str, start: datetime, end: datetime, *, time_zone: str = "UTC", language: Language = "en"
 ) -> str:
     """Return the description for a line that credits the unused time of a plan."""
-    texts = load_texts(language)
-    period = texts.format_period(start, end, time_zone)
-    return texts.sentences["plan_unused"].format(plan=plan, period=period)
+    translations = load_translations(language)
+    period = translations.format_period(start, end, time_zone)
+    return translations.sentences["plan_unused"].format(plan=plan, period=period)
 
 
 def describe_meter(
     meter: str, *, unit: int = 1, is_bytes: bool = False, language: Language = "en"
 ) -> str:
-    """Return a meter's name, and the size of its unit if there is no unit code for that size."""
-    texts = load_texts(language)
-    name = texts.meters.get(meter, meter)
+    """Return a meter's name, followed by the unit size if that size has no unit code."""
+    translations = load_translations(language)
+    name = translations.meters.get(meter, meter)
     if find_unit_code(unit, is_bytes=is_bytes):
         return name
-    return f"{name} (\N{MULTIPLICATION SIGN} {texts.format_quantity(Decimal(unit))})"
+    return f"{name} (\N{MULTIPLICATION SIGN} {translations.format_quantity(Decimal(unit))})"
 
 
 @lru_cache(maxsize=4096)
 def describe_tier(
     description: str, start: Decimal, end: Decimal | None, language: Language = "en"
 ) -> str:
-    """Add a tier's range to a description; the tier has the units after `start`, up to `end`."""
-    texts = load_texts(language)
+    """Add a tier's range to a description. The tier begins after `start` and includes `end`."""
+    translations = load_translations(language)
     if end is None:
-        values = {"start": texts.format_quantity(start)}
-        return texts.sentences["last_tier"].format(description=description, **values)
+        values = {"start": translations.format_quantity(start)}
+        return translations.sentences["last_tier"].format(description=description, **values)
     is_whole = start == start.to_integral_value()
     first = start + 1 if is_whole and end > start + 1 else start
-    return texts.sentences["tier"].format(
+    return translations.sentences["tier"].format(
         description=description,
-        first=texts.format_quantity(first),
-        last=texts.format_quantity(end),
+        first=translations.format_quantity(first),
+        last=translations.format_quantity(end),
     )
 
 

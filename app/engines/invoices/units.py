@@ -6,9 +6,10 @@ _BYTE_CODES = {10**9: "E34", 10**12: "E35", 2**40: "E61", 2**30: "E62"}
 
 
 def get_unit_code(unit: int, *, is_bytes: bool = False) -> str:
-    """Return the code for a unit of `unit` pieces or bytes: MIL for 1,000 pieces, for example.
+    """Return the code for a unit of `unit` pieces or bytes, for example MIL for 1,000 pieces.
 
-    If there is no such code, return the code for one piece; `describe_meter` then states the size.
+    If there is no such code, return the code for one piece. In this case, `describe_meter` adds
+    the size to the meter's name.
     """
     return find_unit_code(unit, is_bytes=is_bytes) or PIECE_CODE
 

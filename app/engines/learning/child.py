@@ -64,7 +64,7 @@ def _run_task(
             previous_model = extraction.load_model(previous)
         except extraction.InvalidModel:
             previous_model = None  # It has another feature version, so the new model replaces it.
-        is_better = previous_model is None or extraction.is_better(
+        is_better = previous_model is None or extraction.can_replace(
             model.report, previous_model.report
         )
     header = {

@@ -1,4 +1,4 @@
-"""Encode the examples and frames that the parent and the child exchange through pipes."""
+"""Encode and decode the frames and examples that the parent and the child send through pipes."""
 
 import struct
 from typing import Any, BinaryIO
@@ -17,7 +17,7 @@ def write_frame(stream: BinaryIO, payload: bytes) -> None:
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
-    """Return the payload of the next frame, or None at the end of the stream."""
+    """Read the next frame, and return its payload, or None at the end of the stream."""
     length_bytes = stream.read(_LENGTH.size)
     if len(length_bytes) < _LENGTH.size:
         return None
@@ -46,7 +46,7 @@ def encode_example(example: Example) -> bytes:
 
 
 def decode_example(payload: bytes) -> Example:
-    """Return the example that `encode_example` encoded."""
+    """Decode an example from JSON that `encode_example` returned."""
     fields: dict[str, Any] = orjson.loads(payload)
     words = [
         SourceWord(text, page, None if box is None else tuple(box), start, end)

@@ -21,7 +21,7 @@ _MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class LearningLimits:
-    """The limits of a child process: bytes of data, processor seconds, and wall-clock seconds."""
+    """The limits for a child process: bytes of data, processor seconds, and wall-clock seconds."""
 
     memory_bytes: int = 1024 * _MIB
     cpu_seconds: int = 300
@@ -43,7 +43,7 @@ class LearningFailed(Exception):  # noqa: N818 - named after the outcome
 
 
 class LearningInterrupted(Exception):  # noqa: N818 - named after the outcome
-    """Another process killed the child process, so a second attempt may succeed."""
+    """A signal killed the child process, so a second attempt may succeed."""
 
 
 class TrainingResult(NamedTuple):
@@ -66,7 +66,7 @@ def train_in_child(
     previous: bytes | None = None,
     limits: LearningLimits = TRAINING_LIMITS,
 ) -> TrainingResult:
-    """Train a model and compare it with `previous`, a serialized model.
+    """Train a model in a child process, and compare it with `previous`, a serialized model.
 
     The caller must have verified the MAC of `previous`. Raises LearningFailed.
     """
@@ -82,7 +82,10 @@ def evaluate_in_child(
     folds: int,
     limits: LearningLimits = TRAINING_LIMITS,
 ) -> dict[str, Any]:
-    """Cross-validate a model with `folds` folds, and return the report. Raises LearningFailed."""
+    """Evaluate a model in a child process by cross-validation, and return the report.
+
+    `folds` is the number of folds. Raises LearningFailed.
+    """
     task = {"task": "evaluate", "fields": list(fields), "folds": folds}
     header, _ = _run_child(task, None, examples, limits)
     report: dict[str, Any] = header["report"]
@@ -107,7 +110,7 @@ def _run_child(
         timer = Timer(limits.wall_seconds, kill)
         timer.start()
         try:
-            header, content = _exchange(child, task_payload, previous, examples)
+            header, content = _exchange_messages(child, task_payload, previous, examples)
         finally:
             timer.cancel()
         if is_timed_out:
@@ -119,7 +122,7 @@ def _run_child(
     return header, content
 
 
-def _exchange(
+def _exchange_messages(
     child: "subprocess.Popen[bytes]",
     task_payload: bytes,
     previous: bytes | None,

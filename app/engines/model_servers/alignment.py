@@ -1,7 +1,7 @@
 """Find the values of a model's answer in the document, and build tags with evidence.
 
 Values that the document does not contain are dropped, because the model invented them. Choices and
-booleans are conclusions that no text needs to state, so they are kept without evidence.
+booleans are kept without evidence, because the document may imply them without containing them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,8 +14,8 @@ from app.engines.extraction import Document
 from app.engines.fields import Field, Tag, ValueProblem
 from app.engines.fields.model import Normalizer
 from app.engines.fields.values import get_normalizer
-from app.engines.model_servers.clues import CLUES
-from app.engines.model_servers.places import Budget, DocumentSearch, SearchedValue
+from app.engines.model_servers.clues import CLUE_FUNCTIONS
+from app.engines.model_servers.places import DocumentSearch, SearchedValue, TimeBudget
 from app.engines.model_servers.protocol import is_requested
 
 MAX_VALUES = 1_000
@@ -33,24 +33,26 @@ class _AnswerValue(NamedTuple):
 
 
 def align_values(values: dict[str, Any], document: Document, fields: Sequence[Field]) -> list[Tag]:
-    """Return tags for the values that are valid for their fields and occur in the document.
+    """Align values with the document: return tags for the valid values that the document contains.
 
     Values after the first MAX_VALUES are dropped. Values that are not reached within the time
     budget are also dropped, because a malicious answer can make every search slow.
     """
-    return _Alignment(document).build_tags(islice(_list_answer_values(values, fields), MAX_VALUES))
+    return _ValueAligner(document).build_tags(
+        islice(_list_answer_values(values, fields), MAX_VALUES)
+    )
 
 
-class _Alignment:
+class _ValueAligner:
     """Searches one document for the values of one answer."""
 
     def __init__(self, document: Document) -> None:
-        self._budget = Budget()
+        self._budget = TimeBudget()
         self._search = DocumentSearch(document, self._budget)
         self._normalizers: dict[str, Normalizer] = {}
 
     def build_tags(self, answer_values: Iterator[_AnswerValue]) -> list[Tag]:
-        """Return the tags in the order of the values, without duplicates."""
+        """Build the tags in the order of the values, without duplicates."""
         tags_by_number: dict[int, Tag | None] = {}
         values_to_search: dict[int, _AnswerValue] = {}
         searched_values: dict[int, SearchedValue] = {}
@@ -68,7 +70,7 @@ class _Alignment:
         return _deduplicate([tags_by_number[number] for number in sorted(tags_by_number)])
 
     def _build_tag(self, answer_value: _AnswerValue) -> tuple[Tag | None, SearchedValue | None]:
-        """Return a tag, or a value to search for in other spellings, or neither."""
+        """Build a tag, or return a value to search for in other spellings, or neither."""
         raw, kind = answer_value.raw, answer_value.field["type"]
         if raw is None or raw == "" or isinstance(raw, dict | list):
             return None, None
@@ -85,7 +87,7 @@ class _Alignment:
             return _create_tag(answer_value, value, []), None
         text_range = self._search.find_text(str(raw))
         if text_range is None:
-            has_clues = kind in CLUES
+            has_clues = kind in CLUE_FUNCTIONS
             return None, SearchedValue(
                 kind, value, self._get_normalizer(answer_value)
             ) if has_clues else None

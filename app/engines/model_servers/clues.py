@@ -1,7 +1,8 @@
-"""Find the texts that may denote a value, so that other texts need not be parsed.
+"""List the clues by which word runs that may denote a value are found.
 
-A text that denotes a value contains a clue to the value, such as the year of a date. A text that
-contains the clue does not always denote the value.
+A word run that denotes a value contains a clue to the value, for example the year of a date. Word
+runs without a clue are not parsed, which saves time. A word run with a clue does not always denote
+the value.
 """
 
 import re
@@ -16,10 +17,10 @@ _YEAR_DIGITS = 4
 _LAST_DIGITS = 4
 
 
-class Clue(NamedTuple):
-    """The functions that list the clues in a value and in a text, for one field type.
+class ClueFunctions(NamedTuple):
+    """The functions that list the clues in a value and in a word run, for one field type.
 
-    `max_words` is the maximum number of words in a text that denotes a value.
+    `max_words` is the maximum number of words in a word run that denotes a value.
     """
 
     list_value_clues: Callable[[Any], Iterable[str]]
@@ -47,7 +48,7 @@ def _find_amount_in_text(text: str) -> list[str]:
 
 
 def _find_years(value: str) -> set[str]:
-    """Return the years that a date or UTC time may have in any time zone."""
+    """Find the years that a date or a UTC time may have in any time zone."""
     day = date.fromisoformat(value[:10])
     offsets = (
         (timedelta(days=-1), timedelta(), timedelta(days=1)) if "T" in value else (timedelta(),)
@@ -93,18 +94,18 @@ def _find_host(text: str) -> list[str]:
     return [host if host.isascii() and "xn--" not in host else ""] if "." in host else []
 
 
-_AMOUNT = Clue(_find_amount, _find_amount_in_text, 4)
-_DAY = Clue(_find_years, _find_years_in_text, 6)
+_AMOUNT = ClueFunctions(_find_amount, _find_amount_in_text, 4)
+_DAY = ClueFunctions(_find_years, _find_years_in_text, 6)
 
-CLUES = {
+CLUE_FUNCTIONS = {
     "number": _AMOUNT,
     "integer": _AMOUNT,
     "money": _AMOUNT,
     "date": _DAY,
     "datetime": _DAY,
-    "time": Clue(_find_minute, _find_minutes_in_text, 4),
-    "phone": Clue(_find_last_digits, _find_last_digits, 6),
-    "email": Clue(_find_mailbox, _find_mailbox, 1),
-    "url": Clue(_find_host, _find_host, 1),
+    "time": ClueFunctions(_find_minute, _find_minutes_in_text, 4),
+    "phone": ClueFunctions(_find_last_digits, _find_last_digits, 6),
+    "email": ClueFunctions(_find_mailbox, _find_mailbox, 1),
+    "url": ClueFunctions(_find_host, _find_host, 1),
 }
-"""The clues by field type, for types whose values may have different spellings."""
+"""The clue functions by field type, for the types whose values may have different spellings."""

@@ -1,4 +1,4 @@
-"""Find where a document states values, and build the evidence for these text ranges."""
+"""Find the text ranges that denote values in a document, and build evidence for them."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -11,24 +11,24 @@ import orjson
 from app.engines.extraction import Document, SourceWord
 from app.engines.fields import ValueProblem
 from app.engines.fields.model import Normalizer
-from app.engines.model_servers.clues import CLUES
+from app.engines.model_servers.clues import CLUE_FUNCTIONS
 from app.engines.model_servers.protocol import MAX_TEXT_CHARS
-from app.engines.model_servers.text_index import Range, TextIndex
+from app.engines.model_servers.text_index import TextIndex, TextRange
 
 _BUDGET_SECONDS = 0.8
-_MAX_WORDS = max(clue.max_words for clue in CLUES.values())
+_MAX_WORDS = max(clue.max_words for clue in CLUE_FUNCTIONS.values())
 _MAX_RUN_CHARS = 100
 _MAX_WORD_CHARS = 300
 
 
-class Budget:
-    """The processor time for one answer. It is checked between steps of a few milliseconds."""
+class TimeBudget:
+    """A limit on the processor time for one answer, checked between steps of a few milliseconds."""
 
     def __init__(self) -> None:
         self._ends_at = thread_time() + _BUDGET_SECONDS
 
     def is_spent(self) -> bool:
-        """Return whether the time is used up and the search must end."""
+        """Return whether the processor time is used up, so that the search must end."""
         return thread_time() > self._ends_at
 
 
@@ -41,9 +41,9 @@ class SearchedValue(NamedTuple):
 
 
 class DocumentSearch:
-    """Searches the part of a document that was sent to the model."""
+    """Searches for values in the part of a document that was sent to the model."""
 
-    def __init__(self, document: Document, budget: Budget) -> None:
+    def __init__(self, document: Document, budget: TimeBudget) -> None:
         self._text = document.text[:MAX_TEXT_CHARS]
         self._words = sorted(
             (word for word in document.words if word.end <= len(self._text)),
@@ -53,12 +53,12 @@ class DocumentSearch:
         self._index = TextIndex(self._text)
         self._budget = budget
 
-    def find_text(self, text: str) -> Range | None:
-        """Return the first occurrence of a text, ignoring case and white space."""
+    def find_text(self, text: str) -> TextRange | None:
+        """Find the first occurrence of `text` in the document, ignoring case and white space."""
         return self._index.find(text)
 
-    def find_values(self, searched_values: Mapping[int, SearchedValue]) -> dict[int, Range]:
-        """Return the text range that denotes each value, for the values that were found.
+    def find_values(self, searched_values: Mapping[int, SearchedValue]) -> dict[int, TextRange]:
+        """Find values in the document; return the text range of each value that was found.
 
         The range is the first of the shortest word runs that denote the value.
         """
@@ -66,10 +66,10 @@ class DocumentSearch:
         pending_numbers: dict[tuple[Normalizer, bytes], list[int]] = defaultdict(list)
         for number, searched_value in searched_values.items():
             pending_numbers[searched_value.normalize, _encode(searched_value.value)].append(number)
-            for clue in CLUES[searched_value.kind].list_value_clues(searched_value.value):
+            for clue in CLUE_FUNCTIONS[searched_value.kind].list_value_clues(searched_value.value):
                 if searched_value.normalize not in normalizers[searched_value.kind, clue]:
                     normalizers[searched_value.kind, clue].append(searched_value.normalize)
-        text_ranges: dict[int, Range] = {}
+        text_ranges: dict[int, TextRange] = {}
         seen_texts: set[tuple[str, str]] = set()
         for kind, text_range in self._list_runs(
             sorted({searched_value.kind for searched_value in searched_values.values()})
@@ -80,7 +80,7 @@ class DocumentSearch:
             if (kind, text) in seen_texts:
                 continue
             seen_texts.add((kind, text))
-            for clue in CLUES[kind].list_text_clues(text):
+            for clue in CLUE_FUNCTIONS[kind].list_text_clues(text):
                 for value in self._normalize(text, normalizers.get((kind, clue), [])):
                     text_ranges |= dict.fromkeys(pending_numbers.pop(value, ()), text_range)
         return text_ranges
@@ -96,17 +96,19 @@ class DocumentSearch:
             except ValueProblem:
                 continue
 
-    def _list_runs(self, kinds: list[str]) -> Iterator[tuple[str, Range]]:
+    def _list_runs(self, kinds: list[str]) -> Iterator[tuple[str, TextRange]]:
         """Yield (type, word run) pairs for runs that may denote a value of the type.
 
         The shortest runs come first.
         """
         has_digit = [any(map(str.isdigit, word.text)) for word in self._words]
         for length in range(1, _MAX_WORDS + 1):
-            candidate_kinds = [kind for kind in kinds if CLUES[kind].max_words >= length]
+            candidate_kinds = [kind for kind in kinds if CLUE_FUNCTIONS[kind].max_words >= length]
             limit = _MAX_WORD_CHARS if length == 1 else _MAX_RUN_CHARS
             for first in range(len(self._words) - length + 1 if candidate_kinds else 0):
-                text_range = Range(self._words[first].start, self._words[first + length - 1].end)
+                text_range = TextRange(
+                    self._words[first].start, self._words[first + length - 1].end
+                )
                 if text_range.end - text_range.start > limit:
                     continue
                 contains_digit = any(has_digit[first : first + length])
@@ -114,8 +116,8 @@ class DocumentSearch:
                     if contains_digit or kind in _TYPES_WITHOUT_DIGITS:
                         yield kind, text_range
 
-    def build_evidence(self, text_range: Range) -> dict[str, Any]:
-        """Return the evidence for a text range: page, box, offsets and text."""
+    def build_evidence(self, text_range: TextRange) -> dict[str, Any]:
+        """Build the evidence for a text range: page, box, offsets and text."""
         overlapping_words = self._list_overlapping_words(text_range)
         page = overlapping_words[0].page if overlapping_words else 1
         boxes = [
@@ -129,7 +131,7 @@ class DocumentSearch:
             "text": self._text[text_range.start : text_range.end],
         }
 
-    def _list_overlapping_words(self, text_range: Range) -> list[SourceWord]:
+    def _list_overlapping_words(self, text_range: TextRange) -> list[SourceWord]:
         end = first = bisect_left(self._starts, text_range.end)
         while first and self._words[first - 1].end > text_range.start:
             first -= 1

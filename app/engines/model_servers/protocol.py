@@ -8,7 +8,7 @@ import orjson
 from app.engines.fields import Field
 
 MAX_TEXT_CHARS = 60_000
-"""The maximum number of characters, from the start of the document, that are sent."""
+"""The maximum number of characters sent to the model, from the start of the document."""
 
 MAX_ANSWER_TOKENS = 4_096
 _MAX_TOKENS = 10**9
@@ -26,7 +26,7 @@ class InvalidAnswer(Exception):  # noqa: N818 - named after the outcome
 
 
 class Answer(NamedTuple):
-    """The values by field key, as the model wrote them, and the token counts from the server."""
+    """The values by field key, as the model wrote them, with the model version and token counts."""
 
     values: dict[str, Any]
     model_version: str | None
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 
 def build_request(text: str, fields: Sequence[Field], *, model: str) -> bytes:
-    """Return the body of a chat completion request for the assisted fields of a document."""
+    """Build the body of a chat completion request for the assisted fields of a document."""
     assisted = [field for field in fields if is_requested(field)]
     schema = _build_object_schema(assisted)
     return orjson.dumps(
@@ -101,7 +101,7 @@ def _describe_field(field: Field) -> str:
 
 
 def parse_answer(body: bytes) -> Answer:
-    """Parse the response to a chat completion request. Raises InvalidAnswer."""
+    """Parse the answer to a chat completion request. Raises InvalidAnswer."""
     try:
         answer = orjson.loads(body)
         content = answer["choices"][0]["message"]["content"]

@@ -1,8 +1,8 @@
-"""Find texts in a document, with a run time that does not depend on the searched texts.
+"""Find strings in a document. The run time does not depend on the strings.
 
 A malicious answer could make a plain search slow, and the thread shares its process with other
-threads. The words of the document are therefore indexed once, and a search compares a text only at
-the positions of its rarest word.
+threads. The words of the document are therefore indexed once, and a search compares a string only
+at the positions of its rarest word.
 """
 
 import re
@@ -14,14 +14,14 @@ _MAX_POSITIONS = 1_000
 """The maximum number of positions that one search compares."""
 
 _MAX_SYMBOL_CHARS = 10
-"""The maximum number of characters in a searched text without letters and digits."""
+"""The maximum length, in characters, of a search string without letters and digits."""
 
 # Both patterns match any text in linear time.
 _TOKEN = re.compile(r"\S+")
 _WORD = re.compile(r"\w+")
 
 
-class Range(NamedTuple):
+class TextRange(NamedTuple):
     """The start and end offsets of a range in the text of the document."""
 
     start: int
@@ -44,16 +44,16 @@ class TextIndex:
         self._word_positions: dict[str, list[int]] = defaultdict(list)
         for word in _WORD.finditer(self._folded):
             self._word_positions[word.group()].append(word.start())
-        self._ranges: dict[str, Range | None] = {}
+        self._ranges: dict[str, TextRange | None] = {}
 
-    def find(self, text: str) -> Range | None:
-        """Return the first occurrence of a text that does not begin or end within a word."""
+    def find(self, text: str) -> TextRange | None:
+        """Find the first occurrence of `text` that does not begin or end within a word."""
         folded = " ".join(_lower_text(word) for word in text.split())
         if folded not in self._ranges:
             self._ranges[folded] = self._find_folded(folded) if folded else None
         return self._ranges[folded]
 
-    def _find_folded(self, folded: str) -> Range | None:
+    def _find_folded(self, folded: str) -> TextRange | None:
         words = list(_WORD.finditer(folded))
         if not words:
             return self._find_symbols(folded)
@@ -66,7 +66,7 @@ class TextIndex:
                     return text_range
         return None
 
-    def _find_symbols(self, folded: str) -> Range | None:
+    def _find_symbols(self, folded: str) -> TextRange | None:
         start = -1
         for _ in range(_MAX_POSITIONS if len(folded) <= _MAX_SYMBOL_CHARS else 0):
             start = self._folded.find(folded, start + 1)
@@ -77,12 +77,12 @@ class TextIndex:
                 return text_range
         return None
 
-    def _check_edges(self, start: int, end: int) -> Range | None:
+    def _check_edges(self, start: int, end: int) -> TextRange | None:
         # A number must not be found inside a longer number.
         before, after = self._folded[max(start - 1, 0) : start], self._folded[end : end + 1]
         if _WORD.match(before) or _WORD.match(after):
             return None
-        return Range(self._to_offset(start), self._to_offset(end - 1) + 1)
+        return TextRange(self._to_offset(start), self._to_offset(end - 1) + 1)
 
     def _to_offset(self, position: int) -> int:
         token_index = bisect_right(self._folded_starts, position) - 1
@@ -90,7 +90,7 @@ class TextIndex:
 
 
 def _lower_text(text: str) -> str:
-    """Return a text in lower case with the same number of characters."""
+    """Convert `text` to lower case without changing its length."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered

@@ -32,7 +32,7 @@ _preload()
 def recognize_page(
     document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send
 ) -> None:
-    """Send a page's text and words as a `PAGE` frame, with the `confidences` of the words.
+    """Recognize a page, and send its text, words and word confidences as a `PAGE` frame.
 
     The arguments are those of `readers.render_page`.
     """

@@ -27,7 +27,7 @@ _RECOGNIZER = RapidOCR(
     }
 )
 _MIN_TALL_RATIO = 1.5
-"""The ratio of height to width from which the recognizer rotates a line by 90 degrees."""
+"""The minimum ratio of height to width at which the recognizer rotates a line."""
 _MIN_CONFIDENCE = 0.5
 _MAX_COMPARED_LINES = 5
 """The maximum number of lines read in both directions to detect an upside-down page.
@@ -36,14 +36,14 @@ The classifier for this purpose that comes with the models is often wrong.
 """
 
 
-class Line(NamedTuple):
+class RecognizedLine(NamedTuple):
     """A recognized line of text.
 
     `corners` is a 4 x 2 array with the corners of the line's quadrilateral in pixels, clockwise
-    from the top left. `is_tall` is True if the text runs down the page, and `is_upside_down` if it
-    runs in the opposite direction. `columns` has the position of each character that is not white
-    space, from 0 to 1 along the line, and `confidences` has the confidence of each of these
-    characters.
+    from the top left. `is_tall` is True if the line is vertical: its text then runs down the page,
+    or up the page if `is_upside_down` is True. `columns` contains the position of each character
+    that is not white space, from 0 to 1 along the line. `confidences` contains the confidence of
+    each of these characters.
     """
 
     text: str
@@ -63,32 +63,33 @@ class LineWord(NamedTuple):
     confidence: float
 
 
-class Detection(NamedTuple):
+class DetectedLines(NamedTuple):
     """The lines that were detected in an image, before recognition.
 
-    `quads` has the corners of each line in pixels, as an array of n x 4 x 2. `pictures` has an
-    array of height x width x 3 for each line; pictures of tall lines are rotated by 90 degrees.
+    `quads` contains the corners of each line in pixels, as an array of n x 4 x 2. `pictures`
+    contains an array of height x width x 3 for each line; pictures of tall lines are rotated by 90
+    degrees.
     """
 
     quads: Any
     pictures: list[Any]
 
 
-def detect(image: Image.Image) -> Detection:
+def detect(image: Image.Image) -> DetectedLines:
     """Detect the lines of text in an image, and cut them out."""
     pixels = np.asarray(image.convert("RGB"))[:, :, ::-1]
     resized, record = _RECOGNIZER.preprocess_img(pixels)
     try:
         pictures, result = _RECOGNIZER.detect_and_crop(resized, record)
     except RapidOCRError:  # there is no text
-        return Detection(np.empty((0, 4, 2)), [])
+        return DetectedLines(np.empty((0, 4, 2)), [])
     if result.boxes is None:
-        return Detection(np.empty((0, 4, 2)), [])
-    return Detection(map_boxes_to_original(result.boxes, record, *pixels.shape[:2]), pictures)
+        return DetectedLines(np.empty((0, 4, 2)), [])
+    return DetectedLines(map_boxes_to_original(result.boxes, record, *pixels.shape[:2]), pictures)
 
 
-def find_rotation(detection: Detection) -> int:
-    """Return the number of clockwise quarter turns by which most of the text is rotated."""
+def find_rotation(detection: DetectedLines) -> int:
+    """Find the rotation of most of the text, as a number of clockwise quarter turns."""
     if not detection.pictures:
         return 0
     lengths = [max(_measure_quad(quad)) for quad in detection.quads]
@@ -110,8 +111,8 @@ def find_rotation(detection: Detection) -> int:
     return is_mostly_tall + 2 * is_upside_down
 
 
-def recognize(detection: Detection) -> list[Line]:
-    """Recognize the text of detected lines that are mostly upright.
+def recognize(detection: DetectedLines) -> list[RecognizedLine]:
+    """Recognize the text of detected lines. Most of the lines must be upright.
 
     Tall lines may run up or down the page.
     """
@@ -134,7 +135,7 @@ def recognize(detection: Detection) -> list[Line]:
         if best_reading.text.strip() and best_reading.score >= _MIN_CONFIDENCE:
             columns, confidences = _locate_characters(best_reading)
             lines.append(
-                Line(
+                RecognizedLine(
                     best_reading.text,
                     quad,
                     is_tall,
@@ -147,7 +148,7 @@ def recognize(detection: Detection) -> list[Line]:
 
 
 class _Reading(NamedTuple):
-    """The text of a line, its mean confidence, and the details from the recognizer."""
+    """The text of a line, its mean confidence, and the recognizer's result for each word."""
 
     text: str
     score: float
@@ -157,10 +158,12 @@ class _Reading(NamedTuple):
 def _read_pictures(pictures: list[Any]) -> list[_Reading]:
     if not pictures:
         return []
-    read = _RECOGNIZER.recognize_txt(pictures)
+    result = _RECOGNIZER.recognize_txt(pictures)
     return [
         _Reading(replace_unstorable(text), float(score), info)
-        for text, score, info in zip(read.txts or (), read.scores, read.word_results, strict=True)
+        for text, score, info in zip(
+            result.txts or (), result.scores, result.word_results, strict=True
+        )
     ]
 
 
@@ -169,7 +172,7 @@ def _rotate_by_180(picture: Any) -> Any:
 
 
 def _locate_characters(reading: _Reading) -> tuple[list[float], list[float]]:
-    """Return the position and the confidence of each character that is not white space."""
+    """Locate the characters that are not white space; return their positions and confidences."""
     text, score, info = reading
     count = sum(not char.isspace() for char in text)
     columns = [(column + 0.5) / info.line_txt_len for word in info.word_cols for column in word]
@@ -189,13 +192,13 @@ def _is_tall(quad: Any) -> bool:
 
 
 def _measure_quad(quad: Any) -> tuple[float, float]:
-    """Return the width and the height of a quadrilateral: the lengths of its longer sides."""
+    """Measure the width and height of a quadrilateral: the longer side of each opposite pair."""
     sides = [float(np.hypot(*(quad[n] - quad[n - 1]))) for n in range(4)]
     return max(sides[1], sides[3]), max(sides[2], sides[0])
 
 
-def split_line(line: Line) -> Iterator[LineWord]:
-    """Yield the words of a line, split in the same way as in the document readers."""
+def split_line(line: RecognizedLine) -> Iterator[LineWord]:
+    """Split a line into words in the same way as the document readers, and yield the words."""
     half = _measure_character_distance(line) / 2
     last_end, first_column = 0, 0
     for match in WORD.finditer(line.text):
@@ -209,14 +212,16 @@ def split_line(line: Line) -> Iterator[LineWord]:
         last_end, first_column = match.end(), end_column
 
 
-def _measure_character_distance(line: Line) -> float:
-    """Return the median distance between two characters, from 0 to 1 along the line."""
+def _measure_character_distance(line: RecognizedLine) -> float:
+    """Measure the median distance between neighboring characters, from 0 to 1 along the line."""
     distances = np.diff(line.columns)
     return float(np.median(distances)) if len(distances) else 1.0
 
 
-def _compute_box(line: Line, start: float, end: float) -> tuple[float, float, float, float]:
-    """Return the box, in pixels, of the part of a line from `start` to `end` (0 to 1)."""
+def _compute_box(
+    line: RecognizedLine, start: float, end: float
+) -> tuple[float, float, float, float]:
+    """Compute the box, in pixels, of the part of a line from `start` to `end` (0 to 1)."""
     if line.is_upside_down:
         start, end = 1 - end, 1 - start
     upper_left, upper_right, lower_right, lower_left = line.corners
@@ -224,7 +229,7 @@ def _compute_box(line: Line, start: float, end: float) -> tuple[float, float, fl
     if not line.is_tall:
         sides = (upper_left, upper_right), (lower_left, lower_right)
     points = np.array(
-        [begin + share * (stop - begin) for begin, stop in sides for share in (start, end)]
+        [begin + position * (stop - begin) for begin, stop in sides for position in (start, end)]
     )
     (x0, y0), (x1, y1) = points.min(axis=0), points.max(axis=0)
     return float(x0), float(y0), float(x1), float(y1)

@@ -1,4 +1,4 @@
-"""Define the values that text recognition returns."""
+"""Define the result types and the limits of text recognition."""
 
 from dataclasses import dataclass
 

@@ -5,7 +5,7 @@ from PIL import Image
 from app.engines.documents.readers.pdf_text import PageText, compose_text
 from app.engines.documents.readers.pdf_words import OBLIQUE, rotate_box
 from app.engines.documents.readers.segments import Token
-from app.engines.ocr.lines import Line, detect, find_rotation, recognize, split_line
+from app.engines.ocr.lines import RecognizedLine, detect, find_rotation, recognize, split_line
 
 _ROTATIONS = {
     1: Image.Transpose.ROTATE_90,
@@ -15,7 +15,7 @@ _ROTATIONS = {
 
 
 def recognize_page(image: Image.Image, width: float, height: float) -> tuple[PageText, list[float]]:
-    """Return the text and words of a page image, and the confidence of each word.
+    """Recognize a page image; return its text and words, and the confidence of each word.
 
     `width` and `height` are the size of the page in points. A page that is rotated by quarter turns
     is first rotated upright, because its words would otherwise be in the wrong order.
@@ -39,8 +39,11 @@ def recognize_page(image: Image.Image, width: float, height: float) -> tuple[Pag
     return composed, [confidences[token] for token in composed.words.tokens]
 
 
-def _build_tokens(line: Line, scale: float, confidences: list[float]) -> list[Token]:
-    """Return the words of a line with boxes in points, and append their confidences."""
+def _build_tokens(line: RecognizedLine, scale: float, confidences: list[float]) -> list[Token]:
+    """Build a token for each word of a line, and append the word's confidence to `confidences`.
+
+    The boxes of the tokens are in points.
+    """
     tokens: list[Token] = []
     for word in split_line(line):
         x0, y0, x1, y1 = (side * scale for side in word.box)

@@ -104,7 +104,7 @@ class ForkServer:
 
         `entry` is `module:function` of a preloaded module. The function receives the open document,
         positioned at its beginning, and `arguments`, which must be serializable as JSON. Raises
-        `SandboxUnavailable`.
+        `SandboxUnavailable` if no process could be started.
         """
         request = orjson.dumps({"entry": entry, "arguments": arguments, "limits": asdict(limits)})
         if len(request) > MAX_REQUEST_BYTES:
@@ -112,7 +112,7 @@ class ForkServer:
         return SandboxedProcess(partial(self._open_channel, request, document), limits)
 
     def _open_channel(self, request: bytes, document: BinaryIO | None) -> Channel:
-        """Send the request, and wait until the process starts.
+        """Open the channel to a new process: send the request, and wait until the process starts.
 
         If the server exits in the meantime, the request is sent to a new server.
         """
@@ -131,7 +131,7 @@ class ForkServer:
     def _request_process(
         self, request: bytes, document: BinaryIO | None, deadline: float
     ) -> Channel | None:
-        """Return the channel to a new process, or None if it does not start before the deadline."""
+        """Request a process; return the channel to it, or None if it does not start in time."""
         with ExitStack() as caller_ends, ExitStack() as server_ends:
             results, server_results = os.pipe()
             caller_ends.callback(os.close, results)
@@ -195,7 +195,10 @@ class ForkServer:
 
 
 def _wait_for_start(reports: socket.socket, deadline: float) -> bool:
-    """Return whether the process starts before `deadline`, a `time.monotonic()` value."""
+    """Wait until the process starts; return False if it does not start before `deadline`.
+
+    `deadline` is a `time.monotonic()` value.
+    """
     poll = select.poll()
     poll.register(reports, select.POLLIN)
     if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):

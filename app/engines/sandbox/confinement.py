@@ -22,7 +22,7 @@ from app.engines.sandbox.model import ProcessLimits
 MAX_OPEN_FILES = 64
 MAX_SERVER_OPEN_FILES = 256
 MAX_THREADS = 4096
-"""The maximum number of threads and processes of the user, for a process that may start threads.
+"""The limit on threads and processes per user, for a process that may start threads.
 
 The limit only prevents a hostile document from using up the threads of the machine.
 """
@@ -53,7 +53,7 @@ def exit_with_parent(parent: int) -> None:
 
 
 def confine_server() -> None:
-    """Drop the rights that no parser needs, in this process and all processes that it forks."""
+    """Confine the server and the processes that it forks: drop the rights that no parser needs."""
     _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_SERVER_OPEN_FILES, MAX_SERVER_OPEN_FILES))

@@ -78,7 +78,7 @@ class Launcher:
         self._poll.register(read_end, select.POLLIN)
 
     def _read_reports(self, descriptor: int) -> None:
-        """Read the reports from a server, and act on them."""
+        """Read the reports from a server; reap or replace the server if necessary."""
         reports = os.read(descriptor, 64)
         if not reports:
             self._reap_server(descriptor)

@@ -18,7 +18,7 @@ DONE = b"D"
 """The type of the last frame of a complete result; its payload is empty."""
 
 STARTED = b"S"
-"""The first report about a process, which means that the process is running."""
+"""The first report about a process: it means that the process has started."""
 
 MAX_REQUEST_BYTES = 60_000
 """The maximum size of a request in bytes: entry function, arguments and limits as JSON."""
@@ -63,7 +63,7 @@ class ProcessLimits:
     limits the processor time. `wall_seconds` limits how long the caller waits for the process,
     excluding the time that the caller spends between two frames. `frame_bytes` limits the size of
     each frame that the process sends. The process may start threads only if `threads` is true and
-    the kernel can still forbid new processes.
+    the kernel can forbid new processes without forbidding threads.
     """
 
     memory_bytes: int
@@ -102,12 +102,12 @@ class ExitReport(NamedTuple):
     """The part of the peak memory that may be inherited from the server."""
 
     def encode(self) -> bytes:
-        """Return the report as bytes, which `decode_exit_report` decodes."""
+        """Encode the report as bytes, which `decode_exit_report` decodes."""
         return _EXIT_REPORT.pack(*self)
 
 
 def decode_exit_report(data: bytes) -> ExitReport:
-    """Return the exit report that `ExitReport.encode` encoded."""
+    """Decode an exit report from bytes that `ExitReport.encode` returned."""
     return ExitReport(*_EXIT_REPORT.unpack(data))
 
 

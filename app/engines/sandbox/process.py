@@ -1,4 +1,4 @@
-"""Communicate with a sandboxed process: read frames, enforce the time limit, explain failures."""
+"""Communicate with a sandboxed process: read frames, enforce its time limit, explain failures."""
 
 import os
 import select
@@ -27,8 +27,8 @@ _REPORT_BYTES = 64
 _EXIT_WAIT_SECONDS = 2.0
 # A server reaps a process immediately unless the machine is very busy.
 _REAP_WAIT_SECONDS = 15.0
-# A process that is killed above this share of its memory limit probably ran out of memory.
-_MEMORY_FAILURE_SHARE = 0.5
+# A process that is killed above this fraction of its memory limit probably ran out of memory.
+_MEMORY_FAILURE_FRACTION = 0.5
 _MAX_ATTEMPTS = 3
 
 
@@ -86,7 +86,7 @@ class SandboxedProcess:
             self._channel = None
 
     def frames(self, frame_types: Collection[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """Yield (type, payload) for each frame that the entry function sends, until it is done.
+        """Yield (type, payload) for each frame that the entry function sends, until it returns.
 
         Only the types in `frame_types` are allowed. If the server exits before the first frame, the
         call is restarted. Raises `ProcessFailed`, or `SandboxUnavailable` if the server exits later
@@ -164,11 +164,13 @@ class SandboxedProcess:
         return decode_exit_report(data)
 
     def _explain_exit(self, report: ExitReport) -> ProcessFailed:
-        """Return the failure that explains why a process exited early."""
+        """Explain why a process exited early, as an exception to raise."""
         limits, code = self._limits, report.code
         if code == -signal.SIGXCPU or (code < 0 and report.cpu_seconds >= limits.cpu_seconds):
             return ProcessFailed("cpu_time")
-        memory_threshold = max(_MEMORY_FAILURE_SHARE * limits.memory_bytes, report.inherited_bytes)
+        memory_threshold = max(
+            _MEMORY_FAILURE_FRACTION * limits.memory_bytes, report.inherited_bytes
+        )
         if code < 0 and report.peak_bytes > memory_threshold:
             return ProcessFailed("memory")
         return ProcessFailed(

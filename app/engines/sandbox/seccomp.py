@@ -1,7 +1,7 @@
-"""Prevent a process from starting other processes, but not threads, by system call filter (Linux).
+"""Prevent a process from starting other processes, while it may start threads (Linux).
 
 The kernel's limit on the processes of a user also counts threads, so it cannot forbid processes
-alone. A filter can forbid them, because it sees the flags of `clone`.
+without threads. A system call filter can, because it sees the flags of `clone`.
 
 The constants come from linux/seccomp.h, linux/filter.h, linux/audit.h and asm/unistd.h.
 """
@@ -36,7 +36,7 @@ _ARCHITECTURES = {
     "aarch64": _Architecture(0xC00000B7, 220, (221, 281)),
 }
 _X32_TABLE = 0x40000000
-"""The number from which x86_64 has a second table of system calls (x32)."""
+"""The lowest system call number in the second table of x86_64 (x32)."""
 
 
 class _Instruction(ctypes.Structure):
@@ -69,9 +69,9 @@ def forbid_new_processes() -> bool:
 
 
 def _build_rules(architecture: _Architecture) -> list[tuple[int, int, int, int]]:
-    """Return the filter instructions.
+    """Build the rules of the system call filter.
 
-    An instruction is (code, number to skip if true, number to skip if false, operand).
+    A rule is (code, number of rules to skip if true, number of rules to skip if false, operand).
     """
     refusal = _ERRNO | errno.EPERM
     # Without clone3, the C library uses clone, whose flags a filter can read.

@@ -103,7 +103,7 @@ class _Server:
             self._reap_processes()
 
     def _listen_to_signals(self) -> int:
-        """Return a descriptor that becomes readable when a signal arrives."""
+        """Install the signal handlers; return a descriptor that becomes readable on each signal."""
         read_end, write_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -115,7 +115,7 @@ class _Server:
         self._is_draining = True
 
     def _update_control_polling(self) -> None:
-        """Accept requests only while there is a free slot; other requests wait in the socket."""
+        """Poll the control socket only while a slot is free; until then, requests wait there."""
         is_accepting = not self._is_draining and len(self._children) < self._options.max_processes
         self._poll.register(self._control, select.POLLIN if is_accepting else 0)
 
@@ -177,7 +177,7 @@ class _Server:
             self._request_successor()
 
     def _kill_process(self, descriptor: int) -> None:
-        """Kill a process whose caller has closed its end; it is reaped after it has exited."""
+        """Kill a process whose caller has closed the report socket; it is reaped later."""
         self._poll.unregister(descriptor)
         os.kill(self._children[descriptor].pid, signal.SIGKILL)
 
@@ -255,7 +255,7 @@ def _run_entry(
 
 
 def _get_entry(name: str, preload: Sequence[str]) -> Entry:
-    """Return the function that `module:function` names; the module must be preloaded."""
+    """Return the entry function `module:function` of a preloaded module. Raises LookupError."""
     module, _, function = name.partition(":")
     if module not in preload:
         raise LookupError(name)

@@ -5,7 +5,7 @@ import orjson
 from app.engines.fields import Field, FieldError, check_fields
 from app.engines.fields.constraints import check_constraints
 from app.engines.fields.plain import FORBIDDEN
-from app.engines.schema_sources.model import Notes, SchemaSourceError
+from app.engines.schema_sources.model import SchemaSourceError, WarningCollector
 
 MAX_DEPTH = 64
 MAX_CHARACTERS = 4 * 1024 * 1024
@@ -22,7 +22,7 @@ _CONSTRAINT_NAMES = {
 
 
 def parse_json(content: object) -> object:
-    """Parse JSON text, or take a parsed value, and check its size and characters.
+    """Parse `content` if it is JSON text, and check the size and characters of the value.
 
     Raises SchemaSourceError.
     """
@@ -38,21 +38,21 @@ def parse_json(content: object) -> object:
 
 
 def check_text(content: str) -> None:
-    """Raise SchemaSourceError for a text that is too long or contains a NUL or a lone surrogate."""
+    """Check text: raise SchemaSourceError if it is too long, or has NUL or a lone surrogate."""
     if len(content) > MAX_CHARACTERS:
         raise SchemaSourceError("", f"is longer than {MAX_CHARACTERS:,} characters")
     if FORBIDDEN.search(content):
         raise SchemaSourceError("", "contains a NUL character or half of a surrogate pair")
 
 
-def finish_fields(fields: list[Field], notes: Notes) -> list[Field]:
+def finish_fields(fields: list[Field], collector: WarningCollector) -> list[Field]:
     """Validate the fields and return them in normal form.
 
     Raises SchemaSourceError if a field is invalid, or if there are no fields.
     """
     if not fields:
         raise SchemaSourceError(
-            "", "has nothing that can be labeled", warnings=notes.list_warnings()
+            "", "has nothing that can be labeled", warnings=collector.list_warnings()
         )
     try:
         return check_fields(fields)
@@ -81,15 +81,17 @@ def _check_value(value: object) -> None:
 
 
 def select_constraints(
-    constraints: dict[str, object], field_type: str, notes: Notes, path: str
+    constraints: dict[str, object], field_type: str, collector: WarningCollector, path: str
 ) -> dict[str, object]:
-    """Return the valid constraints for a field of this type; warn about other constraints."""
+    """Select the valid constraints for a field of this type; warn about the other constraints."""
     valid_constraints: dict[str, object] = {}
     for name, value in constraints.items():
         try:
             check_constraints({**valid_constraints, name: value}, field_type, path)
         except FieldError as error:
-            notes.add(path, f"{_CONSTRAINT_NAMES.get(name, name)} was left out: {error.message}.")
+            collector.add(
+                path, f"{_CONSTRAINT_NAMES.get(name, name)} was left out: {error.message}."
+            )
         else:
             valid_constraints[name] = value
     return valid_constraints

@@ -56,7 +56,7 @@ class SchemaSourceError(ValueError):
         self.warnings = warnings or []
 
 
-class Notes:
+class WarningCollector:
     """Collects the warnings of one import, without duplicates, up to MAX_WARNINGS."""
 
     def __init__(self) -> None:

@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.engines.schema_sources.finishing import finish_fields, parse_json
-from app.engines.schema_sources.model import Notes, SchemaSourceError, SourceSchema
+from app.engines.schema_sources.model import SchemaSourceError, SourceSchema, WarningCollector
 from app.engines.schema_sources.texts import MAX_DOCUMENT_TYPE, MAX_NAME, to_line, to_title
 
 FORMAT = "labeling-schema"
 VERSION = 1
 
-_SHARE_SCHEMA = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+_FRACTION_SCHEMA = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 POLICY_PROPERTIES: Mapping[str, Any] = {
     "labels_per_artifact": {"type": "integer", "minimum": 1, "maximum": 20},
     "sample_rate": {"type": "number", "minimum": 0, "maximum": 1},
-    "auto_accept_agreement": _SHARE_SCHEMA,
-    "auto_accept_confidence": _SHARE_SCHEMA,
+    "auto_accept_agreement": _FRACTION_SCHEMA,
+    "auto_accept_confidence": _FRACTION_SCHEMA,
     "max_rejections": {"type": ["integer", "null"], "minimum": 0, "maximum": 100},
 }
 FILE_SCHEMA: Mapping[str, Any] = {
@@ -61,29 +61,35 @@ def read_portable(content: object) -> SourceSchema:
         value = value["data"]  # the file contains a whole API response
     _validate_file(value)
     assert isinstance(value, dict)
-    notes = Notes()
+    collector = WarningCollector()
     for name in value.keys() - FILE_SCHEMA["properties"].keys() - _LOCAL_PROPERTIES:
-        notes.add(to_line(name, 64), "This property is unknown and was left out.")
+        collector.add(to_line(name, 64), "This property is unknown and was left out.")
     policy = value.get("review_policy") or {}
     for name in policy.keys() - POLICY_PROPERTIES.keys():
-        notes.add(f"review_policy.{to_line(name, 64)}", "This rule is unknown and was left out.")
-    name = to_title(value.get("name"), notes, "name", MAX_NAME)
-    document_type = to_title(value.get("document_type"), notes, "document_type", MAX_DOCUMENT_TYPE)
+        collector.add(
+            f"review_policy.{to_line(name, 64)}", "This rule is unknown and was left out."
+        )
+    name = to_title(value.get("name"), collector, "name", MAX_NAME)
+    document_type = to_title(
+        value.get("document_type"), collector, "document_type", MAX_DOCUMENT_TYPE
+    )
     return SourceSchema(
-        fields=finish_fields(value["fields"], notes),
-        warnings=sorted(notes.list_warnings(), key=lambda warning: warning.path),
+        fields=finish_fields(value["fields"], collector),
+        warnings=sorted(collector.list_warnings(), key=lambda warning: warning.path),
         name=name or None,
         document_type=document_type or None,
         description=value.get("description") or "",
         guidelines=value.get("guidelines") or "",
         review_policy={
-            name: _convert_rule(policy[name]) for name in POLICY_PROPERTIES if name in policy
+            name: _convert_whole_number(policy[name])
+            for name in POLICY_PROPERTIES
+            if name in policy
         },
         required_skills=_convert_skills(value.get("required_skills") or []),
     )
 
 
-def _convert_rule(value: object) -> object:
+def _convert_whole_number(value: object) -> object:
     """Convert a float such as 2.0 to an integer, because JSON Schema accepts it as an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 

@@ -5,12 +5,12 @@ import re
 from slugify import slugify
 
 from app.engines.fields.definition import MAX_DESCRIPTION, MAX_KEY, MAX_LABEL
-from app.engines.schema_sources.model import Notes
+from app.engines.schema_sources.model import WarningCollector
 
 MAX_NAME = 200
 MAX_DOCUMENT_TYPE = 100
 
-_MAX_SLUG_CHARS = 4 * MAX_KEY  # longer texts are truncated later anyway
+_MAX_SLUG_CHARS = 4 * MAX_KEY  # longer strings are truncated later anyway
 _CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
@@ -18,8 +18,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 def to_snake_case(text: str, fallback: str) -> str:
     """Convert `text` to a field's key: transliterated, in snake_case, at most 64 characters.
 
-    `invoiceNo.` gives `invoice_no`, `Größe` gives `grosse`. A text without letters or digits gives
-    `fallback`. If the text begins with a digit, `fallback` is prepended.
+    `invoiceNo.` gives `invoice_no`, `Größe` gives `grosse`. If `text` has no letters or digits, the
+    key is `fallback`. If `text` begins with a digit, `fallback` is prepended.
     """
     words = _CAMEL_CASE_BOUNDARY.sub(" ", text[:_MAX_SLUG_CHARS])
     slug = slugify(words, separator="_", entities=False, decimal=False, hexadecimal=False)
@@ -28,15 +28,15 @@ def to_snake_case(text: str, fallback: str) -> str:
     return slug[:MAX_KEY].rstrip("_")
 
 
-class Keys:
+class KeyGenerator:
     """Creates unique keys for one list of fields."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, collector: WarningCollector) -> None:
         self._last_numbers: dict[str, int] = {}
-        self._notes = notes
+        self._collector = collector
 
     def create_key(self, text: str, *, path: str, fallback: str = "field") -> str:
-        """Return a key for `text`; if the key is taken, append a number and add a warning."""
+        """Create a key for `text`; if the key is taken, append a number and add a warning."""
         base_key = key = to_snake_case(text, fallback)
         number = self._last_numbers.get(base_key, 0)
         while key in self._last_numbers:
@@ -46,33 +46,35 @@ class Keys:
         self._last_numbers[base_key] = max(number, self._last_numbers.get(base_key, 0))
         self._last_numbers.setdefault(key, 0)
         if key != base_key:
-            self._notes.add(
+            self._collector.add(
                 path, f"Another field already has the key {base_key}; this field has {key}."
             )
         return key
 
 
 def to_line(text: object, limit: int = MAX_LABEL) -> str:
-    """Return `text` as one line without control characters, truncated to `limit` code points."""
+    """Convert `text` to one line without control characters, truncated to `limit` code points."""
     if not isinstance(text, str):
         return ""
     line = " ".join(_CONTROL.sub(" ", text).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def to_title(text: object, notes: Notes, path: str, limit: int = MAX_LABEL) -> str:
-    """Return `text` as one line; add a warning if it was truncated."""
+def to_title(text: object, collector: WarningCollector, path: str, limit: int = MAX_LABEL) -> str:
+    """Convert `text` to a title on one line; add a warning if it was truncated."""
     line = to_line(text, len(text) if isinstance(text, str) else 0)
     if len(line) > limit:
-        notes.add(path, f"The name is longer than {limit:,} characters and was truncated.")
+        collector.add(path, f"The name is longer than {limit:,} characters and was truncated.")
     return to_line(line, limit)
 
 
-def to_description(text: object, notes: Notes, path: str, limit: int = MAX_DESCRIPTION) -> str:
-    """Return `text` as a description; add a warning if it was truncated."""
+def to_description(
+    text: object, collector: WarningCollector, path: str, limit: int = MAX_DESCRIPTION
+) -> str:
+    """Convert `text` to a description; add a warning if it was truncated."""
     if not isinstance(text, str):
         return ""
     if len(text) <= limit:
         return text.strip()
-    notes.add(path, f"The text is longer than {limit:,} characters and was truncated.")
+    collector.add(path, f"The text is longer than {limit:,} characters and was truncated.")
     return text[: limit - 1].rstrip() + "…"

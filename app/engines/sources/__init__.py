@@ -1,10 +1,10 @@
-"""Sources of documents: folders, object stores, file servers, web pages and mailboxes."""
+"""Read documents from folders, object stores, file servers, web servers and mailboxes."""
 
 from app.engines.sources.model import (
-    Entry,
     Network,
     ObjectMissing,
     Source,
+    SourceEntry,
     SourceError,
     SourceErrorKind,
     SourceObject,
@@ -14,10 +14,10 @@ from app.engines.sources.registry import TYPES
 
 __all__ = [
     "TYPES",
-    "Entry",
     "Network",
     "ObjectMissing",
     "Source",
+    "SourceEntry",
     "SourceError",
     "SourceErrorKind",
     "SourceObject",

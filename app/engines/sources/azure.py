@@ -1,7 +1,7 @@
 """Read documents from an Azure Blob Storage container over the REST API.
 
-Requests carry a shared access signature. Microsoft's library creates it from the account key; the
-library opens no connections.
+Requests carry a shared access signature. Microsoft's library creates it from the account key,
+without opening a connection.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ from app.engines.sources.failures import build_protocol_error
 from app.engines.sources.http_client import HttpClient, read_body
 from app.engines.sources.model import Network, SourceError, SourceErrorKind
 from app.engines.sources.object_store import (
-    Listing,
+    ListingPage,
     ListingQuery,
     ObjectStoreSource,
     StoredObject,
@@ -49,11 +49,11 @@ _REFUSED_KEY_CODES = frozenset(
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> ObjectStoreSource:
-    """Return the source for a container, or for a folder in it. Raises SourceError."""
+    """Open a container, or a folder in it, as a source. Raises SourceError."""
     del local_root
     account, container = str(settings["account"]), str(settings["container"])
     endpoint = settings.get("endpoint_url") or f"https://{account}.blob.core.windows.net"
-    signatures: _Signatures
+    signatures: _SignatureProvider
     if "sas_token" in settings:
         signatures = _FixedSignature(str(settings["sas_token"]))
     else:
@@ -63,8 +63,8 @@ def open_source(
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
 
 
-class _Signatures(Protocol):
-    """Provides shared access signatures, which are URL queries."""
+class _SignatureProvider(Protocol):
+    """Provides shared access signatures in the form of URL queries."""
 
     def get(self) -> str:
         """Return a signature that is valid now. Raises SourceError."""
@@ -120,17 +120,17 @@ class _Container:
     Args:
         client: sends the requests.
         address: URL of the container.
-        signatures: provides the signatures of the requests.
+        signatures: provides the signatures for the requests.
     """
 
     can_start_after = False
 
-    def __init__(self, client: HttpClient, address: str, signatures: _Signatures) -> None:
+    def __init__(self, client: HttpClient, address: str, signatures: _SignatureProvider) -> None:
         self._client = client
         self._address = address
         self._signatures = signatures
 
-    def list_page(self, query: ListingQuery, token: str | None) -> Listing:
+    def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
         parameters: dict[str, str | bytes] = {
             "restype": "container",
             "comp": "list",
@@ -172,7 +172,7 @@ class _Container:
             yield response
 
 
-def _parse_listing(body: bytes) -> Listing:
+def _parse_listing(body: bytes) -> ListingPage:
     """Parse a page of a listing. Raises SourceError if the body is not a listing.
 
     See https://learn.microsoft.com/rest/api/storageservices/list-blobs.
@@ -182,7 +182,7 @@ def _parse_listing(body: bytes) -> Listing:
         if root.tag != "EnumerationResults":
             raise build_protocol_error()
         blobs = root.iterfind("Blobs/Blob")
-        return Listing(
+        return ListingPage(
             [_parse_blob(blob) for blob in blobs if not _is_folder(blob)],
             [_read_name(prefix) for prefix in root.iterfind("Blobs/BlobPrefix")],
             root.findtext("NextMarker") or None,
@@ -205,7 +205,7 @@ def _parse_blob(blob: Element) -> StoredObject:
 
 
 def _read_name(item: Element) -> bytes:
-    """Return the name of a blob or folder; Azure percent-encodes names that XML cannot contain."""
+    """Read the name of a blob or folder; Azure percent-encodes names that XML cannot contain."""
     name = item.find("Name")
     if name is None or not name.text:
         raise ValueError("an element without a name")

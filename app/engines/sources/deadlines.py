@@ -12,7 +12,7 @@ from app.engines.sources.model import SourceError, SourceErrorKind
 _TOO_SLOW_MESSAGE = "The host did not complete its answer in time."
 
 
-class Budget:
+class TimeBudget:
     """The maximum time for an operation. Only time inside `spend` counts.
 
     The timeout of a socket restarts with every byte, so it does not stop an operation in which a
@@ -29,7 +29,7 @@ class Budget:
 
     @contextmanager
     def spend(self) -> Iterator[None]:
-        """Run a part of the operation. Raises SourceError if the budget is used up."""
+        """Spend the budget until the context ends. Raises SourceError when it is used up."""
         if self._remaining_seconds <= 0:
             raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
         expired = threading.Event()

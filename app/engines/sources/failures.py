@@ -1,4 +1,4 @@
-"""Error messages for failed connections, shared by all protocols."""
+"""Build the errors for failed connections that all protocols share."""
 
 import socket
 import ssl
@@ -10,9 +10,9 @@ from app.engines.sources.model import ObjectMissing, SourceError, SourceErrorKin
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Raise SourceError instead of the errors of sockets and TLS.
+    """Translate errors from sockets and TLS to SourceError.
 
-    The original errors are dropped, because their texts may contain internal addresses.
+    The original errors are dropped, because their messages may contain internal addresses.
     """
     try:
         yield
@@ -23,7 +23,7 @@ def translate_errors() -> Iterator[None]:
 
 
 def build_connection_error(error: BaseException) -> SourceError:
-    """Return the SourceError for an error of a socket or of TLS."""
+    """Build the SourceError for an error from a socket or from TLS."""
     match error:
         case ssl.SSLCertVerificationError():
             reason = error.verify_message.rstrip(".")
@@ -46,11 +46,11 @@ def build_connection_error(error: BaseException) -> SourceError:
 
 
 def build_protocol_error() -> SourceError:
-    """Return the SourceError for a response that does not follow the protocol."""
+    """Build the SourceError for a response that does not follow the protocol."""
     message = "The host answers, but does not follow the protocol; check the host and the port."
     return SourceError(SourceErrorKind.PROTOCOL, message)
 
 
 def build_missing_folder_error() -> SourceError:
-    """Return the SourceError for a folder that does not exist."""
+    """Build the SourceError for a folder that does not exist."""
     return SourceError(SourceErrorKind.NOT_FOUND, "The folder does not exist.")

@@ -1,8 +1,8 @@
 """List a tree of folders in a stable order and in bounded memory.
 
-A folder is read completely before its first document is returned: the connection is then free to
-read documents, and the items can be sorted. A folder with more items than `SORT_ITEMS` is sorted on
-disk.
+A folder is read completely before its first document is returned. The items can then be sorted, and
+the connection is free to read documents. The items of a folder with more than `MAX_SORTED_ITEMS`
+items are sorted on disk.
 """
 
 import heapq
@@ -15,15 +15,15 @@ from typing import IO, NamedTuple
 
 from app.engines.sources import limits
 from app.engines.sources.model import (
-    Entry,
     ObjectMissing,
+    SourceEntry,
     SourceError,
     SourceErrorKind,
     SourceObject,
 )
 
 
-class Item(NamedTuple):
+class FolderItem(NamedTuple):
     """A document or subfolder in a folder, as a host lists it.
 
     `name` is a segment of a path. `modified` is in seconds since 1970.
@@ -36,12 +36,14 @@ class Item(NamedTuple):
     modified: float | None = None
 
 
-ReadFolder = Callable[[str], Iterable[Item]]
+ReadFolder = Callable[[str], Iterable[FolderItem]]
 """Yields the items of the folder at a path. Raises ObjectMissing if it does not exist."""
 
 
-def list_tree(read_folder: ReadFolder, after: str | None = None) -> Iterator[tuple[str, Item]]:
-    """Yield the path and item of each document in a tree, sorted by the names in the paths.
+def list_tree(
+    read_folder: ReadFolder, after: str | None = None
+) -> Iterator[tuple[str, FolderItem]]:
+    """List a tree: yield the path and item of each document, sorted by path.
 
     Subfolders that are removed during the listing are skipped. Raises ObjectMissing if the root
     does not exist.
@@ -76,16 +78,16 @@ def list_tree(read_folder: ReadFolder, after: str | None = None) -> Iterator[tup
 
 
 def list_objects(read_folder: ReadFolder, after: str | None) -> Iterator[SourceObject]:
-    """Yield the documents of a tree, with the versions that the folder listings contain."""
+    """Yield the documents in a tree, with their versions from the folder listings."""
     for path, item in list_tree(read_folder, after):
         yield SourceObject(path, item.version, item.size, convert_time(item.modified))
 
 
-def list_entries(read_folder: ReadFolder, path: str, limit: int) -> list[Entry]:
+def list_entries(read_folder: ReadFolder, path: str, limit: int) -> list[SourceEntry]:
     """Return the first `limit` entries of one folder, sorted by name."""
     prefix = f"{path}/" if path else ""
     return [
-        Entry(prefix + item.name, item.is_folder, item.size, convert_time(item.modified))
+        SourceEntry(prefix + item.name, item.is_folder, item.size, convert_time(item.modified))
         for item in islice(sort_items(read_folder(path)), limit)
     ]
 
@@ -100,24 +102,24 @@ def convert_time(seconds: float | None) -> datetime | None:
         return None
 
 
-def sort_items(items: Iterable[Item]) -> Iterator[Item]:
-    """Read all items, and return an iterator that sorts them by name and drops duplicates."""
+def sort_items(items: Iterable[FolderItem]) -> Iterator[FolderItem]:
+    """Read all items, and return an iterator over them, sorted by name and without duplicates."""
     remaining = iter(items)
-    run = sorted(islice(remaining, limits.SORT_ITEMS), key=_get_sort_key)
-    if len(run) < limits.SORT_ITEMS:
+    run = sorted(islice(remaining, limits.MAX_SORTED_ITEMS), key=_get_sort_key)
+    if len(run) < limits.MAX_SORTED_ITEMS:
         return _drop_duplicates(run)
-    runs: list[Iterator[Item]] = []
+    runs: list[Iterator[FolderItem]] = []
     while run:
         runs.append(_store_run(run))
-        run = sorted(islice(remaining, limits.SORT_ITEMS), key=_get_sort_key)
+        run = sorted(islice(remaining, limits.MAX_SORTED_ITEMS), key=_get_sort_key)
     return _drop_duplicates(heapq.merge(*runs, key=_get_sort_key))
 
 
-def _get_sort_key(item: Item) -> tuple[str, bool]:
+def _get_sort_key(item: FolderItem) -> tuple[str, bool]:
     return item.name, item.is_folder
 
 
-def _drop_duplicates(items: Iterable[Item]) -> Iterator[Item]:
+def _drop_duplicates(items: Iterable[FolderItem]) -> Iterator[FolderItem]:
     previous: tuple[str, bool] | None = None
     for item in items:
         if _get_sort_key(item) != previous:
@@ -125,14 +127,14 @@ def _drop_duplicates(items: Iterable[Item]) -> Iterator[Item]:
         previous = _get_sort_key(item)
 
 
-def _store_run(run: list[Item]) -> Iterator[Item]:
+def _store_run(run: list[FolderItem]) -> Iterator[FolderItem]:
     file = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed by _load_run
     file.writelines(json.dumps(item) + "\n" for item in run)
     file.seek(0)
     return _load_run(file)
 
 
-def _load_run(file: IO[str]) -> Iterator[Item]:
+def _load_run(file: IO[str]) -> Iterator[FolderItem]:
     with file:
         for line in file:
-            yield Item(*json.loads(line))
+            yield FolderItem(*json.loads(line))

@@ -9,19 +9,19 @@ from time import monotonic
 from typing import Any
 
 from app.engines.sources import limits
-from app.engines.sources.deadlines import Budget
+from app.engines.sources.deadlines import TimeBudget
 from app.engines.sources.failures import (
     build_missing_folder_error,
     build_protocol_error,
     translate_errors,
 )
-from app.engines.sources.folders import Item, list_entries, list_objects, sort_items
+from app.engines.sources.folders import FolderItem, list_entries, list_objects, sort_items
 from app.engines.sources.ftp_client import FtpClient
 from app.engines.sources.ftp_lines import parse_list_line, parse_mlsd_line, parse_time
 from app.engines.sources.model import (
-    Entry,
     Network,
     ObjectMissing,
+    SourceEntry,
     SourceError,
     SourceErrorKind,
     SourceObject,
@@ -37,7 +37,7 @@ _COMPLETE_CODES = ("226", "250")
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "FtpSource":
-    """Return the source for a folder on an FTP server, after signing in."""
+    """Sign in to an FTP server, and open a folder on it as a source."""
     del local_root
     source = FtpSource(settings, network)
     source.connect()
@@ -58,7 +58,7 @@ class FtpSource:
         self._used_at = 0.0
 
     def connect(self) -> FtpClient:
-        """Return a client that is signed in; open a new connection if the old one was lost."""
+        """Connect and sign in, unless the connection is still open, and return the client."""
         if self._client is not None and not self._check_connection(self._client):
             self.close()
         if self._client is None:
@@ -74,14 +74,14 @@ class FtpSource:
         return self._client
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by the names in their paths."""
+        """Yield all documents, sorted by path."""
         try:
             yield from list_objects(self._read_folder, after)
         except ObjectMissing:
             raise build_missing_folder_error() from None
 
-    def browse(self, path: str, limit: int) -> list[Entry]:
-        """Return at most `limit` entries of a folder."""
+    def browse(self, path: str, limit: int) -> list[SourceEntry]:
+        """Browse a folder, and return at most `limit` of its entries."""
         try:
             return list_entries(self._read_folder, path, limit)
         except ObjectMissing:
@@ -89,7 +89,7 @@ class FtpSource:
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
-        """Read a document in chunks."""
+        """Open a document to read it in chunks."""
         target = self._build_server_path(path)
         if not path:
             raise ObjectMissing
@@ -98,7 +98,7 @@ class FtpSource:
         with self._run(budget, refusal_means_missing=True):
             size = _get_size(client, target)
             data = client.start_transfer(f"RETR {target}")
-        chunks = _Chunks(client, data, size, budget)
+        chunks = _DocumentChunks(client, data, size, budget)
         try:
             yield iter(chunks)
         finally:
@@ -114,8 +114,8 @@ class FtpSource:
             self._client.close()
             self._client = None
 
-    def _build_budget(self, client: FtpClient, seconds: float | None = None) -> Budget:
-        return Budget(seconds or limits.OPERATION_SECONDS, client.shut_down)
+    def _build_budget(self, client: FtpClient, seconds: float | None = None) -> TimeBudget:
+        return TimeBudget(seconds or limits.OPERATION_SECONDS, client.shut_down)
 
     def _check_connection(self, client: FtpClient) -> bool:
         if monotonic() - self._used_at < _PROBE_SECONDS:
@@ -149,12 +149,12 @@ class FtpSource:
             raise ObjectMissing
         return (b"/".join([self._root, *names]) or b"/").decode("latin-1")
 
-    def _read_folder(self, path: str) -> Iterator[Item]:
+    def _read_folder(self, path: str) -> Iterator[FolderItem]:
         target = self._build_server_path(path)
         client = self.connect()
         budget = self._build_budget(client)
         with self._run(budget, refusal_means_missing=True):
-            # In an argument of LIST, servers would interpret options and `*`.
+            # Servers would interpret options and `*` in the argument of a LIST command.
             client.cwd(target)
         if self._supports_mlsd:
             with self._run(budget):
@@ -171,8 +171,11 @@ class FtpSource:
         self._used_at = monotonic()
 
     @contextmanager
-    def _run(self, budget: Budget, *, refusal_means_missing: bool = False) -> Iterator[None]:
-        """Run commands; close the connection after an error, because responses have no IDs."""
+    def _run(self, budget: TimeBudget, *, refusal_means_missing: bool = False) -> Iterator[None]:
+        """Run commands in the context; after an error, close the connection.
+
+        FTP responses have no IDs, so later responses could belong to the failed command.
+        """
         try:
             with _translate_ftp_errors(refusal_means_missing=refusal_means_missing), budget.spend():
                 yield
@@ -200,13 +203,13 @@ def _get_size(client: FtpClient, path: str) -> int | None:
     return None
 
 
-def _read_list_items(client: FtpClient) -> Iterator[Item]:
+def _read_list_items(client: FtpClient) -> Iterator[FolderItem]:
     for line in map(parse_list_line, _read_lines(client, "LIST")):
         if line is not None:
             yield line.build_item()
 
 
-def _add_modification_time(client: FtpClient, folder: str, item: Item) -> Item:
+def _add_modification_time(client: FtpClient, folder: str, item: FolderItem) -> FolderItem:
     """Request the exact modification time of a document, and return its item with that time."""
     path = f"{folder.rstrip('/')}/{decode_path(item.name).decode('latin-1')}"
     modified: float | None = None
@@ -215,11 +218,11 @@ def _add_modification_time(client: FtpClient, folder: str, item: Item) -> Item:
     return item._replace(version=f"{item.size}-{modified}", modified=modified)
 
 
-class _Chunks:
+class _DocumentChunks:
     """Iterates over the content of a document. `is_complete` is True after the whole transfer."""
 
     def __init__(
-        self, client: FtpClient, data: socket.socket, size: int | None, budget: Budget
+        self, client: FtpClient, data: socket.socket, size: int | None, budget: TimeBudget
     ) -> None:
         self._client = client
         self._data = data
@@ -247,7 +250,7 @@ class _Chunks:
 
 @contextmanager
 def _translate_ftp_errors(*, refusal_means_missing: bool = False) -> Iterator[None]:
-    """Raise SourceError instead of the errors of ftplib.
+    """Translate errors from ftplib to SourceError or ObjectMissing.
 
     Args:
         refusal_means_missing: whether a refusal means that the file or folder does not exist.

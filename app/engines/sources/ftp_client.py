@@ -18,7 +18,7 @@ _MAX_RESPONSE_LINES = 1000
 
 
 class FtpClient(ftplib.FTP):
-    """A control connection. File names are bytes, represented as Latin-1 text.
+    """A control connection to an FTP server. File names are bytes, represented as Latin-1 text.
 
     Args:
         network: opens all connections.
@@ -33,7 +33,7 @@ class FtpClient(ftplib.FTP):
         self._line_count = 0
 
     def open(self, host: str, port: int) -> None:
-        """Connect, and protect the connection with TLS if there is a context."""
+        """Open the control connection, and protect it with TLS if there is a context."""
         self.host = host
         self.port = port
         self._set_socket(self._network.connect(host, port, limits.CONNECT_SECONDS))
@@ -49,7 +49,7 @@ class FtpClient(ftplib.FTP):
             self._start_tls()
 
     def enable_protection(self) -> None:
-        """Enable TLS for data connections."""
+        """Enable TLS protection for data connections if there is a context."""
         if self._context is not None:
             self.voidcmd("PBSZ 0")
             self.voidcmd("PROT P")
@@ -66,7 +66,9 @@ class FtpClient(ftplib.FTP):
         try:
             connection.settimeout(limits.IDLE_SECONDS)
             response = self.sendcmd(command)
-            if response[0] == "2":  # some servers send a success before the start
+            if (
+                response[0] == "2"
+            ):  # some servers send a success response before the transfer starts
                 response = self.getresp()
             _check_start(response)
             if self._context is not None:

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from app.engines.sources.folders import Item
+from app.engines.sources.folders import FolderItem
 from app.engines.sources.paths import encode_name, is_valid_name
 
 _UNIX_LINE = re.compile(
@@ -16,8 +16,8 @@ _WINDOWS_LINE = re.compile(
 )
 
 
-class Line(NamedTuple):
-    """An entry in a folder listing. `name` has the bytes that the server sent.
+class ListingLine(NamedTuple):
+    """A line in a folder listing, which describes one entry. `name` is as the server sent it.
 
     `modified` is in seconds since 1970; it is None if the listing has no exact time.
     """
@@ -27,15 +27,15 @@ class Line(NamedTuple):
     size: int | None
     modified: float | None
 
-    def build_item(self) -> Item:
+    def build_item(self) -> FolderItem:
         """Return the item for this entry; the version of a document is its size and time."""
         if self.is_folder:
-            return Item(encode_name(self.name), is_folder=True)
+            return FolderItem(encode_name(self.name), is_folder=True)
         version = f"{self.size}-{self.modified}"
-        return Item(encode_name(self.name), False, version, self.size, self.modified)  # noqa: FBT003
+        return FolderItem(encode_name(self.name), False, version, self.size, self.modified)  # noqa: FBT003
 
 
-def parse_mlsd_line(line: str) -> Line | None:
+def parse_mlsd_line(line: str) -> ListingLine | None:
     """Parse a line from MLSD. Return None for links, devices and the folder itself."""
     facts, _, name = line.partition(" ")
     values = dict(fact.lower().partition("=")[::2] for fact in facts.split(";") if fact)
@@ -44,16 +44,16 @@ def parse_mlsd_line(line: str) -> Line | None:
     if entry_type not in ("file", "dir") or not is_valid_name(raw_name):
         return None
     size = values.get("size", "")
-    is_size = size.isascii() and size.isdigit()
-    return Line(
+    is_valid_size = size.isascii() and size.isdigit()
+    return ListingLine(
         raw_name,
         entry_type == "dir",
-        int(size) if is_size else None,
+        int(size) if is_valid_size else None,
         parse_time(values.get("modify")),
     )
 
 
-def parse_list_line(line: str) -> Line | None:
+def parse_list_line(line: str) -> ListingLine | None:
     """Parse a line from LIST in Unix or Windows format. Return None if it is not an entry."""
     match = _UNIX_LINE.fullmatch(line) or _WINDOWS_LINE.fullmatch(line)
     if match is None:
@@ -64,11 +64,11 @@ def parse_list_line(line: str) -> Line | None:
     if entry_type == "l" or not is_valid_name(raw_name):
         return None
     is_folder = entry_type == "d" or match["size"] == "<DIR>"
-    return Line(raw_name, is_folder, None if is_folder else int(match["size"]), None)
+    return ListingLine(raw_name, is_folder, None if is_folder else int(match["size"]), None)
 
 
 def parse_time(text: str | None) -> float | None:
-    """Convert a UTC time from MLSD or MDTM to seconds since 1970, or return None if not valid."""
+    """Parse a UTC time from MLSD or MDTM to seconds since 1970, or to None if it is invalid."""
     try:
         timestamp, _, fraction = (text or "").strip().partition(".")
         seconds = datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()

@@ -21,7 +21,7 @@ from app.engines.sources.failures import build_protocol_error
 from app.engines.sources.http_client import HttpClient, read_body
 from app.engines.sources.model import Network, SourceError, SourceErrorKind
 from app.engines.sources.object_store import (
-    Listing,
+    ListingPage,
     ListingQuery,
     ObjectStoreSource,
     StoredObject,
@@ -41,7 +41,7 @@ _FIELDS = "nextPageToken,prefixes,items(name,size,generation,updated)"
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> ObjectStoreSource:
-    """Return the source for a bucket, or for a folder in it. Raises SourceError."""
+    """Open a bucket, or a folder in it, as a source. Raises SourceError."""
     del local_root
     endpoint = normalize_endpoint(str(settings.get("endpoint_url") or _ENDPOINT))
     bucket = quote(str(settings["bucket"]), safe="")
@@ -97,7 +97,7 @@ class _Bucket:
 
     Args:
         client: sends the requests.
-        tokens: signs the tokens of the requests.
+        tokens: signs the tokens for the requests.
         address: URL of the bucket's objects.
     """
 
@@ -108,7 +108,7 @@ class _Bucket:
         self._tokens = tokens
         self._address = address
 
-    def list_page(self, query: ListingQuery, token: str | None) -> Listing:
+    def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
         parameters: dict[str, str | bytes] = {
             "prefix": query.prefix,
             "maxResults": str(_PAGE_ITEMS),
@@ -153,14 +153,14 @@ class _Bucket:
             yield response
 
 
-def _parse_listing(body: bytes) -> Listing:
+def _parse_listing(body: bytes) -> ListingPage:
     """Parse a page of a listing. Raises SourceError if the body is not a listing.
 
     See https://cloud.google.com/storage/docs/json_api/v1/objects/list.
     """
     try:
         page = orjson.loads(body)
-        return Listing(
+        return ListingPage(
             [_parse_object(item) for item in page.get("items") or ()],
             [prefix.encode() for prefix in page.get("prefixes") or ()],
             page.get("nextPageToken") or None,

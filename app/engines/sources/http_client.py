@@ -24,7 +24,7 @@ class RequestBody(NamedTuple):
 
 
 class HttpClient:
-    """Sends requests without redirects, cookies or retries."""
+    """Sends HTTP requests without following redirects, and without cookies or retries."""
 
     def __init__(self, network: Network) -> None:
         self._listings = network.session(
@@ -38,7 +38,7 @@ class HttpClient:
     def request(
         self, url: str, headers: Mapping[str, str], *, method: str = "GET", is_document: bool
     ) -> Iterator[Response]:
-        """Send a request and return the response, whose body is not read yet.
+        """Send a request and yield the response before its body is read.
 
         Args:
             url: the URL, whose path and query are sent exactly as they are.
@@ -65,7 +65,7 @@ def send_request(
     method: str,
     body: RequestBody | None = None,
 ) -> Iterator[Response]:
-    """Send a request through a guarded session and return the response, with its body unread.
+    """Send a request through a guarded session, and yield the response before its body is read.
 
     Args:
         session: the session of a network.
@@ -98,7 +98,7 @@ def send_request(
 
 
 def build_authorization_header(settings: Mapping[str, Any]) -> str | None:
-    """Return the `Authorization` header for a `token`, or for a `username` and its `password`.
+    """Build the `Authorization` header for a `token`, or for a `username` and `password`.
 
     Returns None if the settings contain no credentials.
     """
@@ -111,7 +111,7 @@ def build_authorization_header(settings: Mapping[str, Any]) -> str | None:
 
 
 def read_chunks(response: Response) -> Iterator[bytes]:
-    """Yield the body in chunks without decompression. Raises SourceError if it is incomplete."""
+    """Yield a body in chunks, without decompressing it. Raises SourceError if it is incomplete."""
     raw = response.raw
     # Without a length or chunked encoding, a lost connection looks like the end of the body.
     if raw.length_remaining is None and not getattr(raw, "chunked", False):
@@ -139,7 +139,7 @@ def read_body(response: Response, limit: int = limits.MAX_LISTING_BYTES) -> byte
 
 @contextmanager
 def translate_http_errors() -> Iterator[None]:
-    """Raise SourceError instead of errors from the HTTP libraries and from the network guard."""
+    """Translate errors from the HTTP libraries and from the network guard to SourceError."""
     try:
         yield
     except SourceError:

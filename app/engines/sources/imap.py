@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from app.engines.sources import limits
-from app.engines.sources.deadlines import Budget
+from app.engines.sources.deadlines import TimeBudget
 from app.engines.sources.failures import (
     build_missing_folder_error,
     build_protocol_error,
@@ -22,9 +22,9 @@ from app.engines.sources.failures import (
 )
 from app.engines.sources.imap_client import ImapClient, encode_folder
 from app.engines.sources.model import (
-    Entry,
     Network,
     ObjectMissing,
+    SourceEntry,
     SourceError,
     SourceErrorKind,
     SourceObject,
@@ -40,7 +40,7 @@ _PAGE_MESSAGES = 500
 _PROBE_SECONDS = 60.0
 
 
-class _Message(NamedTuple):
+class _ListedMessage(NamedTuple):
     number: int
     uid: int
     size: int | None
@@ -50,7 +50,7 @@ class _Message(NamedTuple):
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "ImapSource":
-    """Return the source for a mailbox folder, after signing in."""
+    """Sign in to a mail server, and open a mailbox folder as a source."""
     del local_root
     source = ImapSource(settings, network)
     source.connect()
@@ -70,7 +70,7 @@ class ImapSource:
         self._used_at = 0.0
 
     def connect(self) -> ImapClient:
-        """Return a client with the folder opened for reading; reconnect if necessary."""
+        """Connect and open the folder for reading, if necessary, and return the client."""
         if self._client is not None and not self._check_connection(self._client):
             self.close()
         if self._client is None:
@@ -95,18 +95,18 @@ class ImapSource:
             path = f"{message.uid}.eml"
             yield SourceObject(path, version, message.size, message.received_at)
 
-    def browse(self, path: str, limit: int) -> list[Entry]:
-        """Return the first `limit` messages. The source has no subfolders."""
+    def browse(self, path: str, limit: int) -> list[SourceEntry]:
+        """Browse the folder: return its first `limit` messages. It has no subfolders."""
         if path:
             raise build_missing_folder_error()
         return [
-            Entry(f"{message.uid}.eml", False, message.size, message.received_at)  # noqa: FBT003
+            SourceEntry(f"{message.uid}.eml", False, message.size, message.received_at)  # noqa: FBT003
             for message in islice(self._list_messages(0), limit)
         ]
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
-        """Read a message in chunks."""
+        """Open a message to read it in chunks."""
         match = _PATH.fullmatch(path)
         if match is None:
             raise ObjectMissing
@@ -150,7 +150,7 @@ class ImapSource:
             raise build_protocol_error()
         self._uid_validity = validity.decode()
 
-    def _list_messages(self, after: int) -> Iterator[_Message]:
+    def _list_messages(self, after: int) -> Iterator[_ListedMessage]:
         """Yield the messages whose UID is higher than `after`; fetch them page by page."""
         last_uid, position, client = after, 0, None
         while True:
@@ -170,7 +170,7 @@ class ImapSource:
                     yield message
 
     def _read_message(
-        self, client: ImapClient, uid: int, first_part: bytes, budget: Budget
+        self, client: ImapClient, uid: int, first_part: bytes, budget: TimeBudget
     ) -> Iterator[bytes]:
         part, offset = first_part, 0
         while part:
@@ -182,8 +182,11 @@ class ImapSource:
                 part = _fetch_part(client, uid, offset)
 
     @contextmanager
-    def _run(self, budget: Budget) -> Iterator[None]:
-        """Run commands; close the connection after an error, because its state is unknown."""
+    def _run(self, budget: TimeBudget) -> Iterator[None]:
+        """Run commands in the context; after an error, close the connection.
+
+        The state of the connection is unknown after an error.
+        """
         try:
             with _translate_imap_errors(), budget.spend():
                 yield
@@ -193,8 +196,8 @@ class ImapSource:
         self._used_at = monotonic()
 
 
-def _build_budget(client: ImapClient, seconds: float | None = None) -> Budget:
-    return Budget(seconds or limits.OPERATION_SECONDS, client.shut_down)
+def _build_budget(client: ImapClient, seconds: float | None = None) -> TimeBudget:
+    return TimeBudget(seconds or limits.OPERATION_SECONDS, client.shut_down)
 
 
 def _shut_down(client: ImapClient) -> None:
@@ -203,7 +206,10 @@ def _shut_down(client: ImapClient) -> None:
 
 
 def _find_position(client: ImapClient, uid: int) -> int:
-    """Count the messages with a UID of at most `uid` by binary search; refresh the numbering."""
+    """Find the number of the last message with a UID of at most `uid`, or 0 if there is none.
+
+    Refreshes the message numbers, and searches them by bisection.
+    """
     client.noop()  # updates the number of messages
     client.has_new_numbers = False
     low, high = 0, client.message_count
@@ -217,25 +223,25 @@ def _find_position(client: ImapClient, uid: int) -> int:
     return low
 
 
-def _fetch_page(client: ImapClient, start: int) -> list[_Message]:
+def _fetch_page(client: ImapClient, start: int) -> list[_ListedMessage]:
     end = min(start + _PAGE_MESSAGES - 1, client.message_count)
     if start > end:
         return []
     return _fetch_messages(client, f"{start}:{end}", "(UID RFC822.SIZE INTERNALDATE)")
 
 
-def _fetch_messages(client: ImapClient, numbers: str, items: str) -> list[_Message]:
+def _fetch_messages(client: ImapClient, numbers: str, items: str) -> list[_ListedMessage]:
     _, data = client.fetch(numbers, items)
     messages = (_parse_message(line) for line in data if isinstance(line, bytes))
     return sorted((message for message in messages if message), key=lambda message: message.number)
 
 
-def _parse_message(line: bytes) -> _Message | None:
+def _parse_message(line: bytes) -> _ListedMessage | None:
     number, uid, size = _NUMBER.match(line), _UID.search(line), _SIZE.search(line)
     if number is None or uid is None:
         return None
     received = _RECEIVED.search(line)
-    return _Message(
+    return _ListedMessage(
         int(number[1]),
         int(uid[1]),
         int(size[1]) if size else None,
@@ -252,7 +258,7 @@ def _parse_time(text: bytes) -> datetime | None:
 
 
 def _fetch_part(client: ImapClient, uid: int, offset: int) -> bytes:
-    """Return the part of a message at `offset`. Raises ObjectMissing if the message is missing."""
+    """Fetch the part of a message at `offset`. Raises ObjectMissing if the message is missing."""
     status, data = client.uid("FETCH", str(uid), f"(BODY.PEEK[]<{offset}.{limits.CHUNK_BYTES}>)")
     parts = [item[1] for item in data if isinstance(item, tuple)]
     if status != "OK" or not parts:
@@ -264,7 +270,7 @@ def _fetch_part(client: ImapClient, uid: int, offset: int) -> bytes:
 
 @contextmanager
 def _translate_imap_errors() -> Iterator[None]:
-    """Raise SourceError instead of the errors of imaplib."""
+    """Translate errors from imaplib to SourceError."""
     try:
         with translate_errors():
             yield

@@ -7,7 +7,7 @@ from base64 import b64encode
 from typing import TYPE_CHECKING
 
 from app.engines.sources import limits
-from app.engines.sources.deadlines import Budget, shut_down
+from app.engines.sources.deadlines import TimeBudget, shut_down
 from app.engines.sources.model import Network, SourceError, SourceErrorKind
 from app.engines.sources.tls import wrap_socket
 
@@ -45,7 +45,7 @@ class ImapClient(imaplib.IMAP4):
         self.connection: socket.socket | None = None
         self.message_count = 0
         self.has_new_numbers = False
-        with Budget(limits.OPERATION_SECONDS, self.shut_down).spend():
+        with TimeBudget(limits.OPERATION_SECONDS, self.shut_down).spend():
             super().__init__(host, port, limits.CONNECT_SECONDS)
 
     def upgrade_to_tls(self) -> None:
@@ -55,7 +55,7 @@ class ImapClient(imaplib.IMAP4):
                 message = "The host does not offer TLS. Ask its operator, or set `tls` to false."
                 raise SourceError(SourceErrorKind.PROTOCOL, message)
             self.sock = wrap_socket(self._context, self.sock, self.host, self._set_connection)
-            # Plain text that was received before is dropped.
+            # Plain text that was received before TLS is dropped.
             self.file = self.sock.makefile("rb")
             self.capabilities = tuple(str(self.capability()[1][-1], "ascii").upper().split())
 
@@ -64,7 +64,7 @@ class ImapClient(imaplib.IMAP4):
         shut_down(self.connection)
 
     def read(self, size: int) -> bytes:
-        """Read a literal. The server determines its size."""
+        """Read a literal of `size` bytes. The server determines the size."""
         self._count_received(size)
         return bytes(super().read(size))
 
@@ -115,13 +115,13 @@ class ImapClient(imaplib.IMAP4):
 
 
 def quote(text: str) -> str:
-    """Return a text as a quoted string in IMAP syntax."""
+    """Quote text as an IMAP string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def encode_folder(name: str) -> str:
-    """Return a folder name as a quoted string in IMAP's modified UTF-7 (RFC 3501, 5.1.3)."""
+    """Encode a folder name as a quoted string in IMAP's modified UTF-7 (RFC 3501, 5.1.3)."""
     parts: list[str] = []
     run = ""  # the preceding characters that are not printable ASCII
     for char in f"{name}\0":  # the NUL ends the last run

@@ -4,7 +4,7 @@ CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 30.0
 """The maximum time to wait for the next bytes from a host."""
 OPERATION_SECONDS = 120.0
-"""The maximum time to sign in, to list one folder, or to list one page of a listing."""
+"""The maximum time to sign in, to list one folder, or to request one page of a listing."""
 READ_SECONDS = 900.0
 """The maximum time to receive one document. The time that the caller spends on the chunks counts
 only for HTTP."""
@@ -16,9 +16,11 @@ MAX_DOCUMENT_BYTES = 1 << 40
 MAX_DEPTH = 64
 """The maximum number of nested folders."""
 MAX_NAME_BYTES = 8 * 1024
-"""Longer names are not listed. No file system and no object store allows longer names."""
+"""The maximum length of a name; documents with longer names are not listed.
+
+File systems and object stores do not allow longer names."""
 MAX_URL_CHARS = 2048
-"""The guarded session refuses longer URLs."""
+"""The maximum length of a URL; the guarded session refuses longer URLs."""
 MAX_REDIRECTS = 5
-SORT_ITEMS = 10_000
+MAX_SORTED_ITEMS = 10_000
 """The maximum number of items in a folder that are sorted in memory."""

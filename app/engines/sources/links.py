@@ -15,7 +15,7 @@ class _LinkCollector:
         self._urls: dict[str, None] = {}
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Collect the link of an element."""
+        """Collect the link of an `a` element, or set the base URL from a `base` element."""
         link = attributes.get("href")
         if link is None or len(link) > _MAX_LINK_CHARS or tag not in ("a", "base"):
             return

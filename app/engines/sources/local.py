@@ -14,11 +14,11 @@ from typing import Any
 
 from app.engines.sources import limits
 from app.engines.sources.failures import build_missing_folder_error
-from app.engines.sources.folders import Item, list_entries, list_objects
+from app.engines.sources.folders import FolderItem, list_entries, list_objects
 from app.engines.sources.model import (
-    Entry,
     Network,
     ObjectMissing,
+    SourceEntry,
     SourceError,
     SourceErrorKind,
     SourceObject,
@@ -33,7 +33,7 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "LocalSource":
-    """Return the source for a folder below the operator's root. Raises SourceError."""
+    """Open a folder below the operator's root as a source. Raises SourceError."""
     del network
     if local_root is None:
         message = "The operator of this service has not enabled local folders."
@@ -70,14 +70,14 @@ class LocalSource:
         self._root = root
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by the names in their paths."""
+        """Yield all documents, sorted by path."""
         try:
             yield from list_objects(self._read_folder, after)
         except ObjectMissing:
             raise build_missing_folder_error() from None
 
-    def browse(self, path: str, limit: int) -> list[Entry]:
-        """Return at most `limit` entries of a folder."""
+    def browse(self, path: str, limit: int) -> list[SourceEntry]:
+        """Browse a folder, and return at most `limit` of its entries."""
         try:
             return list_entries(self._read_folder, path, limit)
         except ObjectMissing:
@@ -85,7 +85,7 @@ class LocalSource:
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
-        """Read a document in chunks."""
+        """Open a document to read it in chunks."""
         names = split_path(path)
         if not names:
             raise ObjectMissing
@@ -105,7 +105,7 @@ class LocalSource:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _read_folder(self, path: str) -> Iterator[Item]:
+    def _read_folder(self, path: str) -> Iterator[FolderItem]:
         names = split_path(path)
         if names is None:
             raise ObjectMissing
@@ -118,7 +118,7 @@ class LocalSource:
             raise ObjectMissing from None
         return self._list_folder(descriptor, names)
 
-    def _list_folder(self, descriptor: int, names: list[bytes]) -> Iterator[Item]:
+    def _list_folder(self, descriptor: int, names: list[bytes]) -> Iterator[FolderItem]:
         with _close_on_exit(descriptor), os.scandir(descriptor) as entries:
             for entry in entries:
                 name = os.fsencode(entry.name)
@@ -153,16 +153,16 @@ class LocalSource:
             return _open_regular_file(target_names[-1], folder)
 
 
-def _build_item(name: bytes, status: os.stat_result, *, is_folder: bool) -> Item:
+def _build_item(name: bytes, status: os.stat_result, *, is_folder: bool) -> FolderItem:
     if is_folder:
-        return Item(encode_name(name), is_folder=True)
+        return FolderItem(encode_name(name), is_folder=True)
     # The inode change time also reveals replacements that keep size and modification time.
     version = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
-    return Item(encode_name(name), False, version, status.st_size, status.st_mtime)  # noqa: FBT003
+    return FolderItem(encode_name(name), False, version, status.st_size, status.st_mtime)  # noqa: FBT003
 
 
 def _split_below(target: bytes, root: bytes) -> list[bytes] | None:
-    """Return the names in a path below the root, or None if the path is outside the root."""
+    """Split a path below the root into names, or return None if it is outside the root."""
     if target == root:
         return []
     prefix = root.rstrip(b"/") + b"/"

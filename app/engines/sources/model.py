@@ -45,8 +45,8 @@ class SourceObject:
 
     Attributes:
         path: the unique path below the root of the source, with `/` between folders.
-        version: a text that changes with the content: an ETag, a UID, or size and modification
-            time.
+        version: a string that changes with the content: an ETag, a UID, or the size and the
+            modification time.
         size: size in bytes, if the source lists it.
         modified_at: modification time in UTC, if the source lists it.
     """
@@ -58,7 +58,7 @@ class SourceObject:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SourceEntry:
     """A folder or a document in the listing of one folder, for a person who browses the source."""
 
     path: str
@@ -71,10 +71,10 @@ class Network(Protocol):
     """Opens connections to other hosts, and refuses addresses that are not allowed."""
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
-        """Return a connected TCP socket. Raises OSError, or SourceError `not_allowed`."""
+        """Connect to a host; return the socket. Raises OSError, or SourceError `not_allowed`."""
 
     def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
-        """Return a session for HTTP that follows no redirects by itself.
+        """Return an HTTP session that does not follow redirects.
 
         Its requests raise the exceptions of `requests`. Any other exception means that the address
         is not allowed.
@@ -82,7 +82,7 @@ class Network(Protocol):
 
 
 class Source(Protocol):
-    """A source that was opened. All methods can raise SourceError.
+    """An open source of documents. All methods can raise SourceError.
 
     Only one thread may use a source at a time.
     """
@@ -95,11 +95,11 @@ class Source(Protocol):
         path, or list everything.
         """
 
-    def browse(self, path: str, limit: int) -> list[Entry]:
-        """Return at most `limit` entries of a folder; the root is the empty path."""
+    def browse(self, path: str, limit: int) -> list[SourceEntry]:
+        """Browse a folder: return at most `limit` of its entries. The root has an empty path."""
 
     def open(self, path: str) -> AbstractContextManager[Iterator[bytes]]:
-        """Read a document in chunks of at most 1 MiB. Raises ObjectMissing."""
+        """Open a document to read it in chunks of at most 1 MiB. Raises ObjectMissing."""
 
     def close(self) -> None:
         """Close all connections."""
@@ -117,7 +117,7 @@ class SourceType:
         title: display name.
         settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
         secrets: names of the settings that must be stored encrypted and never shown.
-        open: returns a source. Takes settings that match the schema, a network, and the operator's
+        open: opens a source. Takes settings that match the schema, a network, and the operator's
             folder that must contain all local sources, or None. Raises SourceError.
     """
 

@@ -17,8 +17,8 @@ from app.engines.sources import limits
 from app.engines.sources.failures import build_missing_folder_error, build_protocol_error
 from app.engines.sources.http_client import read_chunks
 from app.engines.sources.model import (
-    Entry,
     ObjectMissing,
+    SourceEntry,
     SourceError,
     SourceErrorKind,
     SourceObject,
@@ -40,7 +40,7 @@ class StoredObject(NamedTuple):
     modified_at: datetime | None
 
 
-class Listing(NamedTuple):
+class ListingPage(NamedTuple):
     """A page of a listing. `token` requests the next page; it is None on the last page."""
 
     objects: list[StoredObject]
@@ -62,20 +62,20 @@ class ListingQuery(NamedTuple):
     by_folder: bool = False
 
 
-class Store(Protocol):
-    """The interface of an object store. All methods raise SourceError."""
+class ObjectStore(Protocol):
+    """The interface of an object store. All methods can raise SourceError."""
 
     can_start_after: bool
     """Whether a listing can start after a name, which need not exist."""
 
-    def list_page(self, query: ListingQuery, token: str | None) -> Listing:
+    def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
         """Return the first page of a listing, or the page that `token` requests."""
 
     def read(self, key: bytes) -> AbstractContextManager[Response]:
         """Request an object, and return the response, which may have any status."""
 
     def build_refusal_error(self, response: Response) -> SourceError:
-        """Return the SourceError for a response with an error status."""
+        """Build the SourceError for a response with an error status."""
 
     def close(self) -> None:
         """Close all connections."""
@@ -89,12 +89,12 @@ class ObjectStoreSource:
         folder: name of the folder; empty for the whole container.
     """
 
-    def __init__(self, store: Store, folder: str) -> None:
+    def __init__(self, store: ObjectStore, folder: str) -> None:
         self._store = store
         self._prefix = build_prefix(folder)
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents in the order of the store."""
+        """Yield all documents in the order in which the store lists them."""
         start = self._prefix + decode_path(after) if after else b""
         for stored in self._list_after(start):
             if self._is_document(stored.key):
@@ -115,10 +115,10 @@ class ObjectStoreSource:
         for page in self._list_pages(query):
             yield from page.objects
 
-    def browse(self, path: str, limit: int) -> list[Entry]:
-        """Return at most `limit` entries of a folder, in order of their names."""
+    def browse(self, path: str, limit: int) -> list[SourceEntry]:
+        """Browse a folder, and return at most `limit` of its entries, sorted by path."""
         folder = self._prefix + (decode_path(path) + b"/" if path else b"")
-        entries: list[Entry] = []
+        entries: list[SourceEntry] = []
         is_empty = True
         for page in self._list_pages(ListingQuery(folder, by_folder=True)):
             is_empty = is_empty and not page.objects and not page.folders
@@ -131,7 +131,7 @@ class ObjectStoreSource:
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
-        """Read a document in chunks."""
+        """Open a document to read it in chunks."""
         key = self._prefix + decode_path(path)
         if not path or key.endswith(b"/"):
             raise ObjectMissing
@@ -152,31 +152,31 @@ class ObjectStoreSource:
         is_inside = key.startswith(self._prefix) and not key.endswith(b"/")
         return is_inside and len(key) <= limits.MAX_NAME_BYTES
 
-    def _build_entries(self, page: Listing) -> Iterator[Entry]:
+    def _build_entries(self, page: ListingPage) -> Iterator[SourceEntry]:
         start = len(self._prefix)
         for folder in page.folders:
             name = folder[start:-1]
             # A folder with an empty name, between two slashes, cannot be opened.
             if folder.startswith(self._prefix) and name and not name.endswith(b"/"):
-                yield Entry(encode_key(name), is_folder=True)
+                yield SourceEntry(encode_key(name), is_folder=True)
         for stored in page.objects:
             if self._is_document(stored.key):
                 path = encode_key(stored.key[start:])
-                yield Entry(path, False, stored.size, stored.modified_at)  # noqa: FBT003
+                yield SourceEntry(path, False, stored.size, stored.modified_at)  # noqa: FBT003
 
-    def _list_pages(self, query: ListingQuery) -> Iterator[Listing]:
-        watch = _ListingWatch()
+    def _list_pages(self, query: ListingQuery) -> Iterator[ListingPage]:
+        detector = _EndlessListingDetector()
         token: str | None = None
         while True:
             page = self._store.list_page(query, token)
             yield page
             if page.token is None:
                 return
-            watch.check(page)
+            detector.check(page)
             token = page.token
 
 
-class _ListingWatch:
+class _EndlessListingDetector:
     """Detects endless listings: cycles of tokens (Brent's algorithm), and too many empty pages."""
 
     def __init__(self) -> None:
@@ -184,7 +184,7 @@ class _ListingWatch:
         self._steps, self._power = 0, 1
         self._empty_pages = 0
 
-    def check(self, page: Listing) -> None:
+    def check(self, page: ListingPage) -> None:
         """Raise SourceError if this page shows that the listing is endless."""
         is_empty = not page.objects and not page.folders
         self._empty_pages = self._empty_pages + 1 if is_empty else 0
@@ -196,20 +196,20 @@ class _ListingWatch:
 
 
 def build_prefix(folder: str) -> bytes:
-    """Return the prefix of the names in a folder; it is empty for the whole container."""
+    """Build the prefix of the names in a folder; it is empty for the whole container."""
     name = folder.strip("/").encode("utf-8", "replace")
     return name + b"/" if name else b""
 
 
 def check_key(key: bytes) -> None:
-    """Raise SourceError for a name that a host may confuse with another name."""
+    """Check a key: raise SourceError if a host may confuse it with another key."""
     if _DOT_SEGMENTS.search(key):
         message = "The name contains the segment `.` or `..`, which could lead to another document."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
 
 
 def normalize_endpoint(endpoint: str) -> str:
-    """Return the URL of an endpoint without trailing slashes. Raises SourceError."""
+    """Normalize an endpoint: return its URL without trailing slashes. Raises SourceError."""
     try:
         urlsplit(endpoint)
     except ValueError:
@@ -221,12 +221,12 @@ def normalize_endpoint(endpoint: str) -> str:
 def build_status_error(
     status: int, *, key: str, container: str, action: str = "list or read"
 ) -> SourceError:
-    """Return the SourceError for an error status that the store does not explain.
+    """Build the SourceError for an error status that the store does not explain.
 
     Args:
-        status: the status.
-        key: the store's word for the credentials.
-        container: the store's word for the container.
+        status: the HTTP status of the response.
+        key: the store's term for the credentials, such as `access key`.
+        container: the store's term for the container, such as `bucket`.
         action: the action that the credentials need permission for, used in the message.
     """
     if status == HTTPStatus.UNAUTHORIZED:

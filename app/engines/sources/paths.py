@@ -19,11 +19,11 @@ _JOINERS = "\u200c\u200d"
 
 
 def encode_name(name: bytes, reserved: str = "") -> str:
-    """Return a name of a folder or document as one segment of a path.
+    """Encode the name of a folder or document as one segment of a path.
 
     Args:
-        name: the name as the source has it.
-        reserved: further characters to escape.
+        name: the original name in the source.
+        reserved: additional characters to escape.
     """
     if name in (b".", b".."):
         return "%2E" * len(name)
@@ -32,7 +32,7 @@ def encode_name(name: bytes, reserved: str = "") -> str:
 
 
 def encode_key(key: bytes) -> str:
-    """Return the key of an object store as a path. Its empty segments become `%2F`."""
+    """Encode the key of an object as a path. Its empty segments become `%2F`."""
     segments: list[str] = []
     slashes = ""
     for segment in key.split(b"/"):
@@ -48,7 +48,7 @@ def encode_key(key: bytes) -> str:
 
 
 def decode_path(path: str) -> bytes:
-    """Return the name or the key that a path represents."""
+    """Decode a path to the name or key that it represents."""
     encoded = path.encode("utf-8", "replace")
     return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded)
 
@@ -59,7 +59,7 @@ def is_valid_name(name: bytes) -> bool:
 
 
 def split_path(path: str) -> list[bytes] | None:
-    """Return the names of the folders and the document of a path, or None if it is not valid."""
+    """Split a path into the names of its folders and document; return None if it is invalid."""
     names = [decode_path(segment) for segment in path.split("/")] if path else []
     return names if all(is_valid_name(name) for name in names) else None
 

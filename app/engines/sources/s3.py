@@ -18,7 +18,7 @@ from requests import Response
 from app.engines.sources.http_client import HttpClient, read_body
 from app.engines.sources.model import Network, SourceError
 from app.engines.sources.object_store import (
-    Listing,
+    ListingPage,
     ListingQuery,
     ObjectStoreSource,
     normalize_endpoint,
@@ -32,7 +32,7 @@ _SAFE_CHARS = "/-_.~"
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> ObjectStoreSource:
-    """Return the source for a bucket, or for a folder in it. Raises SourceError."""
+    """Open a bucket, or a folder in it, as a source. Raises SourceError."""
     del local_root
     region = str(settings.get("region") or "us-east-1")
     credentials = Credentials(settings["access_key_id"], settings["secret_access_key"])
@@ -45,7 +45,7 @@ def open_source(
 
 
 def build_bucket_url(bucket: str, region: str, endpoint: str | None) -> str:
-    """Return the URL of a bucket without a trailing slash. Raises SourceError."""
+    """Build the URL of a bucket, without a trailing slash. Raises SourceError."""
     if endpoint:
         return f"{normalize_endpoint(endpoint)}/{quote(bucket)}"
     domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
@@ -56,7 +56,7 @@ def build_bucket_url(bucket: str, region: str, endpoint: str | None) -> str:
 
 
 def build_object_url(address: str, key: bytes) -> str:
-    """Return the URL of an object, with its key percent-encoded.
+    """Build the URL of an object, with its key percent-encoded.
 
     Args:
         address: URL of the bucket.
@@ -81,7 +81,7 @@ class _Bucket:
         self._signer = signer
         self._address = address
 
-    def list_page(self, query: ListingQuery, token: str | None) -> Listing:
+    def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
         parameters: dict[str, str | bytes] = {
             "list-type": "2",
             "encoding-type": "url",

@@ -14,7 +14,7 @@ from requests import Response
 from app.engines.sources.failures import build_protocol_error
 from app.engines.sources.http_client import read_body
 from app.engines.sources.model import SourceError, SourceErrorKind
-from app.engines.sources.object_store import Listing, StoredObject, build_status_error
+from app.engines.sources.object_store import ListingPage, StoredObject, build_status_error
 
 _MAX_ERROR_BYTES = 64 * 1024
 _REFUSED_KEY_CODES = frozenset(
@@ -30,12 +30,12 @@ _REFUSED_KEY_CODES = frozenset(
 _REGION = re.compile(r"[a-z0-9-]{1,40}")
 
 
-def parse_listing(body: bytes) -> Listing:
+def parse_listing(body: bytes) -> ListingPage:
     """Parse a page from ListObjectsV2. Raises SourceError if the body is not a listing."""
     try:
         root: Element = fromstring(body, forbid_dtd=True)
         is_encoded = root.findtext("{*}EncodingType") == "url"
-        return Listing(
+        return ListingPage(
             [_parse_object(item, is_encoded=is_encoded) for item in root.iterfind("{*}Contents")],
             list(_parse_folders(root, is_encoded=is_encoded)),
             _find_token(root),
@@ -74,12 +74,12 @@ def _find_token(root: Element) -> str | None:
 
 
 def build_refusal_error(response: Response) -> SourceError:
-    """Return the SourceError for a response with an error status."""
+    """Build the SourceError for a response with an error status."""
     return build_code_error(response, find_error_code(response))
 
 
 def build_code_error(response: Response, code: str, action: str = "list or read") -> SourceError:
-    """Return the SourceError for a response with an error status and an error code.
+    """Build the SourceError for a response with an error status and an error code.
 
     Args:
         response: the response.
@@ -91,7 +91,7 @@ def build_code_error(response: Response, code: str, action: str = "list or read"
         message = "The host answers, but refuses the access key or its secret."
         return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
     if code == "RequestTimeTooSkewed":
-        message = "The clocks of this service and of the host differ too much."
+        message = "The clocks of this service and the host differ too much."
         return SourceError(SourceErrorKind.PROTOCOL, message)
     if region:
         message = f"The bucket is in the region {region}; change `region`."
@@ -110,7 +110,7 @@ def _find_region(response: Response, code: str) -> str | None:
 
 
 def find_error_code(response: Response) -> str:
-    """Return the error code in the body, or an empty string if the body has no error code."""
+    """Find the error code in a response body, or return an empty string if there is none."""
     try:
         root: Element = fromstring(read_body(response, _MAX_ERROR_BYTES), forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError, SourceError):

@@ -11,7 +11,7 @@ _MAX_URLS = 1000
 
 
 def build_text_schema(title: str, description: str, **rules: object) -> Schema:
-    """Return the JSON Schema for a setting that is a line of text."""
+    """Build the JSON Schema for a setting that is a line of text."""
     return {
         "type": "string",
         "title": title,
@@ -23,12 +23,12 @@ def build_text_schema(title: str, description: str, **rules: object) -> Schema:
 
 
 def build_secret_schema(title: str, description: str, **rules: object) -> Schema:
-    """Return the JSON Schema for a line of text that is stored encrypted and never shown."""
+    """Build the JSON Schema for a secret, a line of text that is stored encrypted."""
     return build_text_schema(title, description, minLength=1, writeOnly=True, **rules)
 
 
 def build_port_schema(default: int, description: str) -> Schema:
-    """Return the JSON Schema for a port number."""
+    """Build the JSON Schema for a port number."""
     return {
         "type": "integer",
         "title": "Port",
@@ -42,12 +42,12 @@ def build_port_schema(default: int, description: str) -> Schema:
 def build_settings_schema(
     properties: Mapping[str, Schema], required: tuple[str, ...] = (), **rules: object
 ) -> Schema:
-    """Return the JSON Schema for an object with settings.
+    """Build the JSON Schema for an object with settings.
 
     Args:
         properties: the schemas of the settings by name.
         required: names of the required settings.
-        rules: further keywords of the schema.
+        rules: additional keywords of the schema.
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -66,14 +66,12 @@ _HOST = build_text_schema(
     maxLength=253,
     pattern=r"^[A-Za-z0-9._:-]+$",
 )
-_USERNAME = build_text_schema(
-    "User name", "User with permission to read.", minLength=1, maxLength=255
-)
+_USERNAME = build_text_schema("User name", "User with read permission.", minLength=1, maxLength=255)
 _PASSWORD = build_secret_schema("Password", "Password of the user.")
 _CERTIFICATE: Schema = {
     "type": "string",
     "title": "CA certificate",
-    "description": "PEM certificates that are trusted in addition to the public authorities.",
+    "description": "CA certificates in PEM format, trusted in addition to the public CAs.",
     "maxLength": 65536,
 }
 
@@ -81,7 +79,7 @@ LOCAL = build_settings_schema(
     {
         "path": build_text_schema(
             "Folder",
-            "Folder inside the operator's folder. Leave empty for the operator's folder itself.",
+            "Folder inside the folder that the operator allows. Leave empty for that whole folder.",
             maxLength=4096,
         ),
     }
@@ -114,7 +112,7 @@ S3 = build_settings_schema(
         "access_key_id": build_text_schema(
             "Access key", "ID of the access key.", minLength=1, pattern=r"^[!-.0-~]+$"
         ),
-        "secret_access_key": build_secret_schema("Secret key", "Secret of the access key."),
+        "secret_access_key": build_secret_schema("Secret key", "Secret for the access key."),
     },
     ("bucket", "access_key_id", "secret_access_key"),
 )
@@ -133,13 +131,13 @@ GCS = build_settings_schema(
         ),
         "endpoint_url": build_text_schema(
             "Endpoint URL",
-            "URL of a host with the JSON API of Cloud Storage. Leave empty for Google.",
+            "URL of a host that offers the Cloud Storage JSON API. Leave empty for Google.",
             pattern=_ENDPOINT,
         ),
         "service_account": {
             "type": "string",
             "title": "Service account key",
-            "description": "Key in JSON format of a service account that may read the bucket.",
+            "description": "Key, in JSON format, for a service account that may read the bucket.",
             "minLength": 1,
             "maxLength": 8192,
             "writeOnly": True,
@@ -169,7 +167,7 @@ AZURE = build_settings_schema(
         ),
         "endpoint_url": build_text_schema(
             "Endpoint URL",
-            "URL of the account's blobs, if it differs from `https://ACCOUNT.blob.core.windows.net`.",
+            "URL of the blob service, if it is not `https://ACCOUNT.blob.core.windows.net`.",
             pattern=_ENDPOINT,
         ),
         "account_key": build_secret_schema(
@@ -177,7 +175,7 @@ AZURE = build_settings_schema(
         ),
         "sas_token": build_secret_schema(
             "Signature",
-            "Shared access signature with permission to list and read, instead of the key.",
+            "Shared access signature with permission to list and read, instead of the account key.",
             pattern=r"^[!-~]+$",
         ),
     },
@@ -197,7 +195,7 @@ HTTP = build_settings_schema(
         "urls": {
             "type": "array",
             "title": "Documents",
-            "description": "URLs of single documents, instead of an index page.",
+            "description": "URLs of individual documents, instead of an index page.",
             "items": {"type": "string", "pattern": _URL, "maxLength": 2048},
             "minItems": 1,
             "maxItems": _MAX_URLS,
@@ -211,7 +209,7 @@ HTTP = build_settings_schema(
         ),
         "password": _PASSWORD,
         "token": build_secret_schema(
-            "Token", "Bearer token, instead of a user name.", maxLength=8192, pattern=r"^[!-~]+$"
+            "Token", "Bearer token, instead of a password.", maxLength=8192, pattern=r"^[!-~]+$"
         ),
     },
     oneOf=[{"required": ["url"]}, {"required": ["urls"]}],
@@ -262,12 +260,12 @@ FTP = build_settings_schema(
             "Absolute path, or a path relative to the initial folder of the user.",
             maxLength=4096,
         ),
-        "username": build_text_schema("User name", "User with permission to read.", maxLength=255),
+        "username": build_text_schema("User name", "User with read permission.", maxLength=255),
         "password": _PASSWORD,
         "tls": {
             "type": "boolean",
             "title": "TLS",
-            "description": "Encrypt the connection. Without TLS, others can read the data.",
+            "description": "Encrypt the connection. Without TLS, other people can read the data.",
             "default": True,
         },
         "ca_certificate": _CERTIFICATE,
@@ -278,7 +276,7 @@ FTP = build_settings_schema(
 IMAP = build_settings_schema(
     {
         "host": _HOST,
-        "port": build_port_schema(993, "Port of the server. Port 143 starts TLS with STARTTLS."),
+        "port": build_port_schema(993, "Port of the server. Port 143 uses STARTTLS."),
         "folder": build_text_schema(
             "Folder", "Name of the folder in the mailbox.", minLength=1, default="INBOX"
         ),
@@ -287,7 +285,7 @@ IMAP = build_settings_schema(
         "tls": {
             "type": "boolean",
             "title": "TLS",
-            "description": "Encrypt the connection. Without TLS, others can read the data.",
+            "description": "Encrypt the connection. Without TLS, other people can read the data.",
             "default": True,
         },
         "ca_certificate": _CERTIFICATE,

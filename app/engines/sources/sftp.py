@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from app.engines.sources import limits
-from app.engines.sources.deadlines import Budget
+from app.engines.sources.deadlines import TimeBudget
 from app.engines.sources.failures import build_missing_folder_error
-from app.engines.sources.folders import Item, list_entries, list_objects
-from app.engines.sources.model import Entry, Network, ObjectMissing, SourceError, SourceObject
+from app.engines.sources.folders import FolderItem, list_entries, list_objects
+from app.engines.sources.model import Network, ObjectMissing, SourceEntry, SourceError, SourceObject
 from app.engines.sources.paths import encode_name, is_valid_name, split_path
 from app.engines.sources.sftp_connection import SftpConnector, translate_ssh_errors
 from app.engines.sources.sftp_session import SftpReader
@@ -19,7 +19,7 @@ from app.engines.sources.sftp_session import SftpReader
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "SftpSource":
-    """Return the source for a folder on an SFTP server, after signing in."""
+    """Sign in to an SFTP server, and open a folder on it as a source."""
     del local_root
     connector = SftpConnector(settings, network)
     connector.connect()
@@ -36,14 +36,14 @@ class SftpSource:
         self._connector = connector
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by the names in their paths."""
+        """Yield all documents, sorted by path."""
         try:
             yield from list_objects(self._read_folder, after)
         except ObjectMissing:
             raise build_missing_folder_error() from None
 
-    def browse(self, path: str, limit: int) -> list[Entry]:
-        """Return at most `limit` entries of a folder."""
+    def browse(self, path: str, limit: int) -> list[SourceEntry]:
+        """Browse a folder, and return at most `limit` of its entries."""
         try:
             return list_entries(self._read_folder, path, limit)
         except ObjectMissing:
@@ -51,7 +51,7 @@ class SftpSource:
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
-        """Read a document in chunks."""
+        """Open a document to read it in chunks."""
         connection = self._connector.connect()
         target = _build_server_path(connection.root, path)
         budget = connection.build_budget(limits.READ_SECONDS)
@@ -74,7 +74,7 @@ class SftpSource:
         """Close the connection."""
         self._connector.close()
 
-    def _read_document(self, reader: SftpReader, budget: Budget) -> Iterator[bytes]:
+    def _read_document(self, reader: SftpReader, budget: TimeBudget) -> Iterator[bytes]:
         try:
             yield from _read_file(reader, budget)
         except SourceError:
@@ -82,7 +82,7 @@ class SftpSource:
             self.close()
             raise
 
-    def _read_folder(self, path: str) -> Iterator[Item]:
+    def _read_folder(self, path: str) -> Iterator[FolderItem]:
         connection = self._connector.connect()
         budget = connection.build_budget(limits.OPERATION_SECONDS)
         with translate_ssh_errors(), budget.spend():
@@ -93,10 +93,10 @@ class SftpSource:
                 if not is_valid_name(name) or not (is_folder or stat.S_ISREG(attributes.mode)):
                     continue
                 if is_folder:
-                    yield Item(encode_name(name), is_folder=True)
+                    yield FolderItem(encode_name(name), is_folder=True)
                 else:
                     size, modified = attributes.size, attributes.modified
-                    yield Item(encode_name(name), False, f"{size}-{modified}", size, modified)  # noqa: FBT003
+                    yield FolderItem(encode_name(name), False, f"{size}-{modified}", size, modified)  # noqa: FBT003
 
 
 def _build_server_path(root: bytes, path: str) -> bytes:
@@ -106,7 +106,7 @@ def _build_server_path(root: bytes, path: str) -> bytes:
     return b"/".join([root.rstrip(b"/"), *names]) or b"/"
 
 
-def _read_file(reader: SftpReader, budget: Budget) -> Iterator[bytes]:
+def _read_file(reader: SftpReader, budget: TimeBudget) -> Iterator[bytes]:
     received = 0
     with translate_ssh_errors(), budget.spend():
         attributes_before = reader.get_attributes()

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from app.engines.sources import limits
-from app.engines.sources.deadlines import Budget, shut_down
+from app.engines.sources.deadlines import TimeBudget, shut_down
 from app.engines.sources.failures import build_protocol_error, translate_errors
 from app.engines.sources.model import Network, ObjectMissing, SourceError, SourceErrorKind
 from app.engines.sources.sftp_session import SftpSession
@@ -35,21 +35,21 @@ _KEY_TYPES: Mapping[type, type[paramiko.PKey]] = {
 _KEY_ERRORS = (ValueError, TypeError, KeyError, UnsupportedAlgorithm, paramiko.SSHException)
 
 
-class Connection(NamedTuple):
-    """A connection after signing in. `root` is the absolute path of the configured folder."""
+class SftpConnection(NamedTuple):
+    """A connection that is signed in. `root` is the absolute path of the configured folder."""
 
     socket: socket.socket
     transport: paramiko.Transport
     session: SftpSession
     root: bytes
 
-    def build_budget(self, seconds: float) -> Budget:
-        """Return a budget that shuts down the connection when the time is used up."""
-        return Budget(seconds, lambda: shut_down(self.socket))
+    def build_budget(self, seconds: float) -> TimeBudget:
+        """Build a time budget that shuts down the connection when the time is used up."""
+        return TimeBudget(seconds, lambda: shut_down(self.socket))
 
 
 class SftpConnector:
-    """Connects to the configured server. Raises SourceError if the private key is not valid.
+    """Connects to the configured SFTP server. Raises SourceError if the private key is invalid.
 
     Args:
         settings: the settings of a source or destination.
@@ -60,10 +60,10 @@ class SftpConnector:
         self._settings = settings
         self._network = network
         self._key = _load_key(settings)
-        self._connection: Connection | None = None
+        self._connection: SftpConnection | None = None
 
-    def connect(self) -> Connection:
-        """Return a connection that is signed in; open a new one if the old one was lost."""
+    def connect(self) -> SftpConnection:
+        """Connect and sign in, unless the connection is still open, and return the connection."""
         if self._connection is not None and self._connection.transport.is_active():
             return self._connection
         self.close()
@@ -71,7 +71,7 @@ class SftpConnector:
             host, port = self._settings["host"], self._settings.get("port", 22)
             connection = self._network.connect(host, port, limits.CONNECT_SECONDS)
         try:
-            budget = Budget(limits.OPERATION_SECONDS, lambda: shut_down(connection))
+            budget = TimeBudget(limits.OPERATION_SECONDS, lambda: shut_down(connection))
             with translate_ssh_errors(), budget.spend():
                 self._connection = self._sign_in(connection)
         except BaseException:
@@ -86,7 +86,7 @@ class SftpConnector:
             self._connection.socket.close()
             self._connection = None
 
-    def _sign_in(self, connection: socket.socket) -> Connection:
+    def _sign_in(self, connection: socket.socket) -> SftpConnection:
         transport = paramiko.Transport(connection)
         try:
             transport.banner_timeout = limits.IDLE_SECONDS
@@ -105,7 +105,7 @@ class SftpConnector:
             channel.invoke_subsystem("sftp")
             session = SftpSession(channel)
             path = str(self._settings.get("path") or ".").encode("utf-8", "replace")
-            return Connection(connection, transport, session, session.resolve_path(path))
+            return SftpConnection(connection, transport, session, session.resolve_path(path))
         except BaseException:
             transport.close()
             raise
@@ -113,7 +113,7 @@ class SftpConnector:
 
 @contextmanager
 def translate_ssh_errors() -> Iterator[None]:
-    """Raise SourceError or ObjectMissing instead of the errors of paramiko."""
+    """Translate errors from paramiko to SourceError or ObjectMissing."""
     try:
         with translate_errors():
             try:

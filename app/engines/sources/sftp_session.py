@@ -37,7 +37,7 @@ from paramiko.sftp_attr import SFTPAttributes
 
 _MAX_PACKET_BYTES = 1024 * 1024
 _MAX_NAMES = _MAX_PACKET_BYTES // 12
-"""The maximum number of names in a packet. Each name takes at least two lengths and flags."""
+"""The maximum number of names in a packet. Each name takes at least 12 bytes."""
 _BLOCK_BYTES = 32 * 1024
 _MAX_PENDING_REQUESTS = 32
 """The maximum number of requests that wait for responses. A higher limit takes more memory, but is
@@ -45,7 +45,7 @@ faster on connections with a high latency."""
 
 
 class SftpStatusError(OSError):
-    """The server refused a request with a status that has no exception of its own."""
+    """The server refused a request with a status for which there is no specific exception."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -53,7 +53,7 @@ class SftpStatusError(OSError):
         self.text = text
 
 
-class Attributes(NamedTuple):
+class FileAttributes(NamedTuple):
     """The attributes of a file, as the server reports them."""
 
     mode: int
@@ -62,7 +62,7 @@ class Attributes(NamedTuple):
 
 
 class SftpSession(SFTPClient):  # type: ignore[misc]
-    """A session on a channel. Raises OSError, EOFError, SSHException or ValueError."""
+    """An SFTP session on a channel. Methods raise OSError, EOFError, SSHException or ValueError."""
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
@@ -73,12 +73,12 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         message.get_int()
         return bytes(message.get_string())
 
-    def get_attributes(self, path: bytes) -> Attributes:
+    def get_attributes(self, path: bytes) -> FileAttributes:
         """Return the attributes of a file. Links are not followed."""
         _, message = self._request(CMD_LSTAT, path)
         return _read_attributes(message)
 
-    def read_folder(self, path: bytes) -> Iterator[tuple[bytes, Attributes]]:
+    def read_folder(self, path: bytes) -> Iterator[tuple[bytes, FileAttributes]]:
         """Yield the names in a folder with their attributes. Links are not followed."""
         handle = self._request_message(CMD_HANDLE, CMD_OPENDIR, path).get_string()
         try:
@@ -107,30 +107,30 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         message = self._request_message(CMD_HANDLE, CMD_OPEN, path, flags, SFTPAttributes())
         return SftpWriter(self, message.get_string())
 
-    def get_open_attributes(self, handle: bytes) -> Attributes:
-        """Return the attributes of an open file."""
+    def get_handle_attributes(self, handle: bytes) -> FileAttributes:
+        """Return the attributes of the open file with this handle."""
         _, message = self._request(CMD_FSTAT, handle)
         return _read_attributes(message)
 
     def close_handle(self, handle: bytes) -> None:
-        """Close an open file."""
+        """Close the open file with this handle."""
         self._request(CMD_CLOSE, handle)
 
     def send_read(self, reader: "SftpReader", handle: bytes, offset: int) -> int:
-        """Request a block for a reader, and return the request number."""
+        """Send a request to read a block, and return the request number."""
         number: int = self._async_request(reader, CMD_READ, handle, int64(offset), _BLOCK_BYTES)
         return number
 
     def send_write(self, writer: "SftpWriter", handle: bytes, offset: int, block: bytes) -> None:
-        """Request to write a block."""
+        """Send a request to write a block."""
         self._async_request(writer, CMD_WRITE, handle, int64(offset), block)
 
     def receive(self) -> None:
-        """Wait for one response, and pass it to the reader or writer that sent the request."""
+        """Receive one response, and pass it to the reader or writer that sent the request."""
         self._read_response()
 
     def check_status(self, message: Message) -> None:
-        """Raise EOFError for the status "end of file", or OSError for the status of an error."""
+        """Check a status: raise EOFError for the end of a file, or OSError for an error."""
         self._convert_status(message)
 
     def _convert_status(self, msg: Message) -> None:
@@ -161,7 +161,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
 
 
 class SftpReader:
-    """Reads an open file in order, with several requests at a time."""
+    """Reads an open file from beginning to end, with several pending requests at a time."""
 
     def __init__(self, session: SftpSession, handle: bytes) -> None:
         self._session = session
@@ -171,9 +171,9 @@ class SftpReader:
         self._next_offset = 0
         self._is_at_end = False
 
-    def get_attributes(self) -> Attributes:
+    def get_attributes(self) -> FileAttributes:
         """Return the attributes of the file."""
-        return self._session.get_open_attributes(self._handle)
+        return self._session.get_handle_attributes(self._handle)
 
     def read(self, size: int) -> bytes:
         """Return at least `size` bytes, or the remaining bytes at the end of the file."""
@@ -209,13 +209,13 @@ class SftpReader:
 
         A short block is not necessarily the last block.
         """
-        sent_blocks = len(self._pending)
+        dropped_blocks = len(self._pending)
         while self._pending:
             number = self._pending.pop(0)
             while number not in self._blocks_by_request:
                 self._session.receive()
             del self._blocks_by_request[number]
-        self._next_offset -= (sent_blocks + 1) * _BLOCK_BYTES - size
+        self._next_offset -= (dropped_blocks + 1) * _BLOCK_BYTES - size
         self._is_at_end = size == 0
 
     def _async_response(self, message_type: int, message: Message, number: int) -> None:
@@ -235,7 +235,7 @@ class SftpReader:
 
 
 class SftpWriter:
-    """Writes an open file in order, with several requests at a time."""
+    """Writes an open file from beginning to end, with several pending requests at a time."""
 
     def __init__(self, session: SftpSession, handle: bytes) -> None:
         self._session = session
@@ -256,7 +256,7 @@ class SftpWriter:
             self._offset += len(block)
 
     def close(self) -> None:
-        """Wait until everything is written, and close the file."""
+        """Close the file after all blocks are written."""
         while self._pending:
             self._session.receive()
         self._raise_failure()
@@ -278,6 +278,6 @@ class SftpWriter:
             self._failure = self._failure or error
 
 
-def _read_attributes(message: Message) -> Attributes:
+def _read_attributes(message: Message) -> FileAttributes:
     attributes = SFTPAttributes._from_msg(message)  # noqa: SLF001 - there is no other way
-    return Attributes(attributes.st_mode or 0, attributes.st_size, attributes.st_mtime)
+    return FileAttributes(attributes.st_mode or 0, attributes.st_size, attributes.st_mtime)

@@ -10,7 +10,7 @@ from app.engines.sources.model import SourceError, SourceErrorKind
 
 
 def build_context(ca_certificate: str | None) -> ssl.SSLContext:
-    """Return a context that verifies certificates and names.
+    """Build a TLS context that verifies certificates and host names.
 
     Args:
         ca_certificate: PEM certificates that are trusted in addition to the public authorities.

@@ -14,7 +14,7 @@ from requests import Response
 
 from app.engines.sources import limits
 from app.engines.sources.failures import build_missing_folder_error
-from app.engines.sources.folders import Item, list_entries, list_tree
+from app.engines.sources.folders import FolderItem, list_entries, list_tree
 from app.engines.sources.http_client import (
     HttpClient,
     build_authorization_header,
@@ -23,9 +23,9 @@ from app.engines.sources.http_client import (
 )
 from app.engines.sources.links import find_links
 from app.engines.sources.model import (
-    Entry,
     Network,
     ObjectMissing,
+    SourceEntry,
     SourceError,
     SourceErrorKind,
     SourceObject,
@@ -39,7 +39,7 @@ _MISSING_STATUSES = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "WebSource":
-    """Return the source for an index page, or for a list of URLs. Raises SourceError."""
+    """Open an index page, or a list of URLs, as a source. Raises SourceError."""
     del local_root
     site = build_site(settings.get("url"), settings.get("urls", ()))
     authorization = build_authorization_header(settings)
@@ -49,7 +49,7 @@ def open_source(
     return WebSource(HttpClient(network), site, authorization)
 
 
-class _Metadata(NamedTuple):
+class _DocumentMetadata(NamedTuple):
     version: str
     size: int | None
     modified_at: datetime | None
@@ -70,7 +70,7 @@ class WebSource:
         self._authorization = authorization
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by the names in their paths.
+        """Yield all documents, sorted by path.
 
         Asks the server for the version of each document.
         """
@@ -81,8 +81,8 @@ class WebSource:
         except ObjectMissing:
             raise build_missing_folder_error() from None
 
-    def browse(self, path: str, limit: int) -> list[Entry]:
-        """Return at most `limit` entries of a folder."""
+    def browse(self, path: str, limit: int) -> list[SourceEntry]:
+        """Browse a folder, and return at most `limit` of its entries."""
         try:
             return list_entries(self._read_folder, path, limit)
         except ObjectMissing:
@@ -90,7 +90,7 @@ class WebSource:
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
-        """Read a document in chunks."""
+        """Open a document to read it in chunks."""
         with self._request(self._find_url(path), is_document=True) as response:
             _check_status(response)
             yield read_chunks(response)
@@ -105,7 +105,7 @@ class WebSource:
             raise ObjectMissing
         return url
 
-    def _read_folder(self, path: str) -> Iterator[Item]:
+    def _read_folder(self, path: str) -> Iterator[FolderItem]:
         if not self._site.has_index:
             yield from self._site.list_items(path)
             return
@@ -124,8 +124,8 @@ class WebSource:
             if item := self._site.build_item(link, path):
                 yield item
 
-    def _fetch_metadata(self, path: str) -> _Metadata | None:
-        """Request version, size and time of a document. Return None if it does not exist."""
+    def _fetch_metadata(self, path: str) -> _DocumentMetadata | None:
+        """Fetch the version, size and time of a document. Return None if it does not exist."""
         url = self._find_url(path)
         with self._request(url, method="HEAD", is_document=False) as response:
             metadata = _parse_metadata(response)
@@ -133,13 +133,16 @@ class WebSource:
                 return None
             if response.status_code == HTTPStatus.FORBIDDEN:
                 # Opening this document reports the error; other documents can be read.
-                return _Metadata("forbidden", None, None)
+                return _DocumentMetadata("forbidden", None, None)
             if response.status_code == HTTPStatus.OK and metadata.version:
                 return metadata
         return self._fetch_metadata_by_content(url)
 
-    def _fetch_metadata_by_content(self, url: str) -> _Metadata | None:
-        """Request a document for its metadata; if the server sends no version, use the digest."""
+    def _fetch_metadata_by_content(self, url: str) -> _DocumentMetadata | None:
+        """Fetch metadata from the response to a GET request.
+
+        If the server sends no version, the digest of the content is used as the version.
+        """
         with self._request(url, is_document=True) as response:
             try:
                 _check_status(response)
@@ -153,7 +156,7 @@ class WebSource:
             for chunk in read_chunks(response):
                 digest.update(chunk)
                 size += len(chunk)
-        return _Metadata(digest.hexdigest(), size, None)
+        return _DocumentMetadata(digest.hexdigest(), size, None)
 
     @contextmanager
     def _request(self, url: str, *, is_document: bool, method: str = "GET") -> Iterator[Response]:
@@ -185,7 +188,7 @@ def _resolve_location(url: str, location: str) -> str:
 
 
 def _check_status(response: Response) -> None:
-    """Raise ObjectMissing or SourceError for a response that is not a document."""
+    """Check a status: raise ObjectMissing or SourceError if the response is not a document."""
     status = response.status_code
     if status in _MISSING_STATUSES:
         raise ObjectMissing
@@ -206,12 +209,12 @@ def _check_status(response: Response) -> None:
         raise SourceError(SourceErrorKind.PROTOCOL, message)
 
 
-def _parse_metadata(response: Response) -> _Metadata:
+def _parse_metadata(response: Response) -> _DocumentMetadata:
     length = response.headers.get("Content-Length", "")
     size = int(length) if length.isascii() and length.isdigit() else None
     modified = response.headers.get("Last-Modified", "")
     version = response.headers.get("ETag", "") or (f"{length}-{modified}" if modified else "")
-    return _Metadata(version[:255], size, _parse_time(modified))
+    return _DocumentMetadata(version[:255], size, _parse_time(modified))
 
 
 def _parse_time(text: str) -> datetime | None:

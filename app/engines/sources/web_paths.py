@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import quote, quote_from_bytes, unquote_to_bytes, urljoin, urlsplit
 
-from app.engines.sources.folders import Item
+from app.engines.sources.folders import FolderItem
 from app.engines.sources.limits import MAX_NAME_BYTES
 from app.engines.sources.model import SourceError, SourceErrorKind
 from app.engines.sources.paths import decode_path, encode_name, is_valid_name
@@ -58,16 +58,16 @@ class Site(NamedTuple):
         url = self._build_url(path)
         return f"{url}/" if url else None
 
-    def list_items(self, path: str) -> Iterator[Item]:
-        """Yield the items in a folder of a site that is a list of URLs."""
+    def list_items(self, path: str) -> Iterator[FolderItem]:
+        """Yield the items in a folder of a site without an index page."""
         prefix = f"{path}/" if path else ""
         for document_path in self.urls_by_path:
             if document_path.startswith(prefix):
                 name, separator, _ = document_path.removeprefix(prefix).partition("/")
-                yield Item(name, is_folder=bool(separator))
+                yield FolderItem(name, is_folder=bool(separator))
 
-    def build_item(self, link: str, path: str) -> Item | None:
-        """Return the item for a link in a folder's page, or None if the link leads elsewhere."""
+    def build_item(self, link: str, path: str) -> FolderItem | None:
+        """Build the item for a link in a folder's page, or return None if it leads elsewhere."""
         folder = f"{self._build_url(path)}/" if path else self.base_url
         try:
             parts = urlsplit(link)
@@ -79,7 +79,7 @@ class Site(NamedTuple):
             return None
         name, slash, subpath = parts.path.removeprefix(start).partition("/")
         is_folder = bool(slash)
-        # A link to the same folder in another order, or to a page in a deeper folder.
+        # The link leads to another sort order of this folder, or to a page in a deeper folder.
         if not is_valid_name(unquote_to_bytes(name)) or subpath or (is_folder and parts.query):
             return None
         if parts._replace(query="", fragment="").geturl() == self.index_url:
@@ -87,7 +87,7 @@ class Site(NamedTuple):
         item_name = _encode_segment(name)
         if parts.query:
             item_name = f"{item_name}?{_encode_query(parts.query)}"
-        return Item(item_name, is_folder=is_folder)
+        return FolderItem(item_name, is_folder=is_folder)
 
     def _build_url(self, path: str) -> str | None:
         names = [decode_path(segment) for segment in path.split("/")]
@@ -97,7 +97,7 @@ class Site(NamedTuple):
 
 
 def build_site(url: str | None, urls: Iterable[str]) -> Site:
-    """Return the site for an index page, or for a list of URLs. Raises SourceError."""
+    """Build the site for an index page, or for a list of URLs. Raises SourceError."""
     try:
         if url:
             # The path is normalized, so that links can be compared with it.
@@ -115,7 +115,7 @@ def build_site(url: str | None, urls: Iterable[str]) -> Site:
 
 
 def normalize_url(url: str) -> str:
-    """Return the URL with its path and query encoded. Raises ValueError if it is not HTTP."""
+    """Normalize a URL: encode its path and query. Raises ValueError if it is not an HTTP URL."""
     parts = urlsplit(url.strip())
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or "@" in parts.netloc:
         raise ValueError("not an HTTP URL")

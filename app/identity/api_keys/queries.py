@@ -78,8 +78,8 @@ def find_by_prefix(prefix: str) -> KeyState | None:
     return KeyState(*row) if row is not None else None
 
 
-def touch(organization_id: UUID, key_id: UUID) -> None:
-    """Set the time at which a key was last used to now; writes at most once a minute."""
+def update_last_used_at(organization_id: UUID, key_id: UUID) -> None:
+    """Update a key's `last_used_at` to the current time, at most once a minute."""
     with tenancy.organization(organization_id):
         _TOUCH.rows(str(organization_id), str(key_id))
 
@@ -127,25 +127,25 @@ def lock(key_id: UUID) -> ApiKey | None:
 _NOT_EXPIRED = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.now())
 
 
-def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
+def list_unexpired_by_creator(user_id: UUID) -> list[ApiKey]:
     """Return the unexpired keys that a user created in the current organization, sorted by name."""
     statement = select(ApiKey).where(ApiKey.created_by == user_id, _NOT_EXPIRED)
     return list(db.session().scalars(statement.order_by(ApiKey.name, ApiKey.id)))
 
 
-def count_live_by_creator(user_id: UUID) -> int:
-    """Return how many unexpired keys a user created.
+def count_unexpired_by_creator(user_id: UUID) -> int:
+    """Count the unexpired keys that a user created in the current organization.
 
-    Counts keys of the current organization or, within `tenancy.across_organizations`, of all.
+    Within `tenancy.across_organizations`, counts the keys in all organizations.
     """
     statement = select(func.count()).where(ApiKey.created_by == user_id, _NOT_EXPIRED)
     return db.session().execute(statement).scalar_one()
 
 
 def delete_by_creator(user_id: UUID) -> None:
-    """Delete all keys that a user created; used by the operator.
+    """Delete all keys that a user created in the current organization; used by the operator.
 
-    Deletes keys of the current organization or, within `tenancy.across_organizations`, of all.
+    Within `tenancy.across_organizations`, deletes the keys in all organizations.
     """
     db.session().execute(
         delete(ApiKey)

@@ -20,7 +20,7 @@ class ApiKeyCreator(UserSummary):
     """The user who created an API key; the key acts on this user's behalf."""
 
     is_member = Bool(
-        description="False if the user has left the organization; the key keeps working."
+        description="False if the user has left the organization. The key works even then."
     )
 
 
@@ -50,7 +50,9 @@ class ApiKey(Response):
     read_only = Bool()
     prefix = Str(description="The first characters of the key.")
     expires_at = UtcDateTime(allow_none=True)
-    last_used_at = UtcDateTime(allow_none=True, description="Accurate to one minute.")
+    last_used_at = UtcDateTime(
+        allow_none=True, description="When the key was last used, accurate to one minute."
+    )
     created_by = Nested(ApiKeyCreator)
     created_at = UtcDateTime()
     updated_at = UtcDateTime()

@@ -54,7 +54,7 @@ def create(
     record = ApiKey(
         name=name,
         prefix=key[:PREFIX_LENGTH],
-        key_hash=_fingerprint(key),
+        key_hash=_hash_key(key),
         role=role,
         read_only=read_only,
         created_by=caller.user_id,
@@ -68,7 +68,7 @@ def create(
 
 
 def revoke(key_id: UUID) -> None:
-    """Delete a key, so that the next request with the key is refused. Raises 404."""
+    """Revoke a key by deleting it; the next request with the key is refused. Raises 404."""
     record = queries.lock(key_id)
     if record is None:
         raise errors.not_found()
@@ -76,12 +76,12 @@ def revoke(key_id: UUID) -> None:
     db.session().flush()
 
 
-def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
+def list_unexpired_by_creator(user_id: UUID) -> list[ApiKey]:
     """Return the unexpired keys that a user created in the current organization, sorted by name."""
-    return queries.list_live_by_creator(user_id)
+    return queries.list_unexpired_by_creator(user_id)
 
 
-def _fingerprint(key: str) -> str:
+def _hash_key(key: str) -> str:
     return container.keyring().fingerprint("api_key", key)
 
 
@@ -95,11 +95,11 @@ def authenticate_key(key: str) -> Caller:
     if _PATTERN.fullmatch(key) is None:
         key = _DUMMY_KEY
     state = queries.find_by_prefix(key[:PREFIX_LENGTH])
-    is_correct = hmac.compare_digest(_fingerprint(key), state.key_hash if state else _DUMMY_HASH)
+    is_correct = hmac.compare_digest(_hash_key(key), state.key_hash if state else _DUMMY_HASH)
     if state is None or not is_correct or state.has_ended:
         raise ApiError("invalid_api_key", "The API key is unknown, revoked or expired.")
     if state.last_used_is_outdated:
-        queries.touch(state.organization_id, state.id)
+        queries.update_last_used_at(state.organization_id, state.id)
     return Caller(
         user_id=state.user_id,
         email=state.email,

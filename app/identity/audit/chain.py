@@ -1,4 +1,4 @@
-"""Hashes of audit chains: HMAC-SHA-256 (RFC 2104).
+"""Computation of the hashes in audit chains, with HMAC-SHA-256 (RFC 2104).
 
 The keys are never stored in the database.
 """
@@ -12,7 +12,7 @@ from app.kit import container
 
 DIGEST_BYTES = 32
 INITIAL_HASH = bytes(DIGEST_BYTES)
-"""The value used as the previous block's hash when the first block is hashed."""
+"""The value that stands for the previous block's hash when the first block is hashed."""
 ABSENT_DIGEST = bytes(DIGEST_BYTES)
 """The recorded digest of an entry that was removed before it was appended to the chain.
 
@@ -60,7 +60,7 @@ def compute_block_hash(organization_id: UUID, previous_hash: bytes, block: Block
     parts = [previous_hash, organization_id.bytes]
     parts += [n.to_bytes(8) for n in (block.number, block.position, len(block.entry_ids))]
     parts += [b"".join(entry_id.bytes for entry_id in block.entry_ids), block.digests]
-    return hmac.digest(container.keyring().derived_key("audit chain"), b"".join(parts), "sha256")
+    return hmac.digest(container.keyring().derive_key("audit chain"), b"".join(parts), "sha256")
 
 
 def compute_head_mac(organization_id: UUID, head: ChainHead) -> bytes:
@@ -73,7 +73,7 @@ def compute_head_mac(organization_id: UUID, head: ChainHead) -> bytes:
             head.hash,
         ]
     )
-    return hmac.digest(container.keyring().derived_key("audit head"), message, "sha256")
+    return hmac.digest(container.keyring().derive_key("audit head"), message, "sha256")
 
 
 def has_valid_mac(organization_id: UUID, head: ChainHead) -> bool:

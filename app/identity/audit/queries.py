@@ -47,7 +47,7 @@ _APPEND = text(
 _ERASE = text("SELECT audit_erase(:organization_id, CAST(:proof AS jsonb))")
 _FORGET = text("SELECT audit_forget(:people)")
 _FORGOTTEN = text("SELECT entry_id FROM audit_forgotten WHERE entry_id = ANY(:ids)")
-# An entry counts as forgotten only if a `users.forget` entry has counted and hashed it.
+# A removal is valid only if a `users.forget` entry contains the hash of the removed ids.
 _INVALID_FORGETS = text(
     """
     SELECT f.forgotten_by FROM (
@@ -138,7 +138,7 @@ class PendingRow(NamedTuple):
 
 
 class EntryCounts(NamedTuple):
-    """How many entries of a chain exist, are in blocks (sealed) and are pending (unsealed)."""
+    """The numbers of a chain's entries: existing, in blocks (sealed) and pending (unsealed)."""
 
     existing: int
     sealed: int
@@ -146,7 +146,7 @@ class EntryCounts(NamedTuple):
 
 
 def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
-    """Compute digests of the current content of entries, by id; omit entries that do not exist."""
+    """Return digests of the entries' current content, by id, without entries that do not exist."""
     rows = db.session().execute(_DIGESTS, {"ids": list(ids)})
     return {row.id: EntryDigest(row.id, row.at, bytes(row.digest)) for row in rows}
 
@@ -270,7 +270,7 @@ def count_entries(organization_id: UUID) -> EntryCounts:
 
 
 def list_unchained_ids(organization_id: UUID, limit: int) -> list[UUID]:
-    """Return the ids of entries that no trigger wrote: not in the chain and not pending."""
+    """Return the ids of entries that are neither chained nor pending, so no trigger wrote them."""
     values = {"organization_id": organization_id, "max_rows": limit}
     return list(db.session().scalars(_UNCHAINED, values))
 
@@ -285,7 +285,7 @@ def get_first_hash(organization_id: UUID) -> bytes | None:
 
 
 def has_valid_start(organization_id: UUID) -> bool:
-    """Return whether the chain's first entry is one with which a log may begin.
+    """Return whether the chain's first entry is a valid start of the log.
 
     A log begins with the creation of the organization, with the start of auditing or, if the
     organization was closed, with its erasure. Also returns True if the first entry or the

@@ -9,7 +9,7 @@ from app.identity.audit.models import AuditEntry
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between, Cube, Source
 from app.kit.counters.spans import DAY, MONTH
-from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
 
 _ENTRY_FACETS = ("actor_kind", "action", "target_type")
@@ -94,10 +94,10 @@ def _build_total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElemen
     return counters.build_total(AUDIT, where, between=between, organization_id=organization_id)
 
 
-def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
+def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[KeyQuery]:
     """Build a key query that quickly finds a page filtered by action, actor kind or target type.
 
-    The filters may match few of very many entries. Therefore the query reads an index range for
+    The filters may match few out of many entries. Therefore, the query reads an index range for
     each matching action and actor kind, and merges the ranges. Returns an empty list for other
     filters.
     """
@@ -119,13 +119,13 @@ def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
         AuditEntry.actor_kind == branches.c.actor_kind,
         *_build_conditions(organization_id, filters),
     )
-    return [Keys(keys, branches)]
+    return [KeyQuery(keys, branches)]
 
 
 def select_entries(
     organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]
 ) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT of the entries about records of one type.
+    """Return a SELECT of the entries about one or more records of a type.
 
     `target_ids` is the id of one record, or a SELECT of the ids of records.
     """

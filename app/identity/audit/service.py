@@ -19,7 +19,7 @@ from app.identity.audit.chain import (
     has_valid_mac,
 )
 from app.identity.audit.models import NO_ORGANIZATION
-from app.identity.audit.verifying import ChainVerifier, Report
+from app.identity.audit.verifying import ChainVerifier, VerificationReport
 from app.kit import errors, tenancy
 from app.kit.logging import get_logger
 from app.kit.pagination import Page, PageRequest
@@ -106,13 +106,15 @@ def list_latest(organization_slug: str | None, *, limit: int) -> list[dict[str, 
         return reading.list_latest(chain[0], limit)
 
 
-def verify(organization_slug: str | None = None, progress: Progress | None = None) -> Report:
+def verify(
+    organization_slug: str | None = None, progress: Progress | None = None
+) -> VerificationReport:
     """Verify every chain, or the chain of one organization, and return a report.
 
     Writes nothing. Memory use does not grow with the log. Raises 404 `not_found` for an unknown
     slug.
     """
-    report = Report()
+    report = VerificationReport()
     with tenancy.across_organizations(reason="verifies the chains of every organization"):
         queries.disable_statement_timeout()
         chains = queries.list_chains()
@@ -134,7 +136,10 @@ def verify(organization_slug: str | None = None, progress: Progress | None = Non
 
 
 def _verify_chain(
-    organization_id: UUID, slug: str | None, report: Report, on_block: Callable[[], None]
+    organization_id: UUID,
+    slug: str | None,
+    report: VerificationReport,
+    on_block: Callable[[], None],
 ) -> None:
     report_before = replace(report, findings=[*report.findings])
     first_hash = queries.get_first_hash(organization_id)

@@ -26,10 +26,10 @@ Fault = Literal["edited", "removed", "inserted", "truncated", "broken", "backdat
 MAX_DELAY = timedelta(hours=1)
 """The maximum time by which an entry may be older than the entries appended before it.
 
-No transaction of this service lasts longer, so an older entry was written with a false time.
+No transaction of this service takes longer, so the time of an entry that exceeds this is false.
 """
 OnBlock = Callable[[], None]
-"""A callback that is called after every block."""
+"""A callback that is called after each verified block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Finding:
 
 
 @dataclass
-class Report:
+class VerificationReport:
     """The result of verifying one or more chains.
 
     `chains` and `entries` count what was verified. `unsealed` counts entries that are not in a
@@ -79,7 +79,7 @@ class Report:
 class ChainVerifier:
     """Verifies the chain of one organization and adds the findings to `report`."""
 
-    def __init__(self, organization_id: UUID, slug: str | None, report: Report) -> None:
+    def __init__(self, organization_id: UUID, slug: str | None, report: VerificationReport) -> None:
         self.id = organization_id
         self.name = None if organization_id == NO_ORGANIZATION else slug or str(organization_id)
         self.report = report
@@ -177,10 +177,10 @@ class ChainVerifier:
             message = "the organization has no entries, not even for its creation"
             self._report("missing", message, None, None)
         if counts.existing + self._removed_count != counts.sealed + counts.unsealed:
-            for entry_id in queries.list_unchained_ids(self.id, Report.MAX_FINDINGS):
+            for entry_id in queries.list_unchained_ids(self.id, VerificationReport.MAX_FINDINGS):
                 self._report("inserted", "the entry is not in any chain", entry_id, None)
 
     def _check_removals(self) -> None:
-        for entry_id in queries.list_invalid_removal_ids(Report.MAX_FINDINGS):
+        for entry_id in queries.list_invalid_removal_ids(VerificationReport.MAX_FINDINGS):
             message = "the entry's hash does not match the removed entries that refer to it"
             self._report("broken", message, entry_id, None)

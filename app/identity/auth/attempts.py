@@ -1,11 +1,12 @@
-"""Forced waits after failed logins: each further consecutive failure doubles the wait.
+"""Forced waits after failed logins: each additional consecutive failure doubles the wait.
 
 Failures are counted per email address, even if the address has no account. The rate limit per
 client IP address applies in addition. The counts are stored in the database, so they survive the
 loss of Redis. A failure is committed immediately, because the failed request is rolled back.
 
-Nobody is locked out permanently: the wait has a maximum, and a password reset by email ends it. A
-client that sends a token for the account, even an expired one, has a separate count.
+Nobody is locked out permanently: the wait has a maximum, and a password reset by email ends it. The
+failures of a client that sends a token for the account, even an expired token, are counted
+separately.
 """
 
 from collections.abc import Callable
@@ -20,8 +21,8 @@ from app.kit.errors import ApiError
 FAILURES_BEFORE_WAIT = 5
 """The number of consecutive failures that causes the first wait."""
 MIN_WAIT_SECONDS = 30
+"""The first wait. Each additional failure doubles it, up to `MAX_WAIT_SECONDS`."""
 MAX_WAIT_SECONDS = 15 * 60
-"""Each further failure doubles the wait, from `MIN_WAIT_SECONDS` up to `MAX_WAIT_SECONDS`."""
 
 _READ = text(
     "SELECT failures, ceil(extract(epoch FROM blocked_until - now()))::int AS wait"
@@ -50,7 +51,8 @@ _CLEAR = text("DELETE FROM login_failures WHERE subject = :subject")
 def get_address_subject(email: str, session_id: UUID | None = None) -> str:
     """Return the subject under which login failures for an address are counted.
 
-    A client that has proven a session of the account has a separate subject.
+    `session_id` is a session of the account for which the client has a token, or None. Each session
+    has a separate subject.
     """
     identity = f"{addresses.get_mailbox_key(email)}\n{session_id or ''}"
     return container.keyring().fingerprint("login", identity)
@@ -62,9 +64,9 @@ def get_user_subject(user_id: UUID) -> str:
 
 
 def check_wait(subject: str) -> bool:
-    """Raise 429 `rate_limited` while the subject must wait.
+    """Check whether the subject must wait; if so, raise 429 `rate_limited`.
 
-    Otherwise, returns true if failures are recorded for the subject.
+    Otherwise, returns whether failures are recorded for the subject.
     """
     row = db.session().execute(_READ, {"subject": subject}).first()
     if row is None:
@@ -80,13 +82,13 @@ def check_wait(subject: str) -> bool:
 
 
 def record_failure(subject: str) -> None:
-    """Record a failure in a separate transaction, because the request is rolled back."""
+    """Record a failure in a separate transaction, so that it survives the request's rollback."""
     with db.open_autocommit() as connection:
         connection.execute(_COUNT, {"subject": subject})
 
 
 def clear(subject: str) -> None:
-    """Delete the recorded failures of a subject, in the caller's transaction."""
+    """Clear the recorded failures of a subject, in the caller's transaction."""
     db.session().execute(_CLEAR, {"subject": subject})
 
 

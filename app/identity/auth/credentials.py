@@ -35,7 +35,7 @@ def request_reset(email: str) -> dict[str, int]:
 def send_reset_link(email: str) -> None:
     """Email a password reset link if the address has an account; called by a worker.
 
-    The link is sent to the stored address, never to the spelling in the request.
+    The link is sent to the stored address, even if the request spells the address differently.
     """
     account = user_queries.find_by_email(email)
     user = user_queries.lock(account.id) if account is not None else None
@@ -220,10 +220,7 @@ def confirm_email_change(token: str) -> dict[str, Any]:
 
 
 def _enqueue_encrypted(job_name: str, **args: str) -> None:
-    """Enqueue a job with encrypted arguments.
-
-    The table `jobs` must not contain readable email addresses.
-    """
+    """Enqueue a job with encrypted arguments, so that `jobs` contains no readable addresses."""
     encrypted = container.keyring().encrypt(orjson.dumps(args))
     with tenancy.across_organizations(reason="accounts belong to no organization"):
         jobs.enqueue(job_name, {"sealed": encrypted}, organization_id=None)

@@ -45,7 +45,7 @@ def _hash_token(purpose: str, token: str) -> str:
 
 
 def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) -> dict[str, str]:
-    """Create a single-use token for `email`, and return the `token` and a `link` that contains it.
+    """Issue a single-use token for `email`; return the `token` and a `link` that contains it.
 
     `purpose` is `PASSWORD_RESET` or `EMAIL_CONFIRMATION`. The caller sends the email.
     """
@@ -82,7 +82,7 @@ def must_wait(user_id: UUID, purpose: str) -> bool:
     """Return true if the user must wait before requesting another link.
 
     The user must wait for 30 seconds after the previous link. After five reset links within an
-    hour, the user must wait until the first of them expires.
+    hour, the user must wait until the first of these links expires.
     """
     created_at = MailedToken.created_at
     statement = select(

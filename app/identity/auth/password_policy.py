@@ -43,7 +43,10 @@ def find_address_error(email: str) -> ApiError | None:
 
 
 def check_address(email: str) -> None:
-    """Raise an error if a policy forbids passwords for an address, before it has an account."""
+    """Raise an error if a policy forbids passwords for an address.
+
+    Call this function before creating an account with the address.
+    """
     if (error := find_address_error(email)) is not None:
         raise error
 

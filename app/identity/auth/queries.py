@@ -88,8 +88,8 @@ def find_session(session_id: UUID, slug: str | None) -> SessionState | None:
     return SessionState(*row) if row is not None else None
 
 
-def touch(session_id: UUID) -> None:
-    """Set the time at which a session was last used to now.
+def update_last_seen_at(session_id: UUID) -> None:
+    """Update a session's `last_seen_at` to the current time.
 
     Writes at most once a minute, so that most read requests write nothing.
     """
@@ -191,8 +191,8 @@ def revoke_active_session(
 def revoke_all(user_id: UUID, *, token_version: int) -> int:
     """Revoke all sessions of a user, and return how many were active.
 
-    `token_version` is the user's version until now. Sessions with another version are not counted,
-    because they had already ended.
+    `token_version` is the user's token version before it was incremented. Sessions with another
+    version are not counted, because they had already ended.
     """
     versions = _revoke(*_build_active_conditions(user_id, None))
     return sum(version in (None, token_version) for version in versions)
@@ -239,8 +239,8 @@ def is_unrevoked_session(session_id: UUID, user_id: UUID) -> bool:
 def purge_sessions(checkpoint: Callable[[], None]) -> None:
     """Delete sessions that ended more than 30 days ago, one batch per transaction.
 
-    Until then, the token of an ended session still proves that its holder could sign in to the
-    account (see `attempts`).
+    Ended sessions are kept for 30 days because `attempts` counts the failures of a client that has
+    an earlier token for the account separately.
     """
     for column in ("expires_at", "revoked_at"):
         purging.purge("sessions", f"{column} < now() - interval '30 days'", checkpoint)

@@ -207,7 +207,7 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
     if state is None or state.has_ended or state.token_version != claims.token_version:
         raise tokens.expired()
     if state.last_seen_is_outdated:
-        queries.touch(claims.session_id)
+        queries.update_last_seen_at(claims.session_id)
     return Caller(
         user_id=claims.user_id,
         email=state.email,

@@ -89,7 +89,7 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
         invitations.revoke_by_inviter(user.id, role=None)
         if revoke_keys:
             api_keys.delete_by_creator(user.id)
-        key_count = api_keys.count_live_by_creator(user.id)
+        key_count = api_keys.count_unexpired_by_creator(user.id)
     links.invalidate_all(user.id)
     revoked_count = auth.end_all_sessions(user)
     return {

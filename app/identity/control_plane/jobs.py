@@ -1,4 +1,4 @@
-"""The periodic job that emails permanently failed jobs to the operators, every 5 minutes."""
+"""The periodic job that reports permanently failed jobs to the operators, every 5 minutes."""
 
 from app.identity.control_plane.service import emails
 from app.kit import container, jobs, tenancy
@@ -9,7 +9,7 @@ _MAX_LISTED_FUNCTIONS = 20
 
 
 def report_failures() -> int:
-    """Email newly failed jobs to the operators, and return how many jobs failed.
+    """Report newly failed jobs to the operators by email, and return how many jobs failed.
 
     The email lists how many jobs of each function failed permanently. It is sent to each address in
     OPERATOR_EMAIL. If there is no address, failures appear only in the log and in the metric.

@@ -31,7 +31,8 @@ blueprint = Blueprint(
 def provision_organization(caller: None, body: dict[str, Any]) -> dict[str, Any]:
     """Provision an organization.
 
-    Creates an organization with an owner and a plan, and emails the owner how to sign in.
+    Creates an organization with an owner and a plan, and sends the owner an email with
+    instructions to sign in.
     """
     return service.provision(**body)
 

@@ -52,7 +52,7 @@ class ProvisionOrganization(Schema):
 
 
 class SetPlan(Schema):
-    """Request body to set a plan and its exceptions; a limit of null means no limit."""
+    """Request body to set a plan and the limits that differ from it; null means no limit."""
 
     plan = Str(required=True, validate=OneOf(PLANS))
     limits = Nested(PlanLimits, load_default=dict)

@@ -77,7 +77,7 @@ def suspend(slug: str, *, reason: str) -> dict[str, Any]:
 
 
 def close(slug: str) -> dict[str, Any]:
-    """Close an organization, as its owner could; its data is erased after the grace period.
+    """Close an organization; its data is erased after the grace period.
 
     Raises 404, and 409 if the organization is already closed.
     """
@@ -115,7 +115,7 @@ def reinstate(slug: str) -> dict[str, Any]:
 
 
 def render(organization: Organization) -> dict[str, Any]:
-    """Return the fields of an organization that the operator's API shows."""
+    """Render an organization in the format of the operator's API."""
     db.session().flush()
     return {
         "id": organization.id,
@@ -171,7 +171,7 @@ def list_organizations(
 
 
 def get_organization(slug: str) -> dict[str, Any]:
-    """Return an organization with its owners, member count, and closing and erasure times.
+    """Return an organization with its owners, member count, closing time and erasure times.
 
     Raises 404 for an unknown slug.
     """
@@ -194,7 +194,7 @@ def get_organization(slug: str) -> dict[str, Any]:
 def provision(
     *, organization: dict[str, Any], owner: dict[str, str], plan: str | None = None
 ) -> dict[str, Any]:
-    """Create an organization with its owner, and email the owner how to sign in.
+    """Provision an organization with an owner, and email the owner instructions to sign in.
 
     `organization` contains `name` and optionally `slug`; `owner` contains `email` and `name`. If
     the email address has no account, an account is created, and the email has a link to choose a

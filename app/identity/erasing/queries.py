@@ -50,7 +50,7 @@ def list_due_organization_ids() -> list[UUID]:
 
 
 def lock_organization(organization_id: UUID) -> Organization:
-    """Lock an organization's row, so that no row that references it can be inserted."""
+    """Lock and return an organization, so that no row that references it can be inserted."""
     statement = (
         select(Organization)
         .where(Organization.id == organization_id)
@@ -81,7 +81,7 @@ def list_tables() -> list[Table]:
 
 
 def erase_batch(table: Table, organization_id: UUID) -> int:
-    """Delete up to `BATCH_SIZE` of an organization's rows, and return how many were deleted.
+    """Erase up to `BATCH_SIZE` rows of an organization from a table; return how many were erased.
 
     Returns 0 if no rows are left.
     """
@@ -109,16 +109,16 @@ def _build_leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
 
 
 def erase_memberships(organization_id: UUID) -> list[UUID]:
-    """Delete up to `BATCH_SIZE` of an organization's memberships, and return the user ids."""
+    """Erase up to `BATCH_SIZE` memberships in an organization, and return the user ids."""
     values = {"organization_id": organization_id, "batch": BATCH_SIZE}
     with tenancy.organization(organization_id):
         return list(db.session().scalars(_DELETE_MEMBERSHIPS, values))
 
 
 def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
-    """Delete the accounts among `user_ids` that are unused, and return how many were deleted.
+    """Erase those users in `user_ids` whose accounts are unused, and return how many were erased.
 
-    An account is kept if it is a member of an organization, has a valid session, was used since
+    An account is kept if it is a member of an organization, has a valid session, was used after
     `closed_at`, or is referenced by records of another organization. Call this function within
     `tenancy.across_organizations`.
     """
@@ -161,7 +161,7 @@ def add_to_erasure_counter(organization_id: UUID, *path: str, count: int) -> Non
     db.session().execute(_ADD_TO_ERASURE, values)
 
 
-def record_files(organization_id: UUID, file_count: int, total_bytes: int) -> None:
+def record_file_totals(organization_id: UUID, file_count: int, total_bytes: int) -> None:
     """Record the number and total size of the organization's files, unless already recorded."""
     values = {"organization_id": organization_id, "files": file_count, "bytes": total_bytes}
     db.session().execute(_RECORD_FILES, values)

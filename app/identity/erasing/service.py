@@ -77,7 +77,7 @@ def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
     checkpoint()
     if "files" not in erasure:
         total = storage.measure(folder)
-        queries.record_files(organization_id, total.files, total.bytes)
+        queries.record_file_totals(organization_id, total.files, total.bytes)
         checkpoint()
     for _ in storage.clear(folder):
         checkpoint()

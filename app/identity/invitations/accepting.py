@@ -32,7 +32,7 @@ _MESSAGES = {
 
 
 def get_preview(token: str) -> dict[str, Any]:
-    """Return what an open invitation offers, and whether the invited address has an account.
+    """Return a preview of an open invitation, including whether the address has an account.
 
     Raises 404 for an unknown token, and 409 `conflict` with `details.state` if the invitation is
     not open.

@@ -123,7 +123,8 @@ def _end_pending_invitations(
 def revoke_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:
     """Revoke the pending invitations with one of `roles` that a user sent.
 
-    Applies to the current organization or, within `tenancy.across_organizations`, to all.
+    Applies to the current organization. Within `tenancy.across_organizations`, applies to all
+    organizations.
     """
     _end_pending_invitations(
         "revoked_at", Invitation.invited_by == user_id, Invitation.role.in_(roles)

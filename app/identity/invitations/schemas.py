@@ -62,7 +62,7 @@ class InvitingOrganization(Response):
 
 
 class InvitationPreview(Response):
-    """What an open invitation offers, for the holder of its token."""
+    """A preview of an open invitation for the person who has its token."""
 
     organization = Nested(InvitingOrganization)
     email = Str()
@@ -70,7 +70,10 @@ class InvitationPreview(Response):
     inviter_name = Str(allow_none=True)
     expires_at = UtcDateTime()
     has_account = Bool(
-        description="Whether the address has an account. If so, its password is required."
+        description=(
+            "Whether the invited address has an account. If it has one, the account's password or a"
+            " bearer token is required to accept the invitation."
+        )
     )
 
 

@@ -34,10 +34,10 @@ emails = Emails(Path(__file__).parent / "letters", queue="bulk_mail")
 def invite(
     caller: Caller, *, email: str, role: str, team_ids: list[UUID] | None = None
 ) -> InvitationDetails:
-    """Email an invitation, or resend a pending invitation with a new token and expiry.
+    """Invite a person by email, or resend a pending invitation with a new token and expiry.
 
-    Raises 400 on `email` or `team_ids`, 403 `insufficient_role` if the role is above the caller's
-    role, 409 `conflict` if the address belongs to a member, and 429 `rate_limited`.
+    Raises 400 if `email` or `team_ids` is invalid, 403 `insufficient_role` if the role is above
+    the caller's role, 409 `conflict` if the address belongs to a member, and 429 `rate_limited`.
     """
     address = addresses.parse(email)
     require_role(organizations.lock_role(caller), max(Role[role], MIN_ROLE))
@@ -113,7 +113,8 @@ def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
     """Revoke the pending invitations that a user sent but is no longer allowed to send.
 
     `role` is the user's current role, or None if the user is no longer a member or cannot sign in.
-    Applies to the current organization or, within `tenancy.across_organizations`, to all.
+    Applies to the current organization. Within `tenancy.across_organizations`, applies to all
+    organizations.
     """
     allowed_roles = [] if role is None or role < MIN_ROLE else [r for r in Role if r <= role]
     queries.revoke_by_inviter(user_id, [r.name for r in Role if r not in allowed_roles])
@@ -122,7 +123,7 @@ def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
 def count_invitation(email: str) -> None:
     """Count an invitation from the current organization towards its rate limits.
 
-    `email` must be in the form returned by `addresses.parse`. Raises 429 `rate_limited` if a limit
+    `email` must have been normalized by `addresses.parse`. Raises 429 `rate_limited` if a limit
     is reached.
     """
     organization = str(tenancy.current_organization_id())

@@ -65,8 +65,8 @@ _LOCK_TEAM_MEMBERS = text(
 def lock_eligible_of_team(team_id: UUID, role: Role) -> list[UUID]:
     """Lock the eligible members of a team until the transaction ends, and return their user ids.
 
-    The removal of a team member waits for the lock. Therefore, it runs after a concurrent
-    assignment to the team, and also releases the assigned work if the team can no longer do it.
+    The removal of a team member waits for the lock. Therefore, the removal runs after a
+    concurrent assignment to the team, and releases the assigned work if no team member can do it.
     """
     # Memberships are locked before team members, in the same order as when a member is removed.
     eligible_ids = lock_eligible(_list_team_member_ids(team_id), role)
@@ -74,7 +74,7 @@ def lock_eligible_of_team(team_id: UUID, role: Role) -> list[UUID]:
     return list(db.session().scalars(_LOCK_TEAM_MEMBERS, params))
 
 
-def has_eligible(team_id: UUID, role: Role) -> bool:
+def has_eligible_member(team_id: UUID, role: Role) -> bool:
     """Return True if the team has at least one eligible member."""
     return bool(find_eligible(_list_team_member_ids(team_id), role))
 

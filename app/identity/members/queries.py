@@ -196,7 +196,7 @@ def set_role(user_id: UUID, role: str) -> None:
 
 
 def remove(user_id: UUID) -> list[UUID]:
-    """Delete a membership, and return the ids of the teams that the user was in."""
+    """Remove a member, and return the ids of the teams that the member was in."""
     # The membership is locked first, so that the user cannot be added to another team now.
     db.session().execute(
         select(Membership.user_id).where(Membership.user_id == user_id).with_for_update()

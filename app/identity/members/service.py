@@ -24,7 +24,7 @@ def get(user_id: UUID) -> MemberDetails:
 
 
 def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> MemberDetails:
-    """Change a member's role, and emit `member.role_changed`.
+    """Update a member's role, and emit `member.role_changed`.
 
     Raises 404, 403 if the caller would raise their own role or if only an owner may make the
     change, 409 `stale_precondition`, and 409 `conflict` if no owner would be left.
@@ -49,7 +49,7 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
 
 
 def remove(caller: Caller, user_id: UUID) -> None:
-    """End a membership: admins may remove other members, and every member may leave.
+    """Remove a member. Admins may remove other members, and every member may leave.
 
     Emits `member.removed`; subscribers release the member's work. Raises 404, 403 if the caller may
     not remove this member, and 409 `conflict` if no owner would be left.
@@ -69,10 +69,11 @@ def remove(caller: Caller, user_id: UUID) -> None:
 
 
 def transfer_ownership(caller: Caller, *, user_id: UUID) -> MemberDetails:
-    """Make another member an owner and the caller an admin, and return the new owner.
+    """Transfer ownership: make another member an owner and the caller an admin.
 
-    Emits `member.role_changed` for both users. Raises 400 if `user_id` is not another member, and
-    400 if the member's account is disabled, because then no owner might be able to sign in.
+    Returns the new owner. Emits `member.role_changed` for both users. Raises 400 if `user_id` is
+    not another member, and 400 if the member's account is disabled, because then no owner might be
+    able to sign in.
     """
     organization_queries.lock(caller.org.id)
     role = organization_queries.get_role(user_id)
@@ -97,7 +98,7 @@ def _check_other_owner(user_id: UUID) -> None:
 
 
 def change_role(user_id: UUID, *, old_role: Role, role: Role, changed_by: UUID | None) -> None:
-    """Set a member's role in the current organization, and emit `member.role_changed`.
+    """Change a member's role in the current organization, and emit `member.role_changed`.
 
     The caller checks the permissions. Revokes the pending invitations that the member sent but may
     not send with the new role. Revokes the single sign-on sessions of a new owner, because the

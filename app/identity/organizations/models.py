@@ -78,8 +78,8 @@ class Membership(TenantModel, db.Base):
 class RemovedMember(TenantModel, db.Base):
     """A user whose membership was ended by a person, not by the single sign-on policy.
 
-    Single sign-on does not admit the user again; they need an invitation. The row is deleted when
-    the user becomes a member again.
+    Single sign-on does not admit the user again; the user needs an invitation. The row is deleted
+    when the user becomes a member again.
     """
 
     __tablename__ = "removed_members"

@@ -40,7 +40,9 @@ class AiProvider(Response):
     kind = Str(validate=OneOf(PROVIDERS))
     base_url = Str(allow_none=True)
     model = Str(allow_none=True)
-    api_key_set = Bool(description="Whether a key is set; the key itself is never returned.")
+    api_key_set = Bool(
+        description="Whether an API key for the provider is stored; the key is never returned."
+    )
 
 
 class OrganizationSettings(Response):
@@ -62,7 +64,9 @@ class OrganizationSettings(Response):
     )
     draft_hours = Int(
         minimum=1,
-        description="The number of hours for which a draft reserves its document after a claim.",
+        description=(
+            "The number of hours for which a draft reserves its document after the claim ends."
+        ),
     )
     allow_self_review = Bool(description="Whether reviewers may review their own tag sets.")
     ai_provider = Nested(AiProvider)

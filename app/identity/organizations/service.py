@@ -19,7 +19,7 @@ _MAX_ATTEMPTS = 8
 DEFAULT_TIME_ZONE: str = organization_settings.DEFAULTS["time_zone"]
 """The time zone of organizations that have not set a time zone."""
 MIN_GRACE_PERIOD = timedelta(hours=1)
-"""The minimum time between closing and erasure, within which running requests and jobs end."""
+"""The minimum time between closing and erasure, so that running requests and jobs can finish."""
 
 
 def list_for_user(
@@ -65,7 +65,7 @@ def get(caller: Caller) -> dict[str, Any]:
 
 
 def render(organization: Organization, *, role: Role) -> dict[str, Any]:
-    """Return an organization's fields for a member with `role`, including all settings."""
+    """Render an organization in the API's format, with all settings, for a member with `role`."""
     names = [column.key for column in Organization.__table__.columns]
     return _add_settings({**{n: getattr(organization, n) for n in names}, "role": role.name})
 
@@ -107,7 +107,7 @@ def create(
     """Create an organization and its owner's membership, and flush them; the caller commits.
 
     If `slug` is None, a slug is generated from the name. If `plan` is None, the organization gets
-    the operator's default plan. `settings` contains settings as clients send them. Raises 400
+    the operator's default plan. `settings` contains settings in the API's format. Raises 400
     `validation_error` on an invalid slug or setting, and 409 `conflict` if the slug is, or ever
     was, in use.
     """

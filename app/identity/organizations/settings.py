@@ -20,7 +20,7 @@ _RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440), "draft_hou
 
 
 def render(stored_settings: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]:
-    """Return all settings for clients, with defaults filled in, but without the provider's key.
+    """Render all settings in the API's format, with defaults, but without the provider's key.
 
     `ai_provider.api_key_set` is true if the organization has a key.
     """
@@ -35,9 +35,9 @@ def render(stored_settings: Mapping[str, Any], provider_key: str | None) -> dict
 def merge(
     stored_settings: Mapping[str, Any], provider_key: str | None, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
-    """Apply `changes`, and return the settings and the encrypted provider key to store.
+    """Merge `changes` into the settings; return the settings and the encrypted key to store.
 
-    `changes` contains settings as clients send them, including `ai_provider.api_key`. Settings that
+    `changes` contains settings in the API's format, including `ai_provider.api_key`. Settings that
     are not in `changes` keep their values. Call `check_provider_address` first: this function does
     not check the address of `base_url`. Raises 400 `validation_error` on an invalid setting.
     """
@@ -91,9 +91,9 @@ def _check_provider(provider: Mapping[str, Any]) -> None:
 
 
 def check_provider_address(changes: Mapping[str, Any]) -> None:
-    """Raise 400 if this service must not connect to the AI provider's address.
+    """Check the AI provider's address; raise 400 if this service must not connect to it.
 
-    The function resolves the host name, which may be slow. Call it before locking any row.
+    Resolves the host name, which may be slow. Call this function before locking any row.
     """
     url = changes.get("ai_provider", {}).get("base_url")
     if url:

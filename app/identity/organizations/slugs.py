@@ -34,16 +34,16 @@ def is_slug(text: str) -> bool:
 
 
 def build_slug(name: str) -> str | None:
-    """Transliterate a name to a slug, or return None if the slug is invalid or reserved."""
+    """Build a slug by transliterating a name; return None if the slug is invalid or reserved."""
     slug = _transliterate(name, MAX_LENGTH)
     return slug if is_slug(slug) and slug not in RESERVED else None
 
 
 def build_slug_with_suffix(name: str) -> str:
-    """Transliterate a name to a slug with a random suffix, if the plain slug is taken or invalid.
+    """Build a slug by transliterating a name and adding a random suffix.
 
-    The suffix is random because a sequential number would reveal how many organizations have the
-    same name.
+    Used if the slug without a suffix is taken or invalid. The suffix is random because a sequential
+    number would reveal how many organizations have the same name.
     """
     suffix = "".join(secrets.choice(_SUFFIX_CHARACTERS) for _ in range(_SUFFIX_LENGTH))
     return f"{_transliterate(name, _MAX_STEM_LENGTH) or 'organization'}-{suffix}"

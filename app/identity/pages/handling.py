@@ -39,40 +39,40 @@ def _translate_errors() -> Iterator[None]:
 
 
 def show(page: FormPage) -> Response:
-    """Handle GET and HEAD: show what the token is for, and the form. The token stays valid."""
+    """Handle GET and HEAD requests: show the page with its form. The token stays valid."""
     g.operation = f"show_{page.name}"
     language = rendering.choose_language(request.args.get("lang", ""))
     token = request.args.get("token", "")
     try:
         context = _read_context(page, token, language)
     except ApiError as error:
-        return _refuse(page, error, language)
+        return _render_error(page, error, language)
     return rendering.render(_build_form_view(page, token, {}, context, []), language)
 
 
 def submit(page: FormPage) -> Response:
-    """Handle POST: perform the action, or show the form again with the problems."""
+    """Handle POST requests: perform the action, or show the form again with the problems."""
     g.operation = f"submit_{page.name}"
     try:
         _check_site()
         form, _ = requests.read_form_body(page.form(), _MAX_FORM_BYTES)
     except ApiError as error:
-        return _refuse(page, error, rendering.choose_language(""))
+        return _render_error(page, error, rendering.choose_language(""))
     language = rendering.choose_language(form["lang"])
     try:
         context = _read_context(page, form["token"], language)
         problems = page.check(form, context)
         if not problems:
-            _perform(page, form, context)
+            _perform_action(page, form, context)
             return rendering.render(_build_done_view(page, context), language, page.done_status)
     except ApiError as error:
-        return _show_again(page, form, error, language)
+        return _render_form_with_error(page, form, error, language)
     view = _build_form_view(page, form["token"], form, context, problems)
     return rendering.render(view, language, _BAD_REQUEST)
 
 
 def submit_link(page: FormPage, token: str) -> Response:
-    """Handle POST to the link in an email: perform the action without a form.
+    """Handle POST requests to the link in an email: perform the action without a form.
 
     Mail programs send this request (RFC 8058). The request body is read but ignored.
     """
@@ -81,14 +81,14 @@ def submit_link(page: FormPage, token: str) -> Response:
     try:
         requests.read_body(_MAX_FORM_BYTES)
         context = _read_context(page, token, language)
-        _perform(page, {"token": token}, context)
+        _perform_action(page, {"token": token}, context)
     except ApiError as error:
-        return _refuse(page, error, language)
+        return _render_error(page, error, language)
     return rendering.render(_build_done_view(page, context), language, page.done_status)
 
 
 def _check_site() -> None:
-    """Refuse a form if the browser reports that another site sent it.
+    """Check the origin of a form; raise 403 if the browser reports that another site sent it.
 
     This is a second line of defense, because a forged request also needs the token.
     """
@@ -112,7 +112,7 @@ def _read_context(page: FormPage, token: str, language: str) -> Context:
         db.set_read_only(read_only=False)
 
 
-def _perform(page: FormPage, form: Form, context: Context) -> None:
+def _perform_action(page: FormPage, form: Form, context: Context) -> None:
     if page.limit:
         ratelimit.check(page.limit, lambda: "")
     audit.begin(
@@ -126,19 +126,19 @@ def _perform(page: FormPage, form: Form, context: Context) -> None:
         db.session().commit()
 
 
-def _show_again(page: FormPage, form: Form, error: ApiError, language: str) -> Response:
-    """Show the form with the error, or only the error if the token is no longer valid."""
+def _render_form_with_error(page: FormPage, form: Form, error: ApiError, language: str) -> Response:
+    """Render the form with the error, or only the error if the token is no longer valid."""
     try:
         context = _read_context(page, form["token"], language)
     except ApiError:
-        return _refuse(page, error, language)
+        return _render_error(page, error, language)
     problem = _find_problem(page, error, language)
     view = _build_form_view(page, form["token"], form, context, [problem])
     return rendering.render(view, language, error.status, error.headers)
 
 
-def _refuse(page: FormPage, error: ApiError, language: str) -> Response:
-    """Show an error without the form and, if it helps, how to get a new link."""
+def _render_error(page: FormPage, error: ApiError, language: str) -> Response:
+    """Render an error without the form and, if useful, explain how to get a new link."""
     problem = _find_problem(page, error, language)
     needs_new_link = problem.phrase in _PHRASES_FOR_NEW_LINK
     view = View(

@@ -30,7 +30,7 @@ TARGETS = {
     rf"exports/{_ID}": "export",
     r"quality/drift": "drift",
 }
-"""Maps path patterns of notification links to keys of page texts."""
+"""Maps path patterns for notification links to phrase keys in the table `open`."""
 PARAMETERS = {
     "kind": r"label|review",
     "escalated": r"true",
@@ -46,18 +46,18 @@ def show(slug: str, resource: str) -> Response:
     """Show what a notification's link leads to, or return 404 for any other link."""
     g.operation = "show_open"
     language = rendering.choose_language(request.args.get("lang", ""))
-    text_key = _find_target(resource) if is_slug(slug) else None
-    if text_key is None:
+    phrase_key = _find_target(resource) if is_slug(slug) else None
+    if phrase_key is None:
         view = View(title="open.title", problems=[Problem("target_unknown")])
         return rendering.render(view, language, _NOT_FOUND)
-    return rendering.render(_build_view(slug, resource, text_key, language), language)
+    return rendering.render(_build_view(slug, resource, phrase_key, language), language)
 
 
 def _find_target(resource: str) -> str | None:
     return next((key for pattern, key in TARGETS.items() if re.fullmatch(pattern, resource)), None)
 
 
-def _build_view(slug: str, resource: str, text_key: str, language: str) -> View:
+def _build_view(slug: str, resource: str, phrase_key: str, language: str) -> View:
     settings = container.settings()
     query = urlencode(_read_parameters())
     path = f"/api/v1/{resource}" + (f"?{query}" if query else "")
@@ -66,7 +66,7 @@ def _build_view(slug: str, resource: str, text_key: str, language: str) -> View:
         link = links.build_open_link(path, org_slug=slug, language=language)
         front_end_url = links.make_absolute(link)
     return View(
-        title=f"open.{text_key}",
+        title=f"open.{phrase_key}",
         paragraphs=["open.intro", "open.front_end" if front_end_url else "open.api"],
         values={"organization": slug},
         operation=[

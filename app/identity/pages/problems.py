@@ -15,9 +15,9 @@ _MINUTE = 60
 class Problem:
     """A problem that a page shows.
 
-    `phrase` is the key of a text in the table `errors`. `input` is the form field that the user
-    must change. `message` is the API's English message, which is shown if there is no text for the
-    error.
+    `phrase` is a phrase key in the table `errors`. `input` is the form field that the user must
+    change. `message` is the API's English message, which is shown if there is no specific phrase
+    for the error.
     """
 
     phrase: str

@@ -13,7 +13,7 @@ from app.kit import container
 from app.kit.emails.phrases import Phrases
 from app.kit.emails.templates import get_text_direction
 from app.kit.links import WebPage
-from app.kit.workbench.build import open_page
+from app.kit.workbench.build import build_page_head
 
 PHRASES = Phrases(Path(__file__).parent / "words")
 _POLICY = (
@@ -27,7 +27,7 @@ _PATHS_WITHOUT_WORKBENCH = (str(WebPage.UNSUBSCRIBE),)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A form field. `label` and `hint` are the keys of the texts of its label and explanation.
+    """A form field. `label` and `hint` are phrase keys in the table `labels`.
 
     A field without a `name` is read-only and is not submitted.
     """
@@ -42,12 +42,12 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The content of a page; texts are given by their keys in the language files.
+    """The content of a page; all text is given as phrase keys for the language files.
 
     `action` is the path to which the form is sent, and `token` is the secret in a hidden field. If
     `action` is None, the page has no form. `operation` contains the lines of an API request that
-    the page shows. `next_page` is the path of another page to link to; the text of that link is in
-    the table `pages`.
+    the page shows. `next_page` is the path of another page to link to; the phrase for that link is
+    in the table `pages`.
     """
 
     title: str
@@ -64,7 +64,7 @@ class View:
 
 
 def choose_language(link_language: str) -> str:
-    """Return the link's language, or the first supported language that the browser accepts."""
+    """Choose the link's language, or the first supported language that the browser accepts."""
     browser_languages = [tag for tag, _ in request.accept_languages[:_MAX_LANGUAGES]]
     return PHRASES.choose_language([link_language, *browser_languages])
 
@@ -82,7 +82,7 @@ def render(
     is_in_workbench = (
         request.method in _READ_METHODS and request.path not in _PATHS_WITHOUT_WORKBENCH
     )
-    workbench = open_page() if is_in_workbench else None
+    workbench = build_page_head() if is_in_workbench else None
     html = render_template(
         "pages/page.html",
         view=view,

@@ -32,7 +32,7 @@ def complete_sign_in(
     read_identity: IdentityReader,
     slug: str | None = None,
 ) -> dict[str, Any] | Redirect:
-    """Finish the sign-in that `state` identifies.
+    """Complete the sign-in that `state` identifies.
 
     The application gets a one-time code: in a redirect if the flow has a redirect URI, otherwise in
     the response body. `slug` is the organization's slug in the request path, or None if the path

@@ -84,18 +84,18 @@ def _check_domain(domain: str, token: str, deadline: float) -> ProofResult:
         answer = make_resolver().resolve(
             f"{RECORD_NAME}.{domain}.", "TXT", lifetime=lifetime, search=False
         )
-        texts = {b"".join(record.strings) for record in answer}
+        values = {b"".join(record.strings) for record in answer}
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
         return ProofResult.ABSENT
     except (dns.exception.DNSException, OSError, ValueError):
         return ProofResult.UNKNOWN
-    return ProofResult.FOUND if f"{VALUE_PREFIX}{token}".encode() in texts else ProofResult.ABSENT
+    return ProofResult.FOUND if f"{VALUE_PREFIX}{token}".encode() in values else ProofResult.ABSENT
 
 
 def parse(domain: str, field: str) -> str:
-    """Return a domain in ASCII and lower case, as in addresses returned by `addresses.parse`.
+    """Parse a domain, and return it in ASCII and lower case, as `addresses.parse` does.
 
-    Raises 400 on `field` if the text is not a valid domain.
+    Raises 400 on `field` if the domain is invalid.
     """
     text = domain.strip().rstrip(".").lower()
     try:
@@ -125,7 +125,7 @@ def replace_domains(names: Iterable[str]) -> list[Domain]:
 
 
 def record_results(rows: Iterable[Domain], results: Mapping[str, ProofResult]) -> list[str]:
-    """Store the results of `check_domains`, and return the names of newly proven domains."""
+    """Record the results of `check_domains`, and return the names of newly proven domains."""
     return [
         row.domain
         for row in rows

@@ -27,7 +27,7 @@ def _build_password_error() -> ApiError:
     )
 
 
-class Enforcement:
+class SingleSignOnPasswordPolicy:
     """The password policy for single sign-on; implements `auth.password_policy.PasswordPolicy`."""
 
     def find_address_error(self, email: str) -> ApiError | None:
@@ -53,7 +53,7 @@ def _find_enforcing_organization(email: str) -> Organization | None:
         return queries.find_enforcing_organization(accounts.parse_domain(email))
 
 
-password_policy.register(Enforcement())
+password_policy.register(SingleSignOnPasswordPolicy())
 
 
 def end_password_sessions(configuration: Configuration, domains: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Requests to identity providers with the outbound HTTP client, limited in time and size."""
+"""Requests to identity providers by the outbound HTTP client, with limits on time and size."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

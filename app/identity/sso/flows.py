@@ -50,7 +50,7 @@ def is_s256_challenge(text: str) -> bool:
 
 
 def build_s256_challenge(verifier: str) -> str:
-    """Compute the S256 challenge for a code verifier (RFC 7636, section 4.2)."""
+    """Build the S256 challenge for a code verifier (RFC 7636, section 4.2)."""
     digest = hashlib.sha256(verifier.encode("ascii")).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -64,7 +64,7 @@ def begin(
     next_: str | None = None,
     hint: str | None = None,
 ) -> NewFlow:
-    """Create a flow for the current organization in the current transaction.
+    """Begin a sign-in: create a flow for the current organization in the current transaction.
 
     `browser_secret` is the secret in the browser's cookie. If `challenge` is set, the application
     proves itself with the code verifier when it exchanges the code, and the provider's response may
@@ -90,7 +90,7 @@ def begin(
 
 
 def finish(kind: str, *, state: str, browser_secret: str | None) -> Flow:
-    """Mark a flow as used and return it; only one of two concurrent calls succeeds.
+    """Finish a flow: mark it as used and return it. Only one of two concurrent calls succeeds.
 
     Raises 400 `validation_error` on `state` if the flow is unknown, used, expired or bound to
     another browser. The error is the same in all these cases.
@@ -139,7 +139,7 @@ def issue_code(
     ownership_id: UUID | None,
     pending: dict[str, Any] | None = None,
 ) -> str:
-    """Create a code for the browser or application that began `flow`, and return it.
+    """Issue and return a one-time code for the browser or application that began `flow`.
 
     If `pending` is given, the caller emails the code, so the code is valid for a longer time (see
     `CONFIRMATION_LIFETIME`). `ownership_id` comes from the user's membership. For `pending` and
@@ -162,7 +162,7 @@ def issue_code(
 
 
 def redeem_code(code: str, *, browser_secret: str | None, verifier: str | None) -> Code | None:
-    """Mark a code as used and return its row, or None if the code cannot be redeemed.
+    """Redeem a code: mark it as used and return its row, or None if it cannot be redeemed.
 
     A code cannot be redeemed if it is unknown, used, expired or issued to another browser or
     application. The caller proves that it began the sign-in: with the code verifier if the flow has
@@ -183,9 +183,9 @@ def get_confirmation(code: str, *, browser_secret: str | None) -> dict[str, str]
     """Return the email address and the organization that an emailed code is for.
 
     The code stays valid. `browser_secret` is the secret in the browser's cookie. Raises 400
-    `validation_error` on `token` if the code is not valid here. The error's `details.reason` is
-    `other_browser` if the sign-in began in another browser, and `application` if only the
-    application that began the sign-in can exchange the code.
+    `validation_error` on `token` if the code is invalid or was not issued to this browser. The
+    error's `details.reason` is `other_browser` if the sign-in began in another browser, and
+    `application` if only the application that began the sign-in can exchange the code.
     """
     with tenancy.across_organizations(reason="the code determines the organization"):
         confirmation = queries.find_confirmation(fingerprint("code", code))

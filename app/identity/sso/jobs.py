@@ -11,7 +11,7 @@ log = get_logger(__name__)
 
 
 @handler("sso.upkeep", queue="maintenance")
-def start_checks(job: Job) -> None:
+def run_upkeep(job: Job) -> None:
     """Delete expired rows, and enqueue a check for every organization that has single sign-on."""
     with tenancy.across_organizations(reason="checks every organization's provider"):
         queries.delete_expired(job.checkpoint)

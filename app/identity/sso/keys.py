@@ -29,7 +29,7 @@ shared secret.
 MAX_AGE = timedelta(minutes=10)
 """The maximum age of stored keys, and the maximum time for which a withdrawn key stays trusted."""
 _MAX_AGE_AT_LIMIT = timedelta(hours=1)
-"""The maximum age of stored keys if the keys cannot be fetched because of the rate limit."""
+"""The maximum age of stored keys if the rate limit prevents a new fetch."""
 _FETCHES_PER_MINUTE = 10
 _KEY_FIELDS = {"RSA": ("n", "e"), "EC": ("crv", "x", "y"), "OKP": ("crv", "x")}
 _MAX_FIELD_LENGTH = 3000
@@ -114,7 +114,7 @@ def get_signing_keys(configuration: Configuration, algorithm: str, kid: str | No
 
 
 def _claim_fetch(configuration: Configuration) -> bool:
-    """Count one more fetch of keys, and return whether it is within the limit per minute."""
+    """Claim one fetch of keys under the limit per minute; return false if the limit is reached."""
     window_is_over = or_(
         ProviderState.window_at.is_(None),
         ProviderState.window_at < func.now() - timedelta(minutes=1),

@@ -43,7 +43,7 @@ def _get_origin(uri: str) -> str:
 
 
 def build_return_url(flow: Flow, **parameters: str) -> str | None:
-    """Add parameters and the flow's `next` value to the query of the flow's redirect URI.
+    """Build the flow's redirect URI with `parameters` and the flow's `next` value in its query.
 
     Returns None if the flow has no redirect URI.
     """

@@ -45,8 +45,9 @@ def sync_membership(
     the role at each sign-in.
 
     Raises 403 `permission_denied` if the person's groups give no access; in this case, the
-    membership is ended and the transaction is committed. Also raises 403 for a person whom a member
-    removed from the organization, and for a new person while the organization is suspended.
+    membership is ended and the transaction is committed. Also raises 403 for a person who was
+    removed from the organization or left it, and for a new person while the organization is
+    suspended.
     """
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.role == Role.owner.name:

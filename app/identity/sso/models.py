@@ -108,7 +108,7 @@ class Identity(TenantModel, db.Record, db.Base):
     dropped_at: Mapped[datetime | None]
 
 
-class SingleUse:
+class SingleUseMixin:
     """Mixin for rows that only the browser or application that began a sign-in can use, once.
 
     `browser_hash` is a keyed hash that binds the row to the browser's cookie. `challenge` (S256,
@@ -123,8 +123,8 @@ class SingleUse:
     used_at: Mapped[datetime | None]
 
 
-class Flow(TenantModel, SingleUse, db.Base):
-    """A sign-in in progress, for which one response of the provider is accepted.
+class Flow(TenantModel, SingleUseMixin, db.Base):
+    """A sign-in in progress, for which one response from the provider is accepted.
 
     `state_hash` is a keyed hash of the state that the provider returns. `code_verifier` is the
     encrypted PKCE verifier, which this service sends to the provider. `request_id` is the id of the
@@ -147,7 +147,7 @@ class Flow(TenantModel, SingleUse, db.Base):
     next: Mapped[str | None]
 
 
-class Code(TenantModel, SingleUse, db.Base):
+class Code(TenantModel, SingleUseMixin, db.Base):
     """A one-time code for the application; only its keyed hash is stored.
 
     If the code was emailed, `pending` contains the identity to link and the provider's anchor.

@@ -40,7 +40,10 @@ class OpenIdConnect:
     """Implements `providers.Provider` for OpenID Connect."""
 
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
-        """Fetch and validate the discovery document and the keys. Raises 400 on `oidc.issuer`."""
+        """Check the provider by fetching and validating its discovery document and its keys.
+
+        Raises 400 on `oidc.issuer`.
+        """
         issuer = settings["issuer"]
         try:
             _check_issuer(issuer)
@@ -106,7 +109,9 @@ def _parse_discovery(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
     supported_algorithms = _read_strings(document, "id_token_signing_alg_values_supported")
     algorithms = [name for name in supported_algorithms if name in keys.ALGORITHMS]
     if not algorithms:
-        raise UnusableResponse("the provider signs ID tokens with no accepted algorithm")
+        raise UnusableResponse(
+            "the provider supports no accepted signature algorithm for ID tokens"
+        )
     methods = _read_strings(document, "token_endpoint_auth_methods_supported")
     # Without this field, the provider supports client_secret_basic (Discovery 1.0, section 3).
     supports_basic = not methods or "client_secret_basic" in methods
@@ -258,8 +263,9 @@ def _complete_claims(
 def _parse_email_verified(claim: object) -> bool | None:
     """Parse the claim `email_verified`; return None if its value is not reliable.
 
-    The claim is a boolean (Core 1.0, section 5.1). Some providers send a string, regardless of what
-    they verified. Therefore, the string "false" is accepted, but the string "true" is not.
+    The claim is a boolean (Core 1.0, section 5.1). Some providers always send the same string,
+    even for addresses that they have not verified. Therefore, the string "false" is accepted, but
+    the string "true" is not.
     """
     if isinstance(claim, bool):
         return claim

@@ -178,10 +178,10 @@ def find_enforcing_organization(domain: str) -> Organization | None:
 
 
 def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -> int:
-    """End all sessions of users in these domains who have an active password session.
+    """End all sessions of users in `email_domains` who have an active password session.
 
-    Increments the token version of these users, and returns how many users there were. Owners of
-    the organization are excluded. Call this function within `tenancy.across_organizations`.
+    Increments the token version of these users, and returns the number of users. Owners of the
+    organization are excluded. Call this function within `tenancy.across_organizations`.
     """
     owner_ids = select(Membership.user_id).where(
         Membership.organization_id == organization_id, Membership.role == "owner"

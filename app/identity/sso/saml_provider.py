@@ -59,7 +59,7 @@ def get_acs_url(slug: str) -> str:
 
 
 def build_metadata(slug: str) -> Download:
-    """Return this service's metadata for an organization. Raises 404 on an invalid slug.
+    """Build this service's metadata for an organization. Raises 404 on an invalid slug.
 
     The metadata contains only URLs with the slug, so it is the same whether or not the organization
     exists. It is available before single sign-on is configured, because administrators need it to
@@ -81,7 +81,7 @@ class Saml:
     """Implements `providers.Provider` for SAML 2.0."""
 
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
-        """Parse the provider's metadata from the settings or from its URL.
+        """Check the provider by parsing its metadata, from the settings or from its URL.
 
         Raises 400 on the invalid setting.
         """
@@ -139,7 +139,7 @@ def _fetch_metadata(url: str) -> bytes:
         raise errors.invalid(message, "saml.metadata_url") from None
 
 
-def _read_metadata(document: bytes, field: str) -> metadata.Provider:
+def _read_metadata(document: bytes, field: str) -> metadata.ProviderMetadata:
     allow_http = container.current().egress.policy.allow_http
     try:
         return metadata.parse(document, now=db.utc_now(), allow_http=allow_http)
@@ -210,7 +210,7 @@ class PostedResponse:
 def complete_sign_in(
     slug: str, form: Mapping[str, str], *, browser_secret: str | None
 ) -> dict[str, Any] | Redirect:
-    """Finish the sign-in that a posted response belongs to (see `callbacks.complete_sign_in`).
+    """Complete the sign-in of a posted response (see `callbacks.complete_sign_in`).
 
     Raises 400 if the RelayState does not belong to a flow, because this service did not request the
     response.

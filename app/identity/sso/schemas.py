@@ -38,7 +38,8 @@ class OidcBody(Schema):
         allow_none=True,
         max_length=1000,
         description=(
-            "If omitted, the stored secret is kept, unless `issuer` or `client_id` changes."
+            "The client secret. If omitted, the stored secret is kept, unless `issuer` or"
+            " `client_id` changes."
         ),
     )
     scopes = List(Name(max_length=100), max_items=20, load_default=["openid", "email", "profile"])
@@ -68,7 +69,7 @@ class ConfigureSso(Schema):
     default_role = Str(validate=_ROLES, load_default="viewer")
     require_group = Bool(
         load_default=False,
-        description="Whether only owners and people with a group in the mapping can sign in.",
+        description="Whether people need a group in the mapping to sign in. Owners are exempt.",
     )
     email_domains = List(Name(max_length=253), max_items=50, load_default=[])
     group_mapping = List(Nested(GroupMappingBody), max_items=500, load_default=[])
@@ -143,7 +144,7 @@ class Sso(Response):
 
 
 class StartSso(Schema):
-    """Request body to start a sign-in: an email address or a slug, and where to return to."""
+    """Request body to start a sign-in: an email address or a slug, and the URL to return to."""
 
     email = Name(max_length=320)
     org_slug = Name(max_length=100)
@@ -151,7 +152,10 @@ class StartSso(Schema):
         allow_none=True,
         max_length=_MAX_URL_LENGTH,
         load_default=None,
-        description="A URL with the origin of PUBLIC_URL or an origin in CORS_ORIGINS.",
+        description=(
+            "The URL of the application to return to after the sign-in. Its origin must be that of"
+            " PUBLIC_URL or one of CORS_ORIGINS."
+        ),
     )
     next = Name(allow_none=True, max_length=_MAX_URL_LENGTH, load_default=None)
     code_challenge = Str(
@@ -188,7 +192,7 @@ class SamlResponseForm(Schema):
     """The form fields of a posted SAML response (saml-bindings 3.5.4)."""
 
     class Meta:
-        """Ignores additional fields, because some providers send them, such as a button's name."""
+        """Ignores additional fields, such as a button's name, because some providers send them."""
 
         unknown = EXCLUDE
 

@@ -26,7 +26,7 @@ from app.kit.errors import ApiError
 
 
 def get(slug: str) -> dict[str, Any]:
-    """Return the current organization's configuration. Raises 404 if there is none."""
+    """Return the current organization's single sign-on configuration. Raises 404 if none exists."""
     configuration = queries.get_configuration()
     if configuration is None:
         raise errors.not_found()
@@ -64,9 +64,9 @@ def configure(
     open while the provider's metadata and the domains' DNS records are checked. Raises 400
     `validation_error` on an invalid field, and 409 `stale_precondition`.
     """
-    settings = _check_settings(kind, {"oidc": oidc, "saml": saml})
+    settings = _select_settings(kind, {"oidc": oidc, "saml": saml})
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
-    mapping = _check_mapping(group_mapping)
+    mapping = _validate_mapping(group_mapping)
     db.checkpoint()
     check = PROVIDERS[kind].check(settings)
     configuration = _lock_configuration(revision)
@@ -80,7 +80,7 @@ def configure(
         "provider": {"issuer": check.issuer, "anchor": check.anchor, **check.provider_data},
         "client_secret": client_secret,
     }
-    configuration = _save(configuration, values, check)
+    configuration = _save_configuration(configuration, values, check)
     rows = domains.replace_domains(names)
     if values["enforced"] and values["enabled"] and not was_enforced:
         proven_domains = [row.domain for row in rows if row.verified_at]
@@ -106,10 +106,10 @@ def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None
     enforcement.end_password_sessions(configuration, newly_proven)
 
 
-def _check_settings(
+def _select_settings(
     kind: str, settings_by_kind: dict[str, dict[str, Any] | None]
 ) -> dict[str, Any]:
-    """Return the settings for the protocol `kind`.
+    """Select and validate the settings for the protocol `kind`.
 
     Raises 400 if the settings are missing or invalid, or if there are settings for another
     protocol.
@@ -127,8 +127,8 @@ def _check_settings(
     return selected_settings
 
 
-def _check_mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the group mapping to store.
+def _validate_mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Validate the entries of the group mapping, and return them in their stored form.
 
     Raises 400 if an entry has neither a role nor a team, or if its team does not exist.
     """
@@ -167,7 +167,7 @@ def _pop_client_secret(
     return configuration.client_secret if is_same_client else None
 
 
-def _save(
+def _save_configuration(
     configuration: Configuration | None, values: dict[str, Any], check: ProviderCheck
 ) -> Configuration:
     if configuration is None:
@@ -190,7 +190,7 @@ def start(
     code_challenge: str | None,
     browser_secret: str,
 ) -> tuple[dict[str, Any], str]:
-    """Begin a sign-in, and return the response and the protocol, `oidc` or `saml`.
+    """Start a sign-in, and return the response and the protocol, `oidc` or `saml`.
 
     Only the domain of an email address is used, so the response reveals nothing about accounts.
     Raises 400 on an invalid field, and 404 if single sign-on is not available.
@@ -247,7 +247,7 @@ def exchange(
 
 
 def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
-    """Check that the user of a code may still sign in; link the identity that the code confirms.
+    """Check that a code's user may still sign in, and link the identity that the code confirms.
 
     Returns the configuration, the user and the organization that the session is limited to.
     """
@@ -268,7 +268,7 @@ def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
 
 
 def verify_domain(domain: str, *, vouch: bool = False) -> bool:
-    """Check a domain's DNS record now, and return whether the domain is proven.
+    """Verify a domain by its DNS record, and return whether the domain is proven.
 
     If `vouch` is true, accepts the domain without a DNS record. Used by the operator's command, for
     the current organization. Raises 404 if the organization does not list the domain.

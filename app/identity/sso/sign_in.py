@@ -73,7 +73,7 @@ def confirm(
     membership: Membership | None,
     pending: dict[str, Any],
 ) -> None:
-    """Link an identity after the person has confirmed the sign-in by email.
+    """Confirm a sign-in: link the identity after the person has used the emailed code.
 
     `membership` must be locked. `pending` comes from the emailed code (see `models.Code`). Raises
     403 `permission_denied` if the provider has changed since the email was sent, because the person

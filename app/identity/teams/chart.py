@@ -7,7 +7,7 @@ from uuid import UUID
 from app.identity.teams import tree
 from app.kit import errors
 
-BOUNDS = tree.Bounds(teams=20_000, members=200_000)
+BOUNDS = tree.ChartBounds(teams=20_000, members=200_000)
 """The maximum size of one chart; with all members, the response is about 35 MB."""
 
 

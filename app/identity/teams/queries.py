@@ -211,7 +211,7 @@ def lock_existing_teams(team_ids: list[UUID]) -> set[UUID]:
 
 
 def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
-    """Return the user id, team id and team name for every team of each user, by team name."""
+    """Return the user id, team id and team name of each user's teams, sorted by team name."""
     statement = (
         select(TeamMember.user_id, Team.id, Team.name)
         .join(

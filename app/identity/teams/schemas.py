@@ -6,7 +6,7 @@ from marshmallow import ValidationError
 
 from app.identity.teams.models import MAX_DEPTH
 from app.identity.teams.service import MAX_ADDED_MEMBERS
-from app.identity.teams.skills import MAX_SKILL, MAX_SKILLS, normalize
+from app.identity.teams.skills import MAX_SKILL_LENGTH, MAX_SKILLS, normalize
 from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import (
     Int,
@@ -31,7 +31,7 @@ class Skill(Name):
     """A skill as free text; skills that differ only in case or spacing count as equal."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=MAX_SKILL, **kwargs)
+        super().__init__(max_length=MAX_SKILL_LENGTH, **kwargs)
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         text = normalize(super()._deserialize(value, *args, **kwargs))
@@ -84,7 +84,7 @@ class TeamFilters(Schema):
     )
     lead_id = Uuid()
     member = Uuid(description="The id of a member of the team.")
-    skill = Str(min_length=1, max_length=MAX_SKILL)
+    skill = Str(min_length=1, max_length=MAX_SKILL_LENGTH)
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 

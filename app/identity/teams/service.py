@@ -106,7 +106,7 @@ def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
             names=conflicting_names,
         )
     db.session().expunge(team)
-    tree.remove(team_id, team.parent_id)
+    tree.delete_team(team_id, team.parent_id)
     payload = {"name": team.name, "parent_id": team.parent_id, "deleted_by": deleted_by}
     events.emit("team.deleted", {"team_id": team_id, **payload})
 

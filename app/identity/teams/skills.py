@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterable
 
 MAX_SKILLS = 50
-MAX_SKILL = 64
+MAX_SKILL_LENGTH = 64
 """The maximum length in characters of a skill, before it is normalized."""
 
 

@@ -99,7 +99,10 @@ def _build_params(**params: object) -> dict[str, object]:
 
 
 def lock() -> None:
-    """Lock the organization's tree of teams until the transaction ends, before changing parents."""
+    """Lock the organization's tree of teams until the transaction ends.
+
+    Call this function before changing the parent of any team.
+    """
     db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/teams"})
 
 
@@ -125,7 +128,7 @@ def list_conflicting_names(team_id: UUID, parent_id: UUID | None) -> list[str]:
     return list(db.session().scalars(_CONFLICTING_NAMES, values))
 
 
-def remove(team_id: UUID, parent_id: UUID | None) -> None:
+def delete_team(team_id: UUID, parent_id: UUID | None) -> None:
     """Delete a team and move its children up to `parent_id`."""
     session = db.session()
     session.execute(_DEFER_PARENT_CHECK)
@@ -134,7 +137,7 @@ def remove(team_id: UUID, parent_id: UUID | None) -> None:
     session.execute(_CHECK_PARENTS)
 
 
-class Bounds(NamedTuple):
+class ChartBounds(NamedTuple):
     """The maximum numbers of teams and team members in an organization chart."""
 
     teams: int
@@ -163,7 +166,7 @@ class ChartRow(NamedTuple):
 
 
 def list_chart_rows(
-    team_id: UUID | None, *, depth: int | None, members: bool, bounds: Bounds
+    team_id: UUID | None, *, depth: int | None, members: bool, bounds: ChartBounds
 ) -> list[ChartRow]:
     """Return a row for each team in the subtree of `team_id`, or in the whole tree, sorted by name.
 

@@ -62,7 +62,7 @@ def _fold(text: str) -> str:
 
 
 def _is_common(folded_password: str) -> bool:
-    """Return true for a common password, even if it is repeated or has digits or signs around it.
+    """Return true for a common password, even if it is repeated or surrounded by digits or symbols.
 
     Sequences such as 0123456789 also count as common, and so do repetitions of up to
     `_MAX_UNIT_LENGTH` characters, such as abcabcabc.
@@ -83,16 +83,16 @@ def _is_sequence(text: str) -> bool:
 
 
 def _find_repeated_unit(text: str) -> str:
-    """Return the shortest text that equals `text` when it is repeated."""
+    """Return the shortest string whose repetition gives `text`."""
     return text[: (text + text).find(text, 1)] if text else text
 
 
 def _get_personal_words(email: str, name: str) -> list[str]:
     """Return the words in the name and the email address, longest first."""
     words = re.split(r"[\W_]+", f"{_fold(name)} {_fold(email)}")
-    joined_texts = [re.sub(r"[\W_]+", "", _fold(text)) for text in (name, email)]
+    joined_words = [re.sub(r"[\W_]+", "", _fold(text)) for text in (name, email)]
     return sorted(
-        (w for w in {*words, *joined_texts} if len(w) >= _MIN_WORD_LENGTH), key=len, reverse=True
+        (w for w in {*words, *joined_words} if len(w) >= _MIN_WORD_LENGTH), key=len, reverse=True
     )
 
 

@@ -39,7 +39,7 @@ def fill_defaults(choices: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[st
 def merge(
     choices: Mapping[str, Mapping[str, Any]], changes: Mapping[str, Mapping[str, bool]]
 ) -> dict[str, dict[str, bool]]:
-    """Apply `changes` to `choices`, and return the choices that differ from the defaults."""
+    """Merge `changes` into `choices`, and return the choices that differ from the defaults."""
     merged: dict[str, dict[str, bool]] = {}
     for kind, defaults in DEFAULT_CHANNELS.items():
         channels = {**choices.get(kind, {}), **changes.get(kind, {})}

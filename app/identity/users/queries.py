@@ -58,9 +58,9 @@ def _build_email_parameters(email: str) -> dict[str, str]:
 def find_by_email(email: str) -> User | None:
     """Return the account with this address or a look-alike address, or None.
 
-    Send email only to the stored `user.email`. A look-alike address finds the account but is a
-    different mailbox. Therefore, an address that an identity provider or an invitation has proven
-    proves the account's address only if `addresses.parse` returns `user.email` for it.
+    Send email only to the stored `user.email`, because a look-alike address is a different mailbox.
+    If an identity provider or an invitation proves an address, this proof is valid for the account
+    only if `addresses.parse` returns `user.email` for that address.
     """
     return db.session().execute(_BY_EMAIL, _build_email_parameters(email)).scalar_one_or_none()
 

@@ -26,7 +26,7 @@ class Subscription(NamedTuple):
 
 
 def build_token(user_id: UUID, kinds: Iterable[str]) -> str:
-    """Build a signed token that can turn off a user's emails for some notification types."""
+    """Build a signed token that can turn off a user's emails for the notification types `kinds`."""
     payload = user_id.bytes + ",".join(sorted(kinds)).encode()
     signature = container.keyring().sign(_PURPOSE, payload)
     return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()

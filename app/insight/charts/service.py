@@ -13,7 +13,7 @@ _render_slot = BoundedSemaphore(1)
 
 
 def render_chart(chart: Chart, kind: ImageKind) -> bytes:
-    """Return a chart as an image. Each API process renders only one chart at a time.
+    """Render a chart, and return the image. Each API process renders one chart at a time.
 
     Raises 503 `service_unavailable` if another chart is being rendered, or if rendering fails.
     """
@@ -29,5 +29,5 @@ def render_chart(chart: Chart, kind: ImageKind) -> bytes:
 
 def _build_busy_error(reason: str) -> errors.ApiError:
     return errors.busy(
-        f"{reason} Repeat the request in a moment, or request JSON.", retry_after=_RETRY_SECONDS
+        f"{reason} Try again in a few seconds, or request JSON.", retry_after=_RETRY_SECONDS
     )

@@ -38,7 +38,7 @@ def detect(job: Job) -> None:
 
 @jobs.handler("drift.start_daily", queue="drift")
 def start_daily(_job: Job) -> None:
-    """Enqueue one job for each active organization.
+    """Start the daily detections: enqueue one job for each active organization.
 
     Separate jobs let the queue serve organizations in round-robin order.
     """
@@ -53,7 +53,7 @@ def start_daily(_job: Job) -> None:
 
 @jobs.handler("drift.request_daily", queue="drift")
 def request_daily(job: Job) -> None:
-    """Request a detection for each schema of an organization that has new work."""
+    """Request a daily detection for each of the organization's schemas with new work."""
     requesting.request_daily_detections(job.checkpoint)
 
 

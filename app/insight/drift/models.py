@@ -12,14 +12,14 @@ from app.kit import db
 from app.kit.tenancy import TenantModel
 
 
-class Subject(StrEnum):
+class DriftSubject(StrEnum):
     """The work that a drift report is about: a model's predictions, or labeling."""
 
     MODEL = "model"
     LABELING = "labeling"
 
 
-class Metric(StrEnum):
+class DriftMetric(StrEnum):
     """A metric whose values in two periods are compared.
 
     Model predictions have ACCURACY, CONFIDENCE and CORRECTION_RATE. Labeling has all metrics except

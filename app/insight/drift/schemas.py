@@ -1,6 +1,6 @@
 """Request and response schemas for drift."""
 
-from app.insight.drift.models import DetectionStatus, Metric, ReportStatus, Subject
+from app.insight.drift.models import DetectionStatus, DriftMetric, DriftSubject, ReportStatus
 from app.kit.api.fields import (
     Bool,
     Float,
@@ -15,11 +15,11 @@ from app.kit.api.fields import (
     Uuid,
 )
 
-_FIX = (
+_FIX_BASELINE_DESCRIPTION = (
     "`true`: use this baseline in all later detections, including daily detections. `false`: delete"
     " the fixed baseline."
 )
-_DETECTION = (
+_DETECTION_ID_DESCRIPTION = (
     "Only reports that this detection created or confirmed. Responds with 409 until the detection"
     " is completed."
 )
@@ -30,16 +30,16 @@ class DriftFilters(Schema):
 
     schema_id = Uuid()
     status = Str(validate=OneOf(tuple(ReportStatus)))
-    subject = Str(validate=OneOf(tuple(Subject)))
+    subject = Str(validate=OneOf(tuple(DriftSubject)))
     field = Str(max_length=64)
-    metric = Str(validate=OneOf(tuple(Metric)))
-    detection_id = Uuid(description=_DETECTION)
+    metric = Str(validate=OneOf(tuple(DriftMetric)))
+    detection_id = Uuid(description=_DETECTION_ID_DESCRIPTION)
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
 
 class DriftPeriod(Schema):
-    """A period from `from` until `to`, exclusive."""
+    """A period that starts at `from` and ends before `to`."""
 
     start = UtcDateTime(data_key="from", required=True)
     end = UtcDateTime(data_key="to", required=True)
@@ -57,11 +57,11 @@ class DetectDrift(Schema):
         ),
     )
     current = Nested(DriftPeriod, description="By default, the last 7 days.")
-    fix_baseline = Bool(description=_FIX)
+    fix_baseline = Bool(description=_FIX_BASELINE_DESCRIPTION)
 
 
 class ComparedPeriod(Response):
-    """A period from `from` until `to`, exclusive."""
+    """A compared period, which starts at `from` and ends before `to`."""
 
     start = UtcDateTime(data_key="from")
     end = UtcDateTime(data_key="to")
@@ -79,12 +79,12 @@ class DriftDetection(Response):
 
 
 class DriftSample(ComparedPeriod):
-    """The sample of values from one period: its size and its summary value."""
+    """A sample of values from one period: the size and the summary value of the sample."""
 
     n = Int(description="The size of the sample.")
     value = Float(
-        description="The rate, the share of `category`, or the median of the values. Dates are"
-        " counted in days before the review decision, and times of day in hours."
+        description="The rate, the relative frequency of `category`, or the median of the values."
+        " Dates are counted in days before the review decision, and times of day in hours."
     )
 
 
@@ -94,9 +94,9 @@ class DriftReport(Response):
     id = Uuid()
     schema_id = Uuid()
     detection_id = Uuid(description="The detection that created the report.")
-    subject = Str(validate=OneOf(tuple(Subject)))
+    subject = Str(validate=OneOf(tuple(DriftSubject)))
     field = Str(allow_none=True, description="Null if the report is about the schema as a whole.")
-    metric = Str(validate=OneOf(tuple(Metric)))
+    metric = Str(validate=OneOf(tuple(DriftMetric)))
     labeler_id = Uuid(
         allow_none=True,
         description=(
@@ -104,7 +104,10 @@ class DriftReport(Response):
             " or, after an acknowledged shift, the labeler's own earlier work."
         ),
     )
-    category = Str(allow_none=True, description="The value whose share has changed most.")
+    category = Str(
+        allow_none=True,
+        description="The field value whose frequency has changed most; null for rates and numbers.",
+    )
     test = Str(validate=OneOf(("chi_square", "fisher_exact", "kolmogorov_smirnov")))
     baseline = Nested(DriftSample)
     current = Nested(DriftSample)

@@ -7,9 +7,10 @@ from app.insight.charts import service as charts
 
 
 def render_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
-    """Return an image of the calibration curve of the only field in a summary, or of all fields.
+    """Render the calibration curve of a summary by field, and return the image.
 
-    Raises 503 `service_unavailable` if the chart cannot be rendered now.
+    The curve is that of the only field or, if there are several, of all fields together. Raises 503
+    `service_unavailable` if the chart cannot be rendered now.
     """
     fields = summary["fields"]
     only_field = fields[0] if len(fields) == 1 else None

@@ -18,7 +18,7 @@ from app.workflow.tag_sets import emitted_events
     max_attempts=None,
 )
 def record(batch: Sequence[Job]) -> None:
-    """Update the feedback of tag sets that were accepted, reopened or deleted."""
+    """Record or delete the feedback on tag sets that were accepted, reopened or deleted."""
     payloads = [job.args["data"] for job in batch]
     service.record(
         [(UUID(payload["artifact_id"]), UUID(payload["tag_set_id"])) for payload in payloads]

@@ -29,7 +29,7 @@ class FeedbackOutcome(StrEnum):
     SPURIOUS = "spurious"
 
 
-def _reference_artifact() -> ForeignKeyConstraint:
+def _build_artifact_foreign_key() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(
         ["organization_id", "artifact_id"],
         ["artifacts.organization_id", "artifacts.id"],
@@ -37,7 +37,7 @@ def _reference_artifact() -> ForeignKeyConstraint:
     )
 
 
-def _reference_schema() -> ForeignKeyConstraint:
+def _build_schema_foreign_key() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(
         ["organization_id", "schema_id"],
         ["schemas.organization_id", "schemas.id"],
@@ -48,10 +48,11 @@ def _reference_schema() -> ForeignKeyConstraint:
 class PredictionFeedback(TenantModel, db.Base):
     """The result of comparing one predicted value with the correct value. Immutable.
 
-    Automatic feedback belongs to the revision `accepted_revision` of an accepted tag set and has a
-    `position` within this feedback; the compared values are in the revisions of the tag set.
-    Reported feedback stores the compared values itself. If the field allows several values,
-    reported feedback also has a `value_key`, so that each value is reported only once.
+    Automatic feedback belongs to the revision `accepted_revision` of an accepted tag set.
+    `position` is its number within the feedback on that revision. The compared values are in the
+    revisions of the tag set. Reported feedback stores the compared values itself. If the field
+    allows several values, reported feedback also has a `value_key`, so that each value is reported
+    only once.
 
     `confidence` is in millionths. `bin` is the calibration bin of the prediction, or null if the
     prediction is not used for calibration. `day` is the day, in UTC, on which the tag set was
@@ -60,8 +61,8 @@ class PredictionFeedback(TenantModel, db.Base):
 
     __tablename__ = "prediction_feedback"
     __table_args__ = (
-        _reference_artifact(),
-        _reference_schema(),
+        _build_artifact_foreign_key(),
+        _build_schema_foreign_key(),
         ForeignKeyConstraint(
             ["organization_id", "tag_set_id"],
             ["tag_sets.organization_id", "tag_sets.id"],
@@ -119,8 +120,8 @@ class FeedbackDocument(TenantModel, db.Base):
 
     __tablename__ = "feedback_documents"
     __table_args__ = (
-        _reference_artifact(),
-        _reference_schema(),
+        _build_artifact_foreign_key(),
+        _build_schema_foreign_key(),
         Index("ix_feedback_documents_schema", "organization_id", "schema_id"),
         Index(
             "ix_feedback_documents_shared",

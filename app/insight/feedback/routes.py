@@ -92,7 +92,7 @@ def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, An
     With `Accept: image/png` or `image/svg+xml` the response is a chart of the calibration curve.
     The chart shows one field if the summary has only one, otherwise all fields together.
     """
-    return service.get_by_field(caller=caller, **query)
+    return service.get_summary_by_field(caller=caller, **query)
 
 
 @blueprint.get(
@@ -102,7 +102,7 @@ def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, An
     returns=schemas.FeedbackModel,
 )
 def list_feedback_models(caller: Caller, query: dict[str, Any]) -> Page:
-    """List feedback models.
+    """List models with feedback.
 
     Returns the models of each schema with their accuracy over time. Each model is compared with
     another model by a paired bootstrap, on the documents with feedback on both models; `verdict` is

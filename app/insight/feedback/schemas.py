@@ -28,12 +28,12 @@ MAX_ITEMS = 1000
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,17})?")
 _FIELD_LENGTH = 129
 
-_VALUE = "The value in the form used in tags; for a span or region, the list of evidence."
+_VALUE_DESCRIPTION = "The value in the format of tags. For a span or region, the list of evidence."
 _RATE = "Between 0 and 1; null if nothing was counted."
 
 
-class _Share(fields.Float):
-    """A number in a query string: digits with an optional fraction."""
+class _Decimal(fields.Float):
+    """A number in a query string: digits, optionally with a decimal point and more digits."""
 
     def _deserialize(self, value: object, *_: object, **__: object) -> float:
         # `float` also accepts 1_0, spaces, nan, and the digits of every script.
@@ -66,8 +66,8 @@ class NewFeedback(Schema):
         max_length=MAX_MODEL_LENGTH,
         description="The name and version of the model.",
     )
-    predicted = Any_(allow_none=True, description=_VALUE)
-    correct = Any_(allow_none=True, description=_VALUE)
+    predicted = Any_(allow_none=True, description=_VALUE_DESCRIPTION)
+    correct = Any_(allow_none=True, description=_VALUE_DESCRIPTION)
     confidence = Float(
         allow_none=True, validate=Range(0, 1), description="The confidence of the model, 0 to 1."
     )
@@ -98,7 +98,7 @@ class Feedback(Response):
 
 
 class FeedbackItemOutcome(Response):
-    """The outcome of one report. If it failed, `code`, `message` and `field` give the reason."""
+    """The outcome of one report. If the report failed, `code`, `message` and `field` say why."""
 
     index = Int(description="The position of the report in the request, counted from 0.")
     ok = Bool()
@@ -125,8 +125,8 @@ class FeedbackQuery(Schema):
     field = Str(max_length=_FIELD_LENGTH)
     labeler_id = Uuid(
         data_key="labeler",
-        description="Only feedback on tag sets of this labeler. Reviewers in teams may use only"
-        " members of their teams, and callers below reviewer only themselves.",
+        description="Only feedback on tag sets of this labeler. Reviewers in teams may filter only"
+        " by members of their teams, and callers below reviewer only by themselves.",
     )
     first = Date(data_key="from", description="The first day, in UTC.")
     end = Date(data_key="to", description="The day after the last day, in UTC.")
@@ -138,17 +138,17 @@ class SummaryQuery(FeedbackQuery):
     interval = Str(
         load_default="month",
         validate=OneOf(["month", "day"]),
-        description="The step of the trend. `day` requires `from` and a period of up to 366 days.",
+        description="The trend's interval. `day` requires `from` and a period of up to 366 days.",
     )
 
 
 class FieldsQuery(FeedbackQuery):
     """Filters for the feedback to summarize, and the precision that thresholds must reach."""
 
-    target_precision = _Share(
+    target_precision = _Decimal(
         load_default=0.95,
         validate=Range(0, 1),
-        metadata={"description": "The minimum lower bound of a threshold's precision, 0 to 1."},
+        metadata={"description": "The precision that recommended thresholds must reach, 0 to 1."},
     )
 
 
@@ -160,16 +160,14 @@ class Figures(Response):
     corrected = Int(description="The number of predicted values replaced by another value.")
     missed = Int(description="The number of correct values that were not predicted.")
     spurious = Int(description="The number of predicted values where no value is correct.")
-    precision = Float(allow_none=True, description=f"The share of correct predictions. {_RATE}")
+    precision = Float(allow_none=True, description=f"The fraction of correct predictions. {_RATE}")
     recall = Float(
-        allow_none=True, description=f"The share of correct values that were predicted. {_RATE}"
+        allow_none=True, description=f"The fraction of correct values that were predicted. {_RATE}"
     )
     f1 = Float(allow_none=True)
-    accuracy = Float(allow_none=True, description=f"The share of correct outcomes. {_RATE}")
-    ci_low = Float(
-        allow_none=True, description="The lower bound of the accuracy (Wilson, level 0.95)."
-    )
-    ci_high = Float(allow_none=True, description="The upper bound of the accuracy.")
+    accuracy = Float(allow_none=True, description=f"The fraction of correct outcomes. {_RATE}")
+    ci_low = Float(allow_none=True, description="The lower 95 % Wilson bound of the accuracy.")
+    ci_high = Float(allow_none=True, description="The upper 95 % Wilson bound of the accuracy.")
 
 
 class ModelFigures(Figures):
@@ -216,7 +214,7 @@ class CalibrationBin(Response):
     predictions = Int()
     correct = Int()
     confidence = Float(description="The mean confidence.")
-    accuracy = Float(description="The share of correct predictions.")
+    accuracy = Float(description="The fraction of predictions that are correct.")
     ci_low = Float(allow_none=True)
     ci_high = Float(allow_none=True)
 
@@ -237,7 +235,7 @@ class RecommendedThreshold(Response):
     ci_low = Float()
     ci_high = Float()
     predictions = Int(description="The number of predictions with at least this confidence.")
-    coverage = Float(description="The share of predictions that have at least this confidence.")
+    coverage = Float(description="The fraction of predictions that have at least this confidence.")
 
 
 class CalibratedFigures(Figures):
@@ -295,5 +293,5 @@ class FeedbackModel(ModelFigures):
     schema_id = Uuid()
     first_date = Date()
     last_date = Date()
-    trend = List(Nested(TrendFigures), description="The metrics of each month.")
+    trend = List(Nested(TrendFigures), description="The metrics of the model in each month.")
     comparison = Nested(ModelComparison, allow_none=True)

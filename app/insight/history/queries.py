@@ -43,8 +43,8 @@ _REVIEW_PROPERTIES = ("claim_user_id", "assignee_id", "assignee_team_id", "escal
 revisions."""
 
 
-class Sources(NamedTuple):
-    """SELECTs of the history's entries, built by the services that own the data.
+class HistorySources(NamedTuple):
+    """SELECT statements for history entries, built by the services that own the data.
 
     `document`, `reviews` and `comments` are audit log entries about the document, its tag sets and
     their comments. `reviews` is None if the caller may not see entries about reviews. `actions` and
@@ -67,12 +67,12 @@ class Sources(NamedTuple):
 
 def list_entries(
     request: PageRequest,
-    sources: Sources,
+    sources: HistorySources,
     *,
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of the entries from all sources, optionally limited to a period."""
+    """Return a page of history entries from all sources, optionally limited to a period."""
     selects = [
         _select_document_entries(sources.document, sources.claims_by, sources.hidden_properties),
         _select_comment_entries(sources.comments),
@@ -142,7 +142,7 @@ def _has_changed_only(entry: Columns, *names: str) -> ColumnElement[bool]:
 
 
 def _build_id(*parts: ColumnElement[Any]) -> ColumnElement[UUID]:
-    """Return an id for an entry whose source has no id."""
+    """Build an id for an entry whose source has no id."""
     key = func.concat_ws("/", *(cast(part, String) for part in parts))
     return cast(func.md5(key), Uuid())
 

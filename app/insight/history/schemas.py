@@ -7,7 +7,7 @@ KINDS = ("artifact", "tag_set", "comment")
 
 
 class HistoryFilters(Schema):
-    """Time filters for the history."""
+    """Filters for the history by the time of an entry."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()

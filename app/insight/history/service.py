@@ -17,7 +17,7 @@ from app.workflow.tag_sets import service as tag_sets
 def list_history(
     artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: datetime
 ) -> Page:
-    """List what happened to a document, newest first by default.
+    """List the history of a document: what happened to it, newest first by default.
 
     `created` may contain created_after and created_before. Saves are left out, because they are in
     the revisions of the tag set. Callers who must label blind do not see what other users do with
@@ -27,7 +27,7 @@ def list_history(
     artifacts.get_api_row(artifact_id)
     only_user_id = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None
     reviews = audit.select_entries("tag_sets", tag_sets.select_ids(artifact_id, caller=caller))
-    sources = queries.Sources(
+    sources = queries.HistorySources(
         document=audit.select_entries("artifacts", artifact_id),
         reviews=reviews if caller.has(Role.reviewer) else None,
         comments=comments.select_actions(artifact_id, caller=caller),

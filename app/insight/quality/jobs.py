@@ -31,7 +31,7 @@ _EVERY_SECONDS = 300
     "quality.update", queue="quality_counts", listens=_CHANGE_EVENTS, batch=True, max_attempts=10
 )
 def update(batch: Sequence[Job]) -> None:
-    """Recount the documents that a batch of events has changed."""
+    """Update the aggregates: recount the documents that a batch of events has changed."""
     changed_ids = [
         UUID(job.args["data"]["artifact_id"])
         for job in batch
@@ -44,9 +44,10 @@ def update(batch: Sequence[Job]) -> None:
 
 @jobs.handler("quality.prepare")
 def prepare(_: Job) -> None:
-    """Enqueue a recount of organizations that are new or whose rules or time zone have changed.
+    """Enqueue recounts of organizations, and the computation of incomplete sums.
 
-    Also enqueue the computation of sums for organizations whose sums are incomplete.
+    An organization is recounted if it was never counted, or if the counting rules or its time zone
+    have changed.
     """
     for organization_id in updating.list_outdated_organizations():
         jobs.enqueue(
@@ -66,13 +67,13 @@ def prepare(_: Job) -> None:
 
 @jobs.handler("quality.rebuild", queue="quality_counts", resumable=True, max_attempts=10)
 def rebuild(job: Job) -> None:
-    """Recount all documents of an organization; continue where an interrupted run stopped."""
+    """Rebuild the aggregates of an organization; continue where an interrupted run stopped."""
     updating.rebuild(job.checkpoint, resume=True)
 
 
 @jobs.handler("quality.sum", queue="quality_counts", max_attempts=10)
 def complete_sums(_: Job) -> None:
-    """Compute the sums of an organization whose sums are incomplete."""
+    """Complete the sums of an organization whose sums are incomplete."""
     updating.complete_sums()
 
 

@@ -27,16 +27,16 @@ COUNTERS = (
 )
 """The counters of a cell and of a contribution, in the order in which a contribution stores them.
 
-`agreement` and `accuracy` are sums of shares in billionths: sums of integers are exact, regardless
-of the order of addition."""
-SHARE_SCALE = 1_000_000_000
-"""The value of `agreement` and `accuracy` for a share of 1."""
+`agreement` and `accuracy` are sums of fractions in billionths, because sums of integers are exact,
+regardless of the order of addition."""
+FRACTION_SCALE = 1_000_000_000
+"""The integer that stands for a fraction of 1 in `agreement` and `accuracy`."""
 RULES_VERSION = 1
-"""The version of the rules for counting documents. Increase it when the rules change: each
-organization is then counted again."""
+"""The version of the rules for counting documents. If it is increased, all organizations are
+counted again."""
 
 
-class Subject(StrEnum):
+class CellSubject(StrEnum):
     """The subject of a cell: a whole schema, or one of its labelers, reviewers or fields."""
 
     SCHEMA = "schema"
@@ -115,9 +115,9 @@ class QualityCell(TenantModel, _Counters, db.Base):
     - auto_accepted: tag sets accepted without a reviewer.
     - overturned: acceptances followed by a reopening, and rejections followed by an acceptance of
       the same tags.
-    - compared, agreement: compared documents, and the sum of their agreement.
-    - checked, accuracy: tag sets of gold documents, and the sum of their agreement with the correct
-      answer.
+    - compared, agreement: compared documents, and the sum of their agreement values.
+    - checked, accuracy: tag sets of gold documents, and the sum of their agreement values with the
+      correct answer.
     """
 
     __tablename__ = "quality_cells"
@@ -134,7 +134,7 @@ class QualityCell(TenantModel, _Counters, db.Base):
     day: Mapped[date] = mapped_column(primary_key=True)
 
 
-class Unit(StrEnum):
+class SumUnit(StrEnum):
     """The period of a sum: a day, a week that begins on Monday, or a calendar month."""
 
     DAY = "day"
@@ -142,7 +142,7 @@ class Unit(StrEnum):
     MONTH = "month"
 
 
-UNIT_DAYS = {Unit.DAY: 1, Unit.WEEK: 7}
+UNIT_DAYS = {SumUnit.DAY: 1, SumUnit.WEEK: 7}
 """The number of days in each unit that has a fixed length."""
 
 
@@ -150,7 +150,7 @@ _IS_EMPTY = " AND ".join(f"{name} = 0" for name in COUNTERS)
 
 
 class QualitySum(TenantModel, _Counters, db.Base):
-    """The sums of cells over a unit of time, so that reading a long period reads few rows.
+    """The sums of cells over a day, week or month, so that a long period needs few rows.
 
     Triggers on the cells update the sums in every transaction that changes cells. `name` is the id
     of a schema, labeler or reviewer. The sums of a labeler or reviewer cover all schemas. Fields

@@ -33,7 +33,7 @@ def get_latest_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 
     Returns agreement, acceptance rate, accuracy on gold documents and throughput for each schema.
     """
-    return service.get_latest(caller=caller, **query)
+    return service.get_latest_metrics(caller=caller, **query)
 
 
 @blueprint.get(
@@ -67,7 +67,7 @@ def get_field_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     type of a field has changed, the metrics of its earlier types are omitted, and `warnings` names
     the field.
     """
-    return service.get_fields(caller=caller, **query)
+    return service.get_field_metrics(caller=caller, **query)
 
 
 @blueprint.get(
@@ -94,7 +94,7 @@ def get_labeler_quality(caller: Caller, query: dict[str, Any]) -> Page:
 def get_reviewer_quality(caller: Caller, query: dict[str, Any]) -> Page:
     """Get quality metrics by reviewer.
 
-    Returns the number of decisions, the share of decisions that were overturned, and the acceptance
-    rate compared with that of the other reviewers.
+    Returns the number of decisions, the fraction of decisions that were overturned, and the
+    acceptance rate compared with that of the other reviewers.
     """
     return service.list_reviewers(caller=caller, **query)

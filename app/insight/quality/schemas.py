@@ -33,7 +33,7 @@ class QualityPeriodQuery(Schema):
     @validates_schema
     def _check_period(self, data: dict[str, object], **_: object) -> None:
         if "first" in data and data["first"] == data.get("end"):
-            raise ValidationError("The period is empty, because `to` is exclusive.", "to")
+            raise ValidationError("Must be after `from`; `to` is exclusive.", "to")
 
 
 class LabelerFilters(QualityPeriodQuery):
@@ -65,7 +65,7 @@ class TrendsQuery(QualityPeriodQuery):
 
 
 class QualityRate(Response):
-    """A share from 0 to 1 with its 95 % Wilson interval; null if the sample size `n` is 0."""
+    """A fraction from 0 to 1 with its 95 % Wilson interval; null if the sample size `n` is 0."""
 
     value = Float(allow_none=True)
     ci_low = Float(allow_none=True)
@@ -89,13 +89,13 @@ class QualityUser(Response):
 
 
 class Throughput(Response):
-    """The numbers of submissions and of decisions."""
+    """The number of submissions, and the number of review decisions by outcome."""
 
     submitted = Int()
-    accepted = Int(description="Accepted by reviewers without corrections.")
-    corrected = Int(description="Accepted by reviewers with corrections.")
+    accepted = Int(description="The number of tag sets accepted by reviewers without corrections.")
+    corrected = Int(description="The number of tag sets accepted by reviewers with corrections.")
     rejected = Int()
-    auto_accepted = Int(description="Accepted without a reviewer.")
+    auto_accepted = Int(description="The number of tag sets accepted without a reviewer.")
 
 
 class Speed(Response):
@@ -142,7 +142,7 @@ class LatestQuality(QualityPeriod):
 class FieldQuality(Response):
     """Metrics of one field.
 
-    `correction_rate` is the share of accepted tag sets in which a reviewer changed the field.
+    `correction_rate` is the fraction of accepted tag sets in which a reviewer changed the field.
     """
 
     schema = Nested(QualityReference)
@@ -168,7 +168,7 @@ class FieldQualities(QualityPeriod):
     fields = List(Nested(FieldQuality))
     warnings = List(Nested(FieldWarning))
     truncated = Bool(
-        description="Whether fields after the first 500 were left out. Filter by `schema_id`."
+        description="Whether fields after the first 500 are left out. If so, filter by `schema_id`."
     )
 
 

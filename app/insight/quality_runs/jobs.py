@@ -100,13 +100,16 @@ def _report_progress(job: Job, run_id: UUID, done: int, total: int) -> None:
     batch=True,
 )
 def compare_documents(batch: list[Job]) -> None:
-    """Update the disagreements on documents whose tag sets have changed."""
+    """Compare documents whose tag sets have changed, and update their disagreements."""
     disagreeing.update(sorted({UUID(job.args["data"]["artifact_id"]) for job in batch}))
 
 
 @jobs.handler("quality_runs.compare_schema", queue="bulk")
 def compare_schema(job: Job) -> None:
-    """Update the disagreements on the next documents of a schema, and enqueue the next step."""
+    """Compare the next documents of a schema, and enqueue the next step.
+
+    Updates the disagreements on these documents.
+    """
     schema_id, after = UUID(job.args["schema_id"]), UUID(job.args["after"])
     last_artifact_id = disagreeing.update_next_documents(schema_id, after)
     if last_artifact_id is not None:
@@ -118,7 +121,7 @@ def compare_schema(job: Job) -> None:
 
 
 @jobs.handler("quality_runs.start_outdated", queue="maintenance")
-def create_outdated_runs(_job: Job) -> None:
+def create_runs_for_outdated_schemas(_job: Job) -> None:
     """Create a run for each outdated schema.
 
     A schema is outdated if it requires several labelers and has changed since its newest full run.

@@ -14,8 +14,8 @@ from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
-SHARE_SCALE = 1_000_000
-"""The value of the column `share` for a share of 1."""
+FRACTION_SCALE = 1_000_000
+"""The value of the column `share` for a fraction of 1."""
 
 
 class RunStatus(StrEnum):
@@ -44,10 +44,10 @@ class QualityRun(TenantModel, db.Record, db.Base):
     """A computation of the agreement between labelers for one schema and one period.
 
     `fields` are the names of the requested fields; an empty list means all fields. The period
-    begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results`,
-    `pairs` and `warnings` are stored as clients see them. `confusions` maps each choice field to
-    its matrices (see `service.confusing`). These four columns are loaded on access, because lists
-    do not show them.
+    begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results` and
+    `warnings` are stored in the API's format; `pairs` has user ids instead of labelers.
+    `confusions` maps each choice field to its matrices (see `service.confusing`). These four
+    columns are loaded on access, because lists do not show them.
     """
 
     __tablename__ = "quality_runs"
@@ -83,7 +83,7 @@ class QualityRun(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the tag sets read, their total, the tag sets per second, and the seconds left."""
+        """Return the progress in tag sets: done, total, per second, and estimated seconds left."""
         done, total = self.progress_done, self.progress_total
         rate = eta = None
         if self.started_at is not None and self.status in (_RUNNING, _COMPLETED):

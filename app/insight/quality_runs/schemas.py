@@ -21,16 +21,18 @@ from app.kit.api.fields import (
 
 STATUSES = tuple(RunStatus)
 METRICS = tuple(metric for metric in Metric if metric != Metric.GWET_AC2)
-"""Gwet's AC2 needs weights, which a run does not have."""
+"""The metrics that a run can compute. Gwet's AC2 is left out, because it needs weights."""
 MAX_FIELDS = 500
 MAX_NAME_LENGTH = 129
 """The maximum length of a field name or of `table.column`."""
 DEFAULT_VALUES = 50
 MAX_VALUES = 100
 
-_TO = "The end of the period, exclusive. A time in the future is replaced by the current time."
-_COVERED = "The start of the period that the run must cover. The response states the run's period."
-_CI = "The lower bound of the 95 % confidence interval, from a bootstrap over documents."
+_TO_DESCRIPTION = "The end of the period, exclusive. A future time is replaced by the current time."
+_FROM_DESCRIPTION = (
+    "The start of the period that the run must cover. The response states the run's period."
+)
+_CI_LOW_DESCRIPTION = "The lower bound of the 95 % interval, from a bootstrap over documents."
 
 
 class ComputeQuality(Schema):
@@ -58,7 +60,7 @@ class ComputeQuality(Schema):
         data_key="from",
         description="The start of the period in which tag sets were submitted, inclusive.",
     )
-    end = UtcDateTime(data_key="to", description=_TO)
+    end = UtcDateTime(data_key="to", description=_TO_DESCRIPTION)
 
 
 class RunProgress(Response):
@@ -88,7 +90,7 @@ class AgreementResult(Response):
         allow_none=True,
         description="Null if the value is undefined; a warning then gives the reason.",
     )
-    ci_low = Float(allow_none=True, description=_CI)
+    ci_low = Float(allow_none=True, description=_CI_LOW_DESCRIPTION)
     ci_high = Float(allow_none=True)
     units = Int(description="The number of units that at least two labelers labeled.")
     documents = Int(
@@ -128,7 +130,7 @@ class AgreementPair(Response):
 
 
 class RunWarning(Response):
-    """A limitation of the results, or data that was left out."""
+    """A warning about a limitation of the results, or about data that was left out."""
 
     code = Str()
     field = Str(allow_none=True)
@@ -141,7 +143,10 @@ class QualityRunSummary(Response):
     id = Uuid()
     schema_id = Uuid()
     fields_ = List(
-        Str(), data_key="fields", attribute="fields", description="The requested fields."
+        Str(),
+        data_key="fields",
+        attribute="fields",
+        description="The keys of the requested fields; an empty list means all fields.",
     )
     metrics = List(Str())
     starts_at = UtcDateTime(
@@ -183,12 +188,12 @@ class AgreementQuery(Schema):
     schema_id = Uuid(required=True)
     field = Str(min_length=1, max_length=MAX_NAME_LENGTH)
     metric = Str(validate=OneOf(METRICS))
-    start = UtcDateTime(data_key="from", description=_COVERED)
-    end = UtcDateTime(data_key="to", description=_TO)
+    start = UtcDateTime(data_key="from", description=_FROM_DESCRIPTION)
+    end = UtcDateTime(data_key="to", description=_TO_DESCRIPTION)
 
 
-class FromRun(Response):
-    """The run that the response is taken from; null if no completed run covers the query."""
+class RunBasedResponse(Response):
+    """A response from the results of a run; `run_id` is null if no completed run fits the query."""
 
     schema_id = Uuid()
     run_id = Uuid(allow_none=True)
@@ -201,7 +206,7 @@ class FromRun(Response):
     ends_at = UtcDateTime(data_key="to", allow_none=True)
 
 
-class Agreement(FromRun):
+class Agreement(RunBasedResponse):
     """The agreement results by field and by pair of labelers."""
 
     results = List(Nested(AgreementResult))
@@ -229,11 +234,11 @@ class ConfusionQuery(Schema):
         load_default=DEFAULT_VALUES,
         description="The maximum number of values. All less frequent values are combined into one.",
     )
-    start = UtcDateTime(data_key="from", description=_COVERED)
-    end = UtcDateTime(data_key="to", description=_TO)
+    start = UtcDateTime(data_key="from", description=_FROM_DESCRIPTION)
+    end = UtcDateTime(data_key="to", description=_TO_DESCRIPTION)
 
 
-class ConfusionMatrix(FromRun):
+class ConfusionMatrix(RunBasedResponse):
     """The confusion matrix of a choice field."""
 
     field = Str()
@@ -268,7 +273,7 @@ class DisagreementArtifact(Response):
 
 
 class DisagreementAnswer(Response):
-    """An answer, and the number of labelers who gave it."""
+    """An answer, with the number of labelers who gave it."""
 
     value = Any_(
         allow_none=True,

@@ -25,7 +25,7 @@ from sqlalchemy import (
 from app.documents.artifacts.models import Artifact
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
-from app.kit.counters.sql import Statement
+from app.kit.counters.sql import StatementBuilder
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -40,7 +40,7 @@ _MEASURE = "measure"
 def count_artifacts(
     schema_id: UUID, *, first: datetime | None, end: datetime | None
 ) -> dict[str, int]:
-    """Return the number of the schema's documents by status.
+    """Count the documents of a schema by status.
 
     Archived documents are counted as `archived`, regardless of their status.
     """
@@ -52,7 +52,7 @@ def count_artifacts(
 
 
 class TagSetCounts(NamedTuple):
-    """Counts and labeling times of the tag sets of a version, or of all versions (`id` is None).
+    """Counts and labeling times of tag sets: of one version, or of all versions if `id` is None.
 
     The counts and times are None for a version without tag sets.
     """
@@ -74,7 +74,7 @@ class TagSetCounts(NamedTuple):
 def count_tag_sets(
     schema_id: UUID, *, first: datetime | None, end: datetime | None
 ) -> list[TagSetCounts]:
-    """Return the counts of tag sets: the total first, then each version, newest first."""
+    """Count the tag sets of a schema: the total first, then each version, newest first."""
     tag_sets = _TAG_SETS.c
     columns = (
         cast(tag_sets.schema_version_id, Text).label("version_id"),
@@ -101,7 +101,7 @@ def count_tag_sets(
 
 
 def _sum_by_version(cells: Subquery) -> Subquery:
-    """Add up the cells of tag sets by version, and for all versions (version_id null)."""
+    """Sum the cells of tag sets by version, and for all versions (`version_id` is null)."""
     accepted = cells.c.status == TagSetStatus.ACCEPTED
     counts: dict[str, ColumnElement[bool]] = {
         **{status: cells.c.status == status for status in _STATUSES},
@@ -154,7 +154,7 @@ _SECONDS_OF_PERIOD = """
 def _select_labeling_times(
     schema_id: UUID, first: datetime | None, end: datetime | None
 ) -> Subquery:
-    statement = Statement(tenancy.current_organization_id())
+    statement = StatementBuilder(tenancy.current_organization_id())
     if first is None and end is None:
         source = counters.SOURCES["labeling_seconds"]
         cells = statement.select_cells(
@@ -179,7 +179,7 @@ def _select_cells(
     first: datetime | None,
     end: datetime | None,
 ) -> Subquery:
-    """Return the counts of the schema's rows of `table` by the values of `columns`."""
+    """Select the number of the schema's rows in `table`, grouped by `columns`."""
     facet_names = [str(column.key) for column in columns if column.key != _MEASURE]
     where = {"schema_id": schema_id}
     if first is None and end is None:

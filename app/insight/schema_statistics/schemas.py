@@ -3,10 +3,12 @@
 from app.documents.artifacts.schemas.stats import DocumentCounts
 from app.kit.api.fields import Float, Int, List, Nested, Response, Schema, UtcDateTime, Uuid
 
-_TIMED = {
+_TIMED_METADATA = {
     "description": "The number of tag sets that people submitted and that have a recorded time."
 }
-_DECIDED = {"description": "The number of tag sets that are accepted now, plus all rejections."}
+_DECIDED_METADATA = {
+    "description": "The number of accepted tag sets, plus the number of all rejections."
+}
 
 
 class StatsQuery(Schema):
@@ -31,31 +33,31 @@ class LabelingSeconds(Response):
 
     mean = Float(allow_none=True)
     median = Float(allow_none=True)
-    timed = Int(metadata=_TIMED)
+    timed = Int(metadata=_TIMED_METADATA)
 
 
-class Outcome(Response):
-    """The number of tag sets by status, their labeling times, and their review decisions.
+class TagSetStatistics(Response):
+    """Statistics for tag sets: numbers by status, labeling times, and review decisions.
 
     `acceptance_rate` is between 0 and 1, and null if there are no decisions.
     """
 
     tag_sets = Nested(TagSetCounts)
     labeling_seconds = Nested(LabelingSeconds)
-    decided = Int(metadata=_DECIDED)
+    decided = Int(metadata=_DECIDED_METADATA)
     acceptance_rate = Float(allow_none=True)
     rejections = Int()
-    auto_accepted = Int(description="Accepted without a reviewer.")
+    auto_accepted = Int(description="The number of tag sets accepted without a reviewer.")
 
 
-class SchemaVersionStats(Outcome):
+class SchemaVersionStats(TagSetStatistics):
     """Statistics for the tag sets of one schema version."""
 
     id = Uuid()
     number = Int()
 
 
-class SchemaStats(Outcome):
+class SchemaStats(TagSetStatistics):
     """Statistics for a schema and for each of its versions, newest first."""
 
     schema_id = Uuid()

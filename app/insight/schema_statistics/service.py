@@ -39,15 +39,15 @@ def get_statistics(
             "by_status": {status: artifacts.get(status, 0) for status in ArtifactStatus},
             "archived": artifacts.get("archived", 0),
         },
-        **_build_outcome(total),
+        **_build_statistics(total),
         "versions": [
-            {"id": version.id, "number": version.number, **_build_outcome(version)}
+            {"id": version.id, "number": version.number, **_build_statistics(version)}
             for version in versions
         ],
     }
 
 
-def _build_outcome(row: TagSetCounts) -> dict[str, Any]:
+def _build_statistics(row: TagSetCounts) -> dict[str, Any]:
     accepted, rejections = row.accepted or 0, int(row.rejections or 0)
     decided = accepted + rejections
     return {

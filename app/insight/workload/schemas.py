@@ -15,7 +15,7 @@ from app.kit.api.fields import (
     Uuid,
 )
 
-_SECONDS_SPENT = {
+_SECONDS_SPENT_METADATA = {
     "description": "The time spent on tag sets, counted on the day of their last submission."
 }
 
@@ -96,7 +96,7 @@ class PendingWork(Response):
 
 
 class WorkloadTotals(PendingWork):
-    """The totals over all members and the work that nobody has begun."""
+    """The totals of all members' work and of the work that nobody has begun."""
 
     finished = Int()
 
@@ -114,7 +114,7 @@ class TeamWorkload(Response):
 
 
 class ActivityCounts(Response):
-    """The numbers of the caller's submissions by outcome, and of the caller's review decisions."""
+    """The numbers of submissions by outcome, and of review decisions, of the caller."""
 
     submitted = Int()
     accepted = Int(description="Submissions that were accepted without corrections.")
@@ -122,7 +122,7 @@ class ActivityCounts(Response):
     rejected = Int()
     pending = Int()
     reviewed = Int()
-    seconds_spent = Int(metadata=_SECONDS_SPENT)
+    seconds_spent = Int(metadata=_SECONDS_SPENT_METADATA)
 
 
 class ActivityDay(ActivityCounts):

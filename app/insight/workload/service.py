@@ -31,7 +31,7 @@ def list_assignments(
     team_id: UUID | None = None,
     due_before: datetime | None = None,
 ) -> Page:
-    """List the work that the caller has to label or review, most urgent first.
+    """List the caller's assignments: the work to label or review, most urgent first.
 
     The order is that of the review queue: by the priority of the document, then by due time or, if
     there is none, by age. Work to label consists of drafts, claims, and documents that are assigned
@@ -74,13 +74,13 @@ def _build_item(row: Assignment, now: datetime) -> dict[str, Any]:
 def get_activity(
     *, caller: Caller, first: date | None = None, last: date | None = None
 ) -> dict[str, Any]:
-    """Return the caller's submissions and review decisions per day, with rates and speed.
+    """Return the caller's activity: submissions and decisions per day, with rates and speed.
 
     The period is from day `first` to day `last`, inclusive, in the caller's time zone; days without
     work have zeros. A submission and its outcome are counted on the day of the submission,
-    regardless of the day of the decision. The acceptance rate is the share of decided submissions
-    that were accepted, with or without corrections; `unchanged_rate` is the share accepted without
-    corrections. Raises 400 for an invalid period.
+    regardless of the day of the decision. The acceptance rate is the fraction of decided
+    submissions that were accepted, with or without corrections; `unchanged_rate` is the fraction
+    accepted without corrections. Raises 400 for an invalid period.
     """
     period = get_period(users.get_time_zone(caller.user_id), first, last)
     submissions_by_day = {
@@ -132,12 +132,13 @@ def _compute_speed(total: SubmissionCounts) -> dict[str, float | None]:
 def get_team_workload(
     team_id: UUID, *, caller: Caller, first: date | None = None, last: date | None = None
 ) -> dict[str, Any]:
-    """Return the open, overdue and finished work of each member of a team.
+    """Return a team's workload: the open, overdue and finished work of each member.
 
-    A member's open work is the work that is assigned to them by name or that they have begun, even
+    A member's open work is the work that is assigned directly to them or that they have begun, even
     if it is not assigned to this team. Work that is assigned to the team as a whole and that nobody
     has begun is `waiting`. Finished work consists of submissions and decisions from day `first` to
-    day `last`, in the caller's time zone. Raises 404; 400 for an invalid period.
+    day `last`, in the caller's time zone. Raises 404 for an unknown team; 400 for an invalid
+    period.
     """
     members = teams.list_members(team_id)
     if members is None:

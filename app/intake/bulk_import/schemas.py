@@ -1,6 +1,6 @@
 """Request schemas for bulk imports."""
 
-from app.documents.artifacts.names import MAX_NAME
+from app.documents.artifacts.names import MAX_NAME_LENGTH
 from app.engines.imports import FORMATS, READERS
 from app.intake.bulk_import.service import LabelsAs
 from app.kit.api.fields import MAX_FORM_BYTES, Name, OneOf, Schema, Str, UploadSchema, Uuid
@@ -9,8 +9,8 @@ MAX_CONTENT = 4_000_000
 _FORMAT_TEXT = "The format of the file. By default, it is detected from the content."
 _SCHEMA_TEXT = "The schema for documents without a `schema_id`."
 _LABELS_TEXT = (
-    "Whether labels become tag sets that are `submitted` for review, become `accepted` tag sets"
-    " (only for reviewers), or are `ignored`."
+    "How to import labels. `submitted`: as tag sets that are submitted for review. `accepted`: as"
+    " accepted tag sets; only for reviewers. `ignored`: not at all."
 )
 
 
@@ -27,7 +27,7 @@ class ImportRecords(Schema):
     """The request body that imports a small file from its content, without an upload."""
 
     content = Str(required=True, max_length=MAX_CONTENT)
-    name = Name(max_length=MAX_NAME, load_default=None, description="The name of the file.")
+    name = Name(max_length=MAX_NAME_LENGTH, load_default=None, description="The name of the file.")
     format_id = Str(
         data_key="format",
         validate=OneOf(tuple(READERS)),
@@ -49,7 +49,7 @@ class UploadRecords(UploadSchema):
         description="The content of the file as text, if no file is uploaded. Send longer content"
         " as a file or in a JSON body.",
     )
-    name = Name(max_length=MAX_NAME, load_default=None, description="The name of the file.")
+    name = Name(max_length=MAX_NAME_LENGTH, load_default=None, description="The name of the file.")
     format_id = Str(
         data_key="format", validate=OneOf(FORMATS), load_default=None, description=_FORMAT_TEXT
     )

@@ -42,8 +42,8 @@ def crawl(job: Job) -> None:
 
 
 @jobs.handler("connectors.schedule", queue="maintenance", resumable=True)
-def start_due_crawls(job: Job) -> None:
-    """Start due crawls, and raise alerts for stale connectors."""
+def handle_schedules(job: Job) -> None:
+    """Handle crawl schedules: start due crawls, and raise alerts for stale connectors."""
     while service.start_due_crawls():
         job.checkpoint()
     while service.raise_stale_alerts():

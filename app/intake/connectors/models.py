@@ -14,13 +14,13 @@ from app.kit.tenancy import TenantModel
 
 
 class Connector(TenantModel, db.Revised, db.Base):
-    """A source of documents.
+    """A connection to a source of documents, which crawls read.
 
     `settings` contains the settings without secrets, `credentials` the encrypted JSON object with
     the secrets, or null, and `stored_secrets` the names of the secrets. `next_crawl_at` is the next
-    scheduled time; it is null without a schedule, and while the schedule is suspended. If no crawl
-    succeeds before `stale_at`, the connector becomes stale. The revision counts edits; a crawl does
-    not change the revision.
+    scheduled time. It is null if the connector has no schedule or is disabled, and while the
+    schedule is suspended. If no crawl succeeds before `stale_at`, the connector becomes stale. The
+    revision counts edits; a crawl does not change the revision.
     """
 
     __tablename__ = "connectors"

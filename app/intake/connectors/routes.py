@@ -167,4 +167,4 @@ def acknowledge_connector_alert(
 
     Records which user has seen the alert. The alert stays open until a crawl succeeds.
     """
-    return service.acknowledge(connector_id, alert_id, by=caller.user_id)
+    return service.acknowledge(connector_id, alert_id, user_id=caller.user_id)

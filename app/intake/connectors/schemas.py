@@ -25,12 +25,15 @@ _TYPES = tuple(TYPES)
 _MAX_BIGINT = 2**63 - 1
 _MAX_PATTERN = 500
 _MAX_PATTERNS = 100
-_SETTINGS_TEXT = "The settings, including secrets, according to the JSON Schema for the type."
+_SETTINGS_TEXT = (
+    "The settings of the connector, including secrets. `GET /connectors/types` returns the JSON"
+    " Schema for each connector type."
+)
 _SCHEDULE_TEXT = (
     "A cron expression with five fields in the organization's time zone; null for no schedule."
 )
 _INCLUDE_TEXT = (
-    "Patterns for paths to crawl, such as `invoices/**/*.pdf`; an empty list selects all."
+    "Patterns for paths to crawl, such as `invoices/**/*.pdf`; an empty list selects all paths."
 )
 _EXCLUDE_TEXT = "Patterns for paths that are not crawled."
 
@@ -47,7 +50,7 @@ class CreateConnector(Schema):
     name = Name(required=True)
     type = Str(required=True, max_length=50, metadata={"enum": list(_TYPES)})
     settings = JsonObject(required=True, description=_SETTINGS_TEXT)
-    schema_id = Uuid(allow_none=True, description="The schema of new documents.")
+    schema_id = Uuid(allow_none=True, description="The schema for labeling new documents.")
     enabled = Bool()
     schedule = Str(max_length=cron.MAX_LENGTH, allow_none=True, description=_SCHEDULE_TEXT)
     include = _build_patterns_field(_INCLUDE_TEXT)
@@ -133,8 +136,8 @@ class Connector(Response):
     schedule = Str(allow_none=True)
     next_crawl_at = UtcDateTime(
         allow_none=True,
-        description="Null if the connector has no schedule or is disabled, or if the schedule is"
-        " suspended.",
+        description="The time of the next scheduled crawl; null if the connector has no schedule or"
+        " is disabled, or if the schedule is suspended.",
     )
     include = List(Str(), attribute="include_patterns")
     exclude = List(Str(), attribute="exclude_patterns")
@@ -194,4 +197,6 @@ class AlertOfConnector(Response):
     ingestion_job_id = Uuid(allow_none=True)
     acknowledged_by = Uuid(allow_none=True)
     acknowledged_at = UtcDateTime(allow_none=True)
-    closed_at = UtcDateTime(allow_none=True, description="Null while the alert is open.")
+    closed_at = UtcDateTime(
+        allow_none=True, description="When the alert was closed; null while it is open."
+    )

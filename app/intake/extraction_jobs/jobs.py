@@ -31,7 +31,7 @@ def _reopen_extraction(args: dict[str, Any]) -> None:
     on_retry=_reopen_extraction,
 )
 def run_extraction(job: Job) -> None:
-    """Request the predictions of an extraction, or continue an interrupted run."""
+    """Run an extraction: request its predictions, or continue an interrupted run."""
     if job.args["data"]["kind"] == JobKind.EXTRACT:
         service.run_extraction(UUID(job.args["data"]["job_id"]), job.checkpoint)
 
@@ -42,6 +42,6 @@ def run_extraction(job: Job) -> None:
     batch=True,
 )
 def settle(batch: Sequence[Job]) -> None:
-    """Store the outcomes of documents that were deleted or whose predictions have ended."""
+    """Settle the extractions of documents that were deleted or whose predictions have ended."""
     artifact_ids = {UUID(job.args["data"]["artifact_id"]) for job in batch}
     ingestion_jobs.settle_extractions(sorted(artifact_ids))

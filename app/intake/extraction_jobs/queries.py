@@ -19,7 +19,7 @@ class CreatedItem(NamedTuple):
 
 
 def lock_job(job_id: UUID) -> IngestionJob | None:
-    """Return a job, locked until the transaction ends, or None if it does not exist."""
+    """Lock a job until the transaction ends and return it, or None if it does not exist."""
     statement = select(IngestionJob).where(IngestionJob.id == job_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 

@@ -13,15 +13,16 @@ from app.kit import errors
 from app.workflow.predictions import service as predictions
 from app.workflow.predictions.service import RequestOutcome
 
-BATCH = 100
+BATCH_SIZE = 100
 
 Checkpoint = Callable[[], None]
 
 
 def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob:
-    """Create the job that predicts the tags of a job's documents, or return the active job.
+    """Request an extraction of a job's documents, or return the extraction that is active.
 
-    Raises 404, and 409 `conflict` with `details.kind` or `details.state`.
+    Raises 404, and 409 `conflict` with `details.kind` if the job is itself an extraction, or with
+    `details.state` if the job has not ended.
     """
     source = queries.lock_job(job_id)
     if source is None:
@@ -41,7 +42,7 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
 
 
 def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
-    """Request the remaining predictions of a job; do nothing if the job has ended.
+    """Run an extraction: request its remaining predictions; do nothing if it has ended.
 
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
     the last batch that was committed. The job ends when the last prediction has ended.
@@ -51,7 +52,7 @@ def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
         return
     source_id = UUID(job.options["source_job_id"])
     checkpoint()
-    while batch := queries.list_created_items(source_id, int(job.cursor or 0), BATCH):
+    while batch := queries.list_created_items(source_id, int(job.cursor or 0), BATCH_SIZE):
         first_number = job.next_number
         numbers = ingestion_jobs.begin_batch(job.id, first_number, first_number + len(batch) - 1)
         if numbers is None:

@@ -13,13 +13,16 @@ EXPIRE_EVERY = 600
 SWEEP_EVERY = 86_400
 SETTLE_EVERY = timedelta(seconds=2)
 SETTLE_EXTRACTIONS_EVERY = timedelta(minutes=10)
-"""The interval of the checks for extractions. Usually, events cause their outcomes to be stored;
-the checks are for documents whose schema was deleted."""
+"""The interval between two checks of an extraction. Usually, the outcome of a document is stored
+when its prediction ends. The checks find documents whose schema was deleted."""
 
 
 @jobs.handler("ingestion_jobs.settle", listens=(emitted_events.READ, emitted_events.ENDED))
 def settle(job: Job) -> None:
-    """Store the outcomes of processed documents; run again until no document is being processed."""
+    """Settle a job: store the outcomes of processed documents.
+
+    Runs again later if documents are still being processed.
+    """
     data: dict[str, Any] = job.args["data"]
     is_extraction = data["kind"] == JobKind.EXTRACT
     if service.settle(UUID(data["job_id"])):
@@ -40,7 +43,7 @@ def delete_expired_files(job: Job) -> None:
 
 @jobs.handler("ingestion_jobs.sweep", queue="maintenance")
 def sweep_files(job: Job) -> None:
-    """Delete uploaded files that belong to no job."""
+    """Sweep the storage: delete uploaded files that belong to no job."""
     service.delete_stray_files(job.checkpoint)
 
 

@@ -83,7 +83,7 @@ class IngestionJob(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the number of handled documents, the total, the rate and the remaining seconds."""
+        """Return the progress: documents done, total, rate per second, estimated seconds left."""
         done, total = self.next_number - 1, self.total
         rate = eta = None
         if self.started_at is not None and done:
@@ -97,7 +97,7 @@ class IngestionJob(TenantModel, db.Record, db.Base):
 
 
 class IngestionItem(TenantModel, db.Base):
-    """The outcome of one document of a job.
+    """The outcome of one document in an ingestion job.
 
     `number` is the position in the source, starting at 1. `artifact_id` is the document that was
     created, or the existing document with the same content. The id is kept even if the document is

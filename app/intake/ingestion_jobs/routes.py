@@ -59,8 +59,9 @@ def list_ingestion_items(caller: Caller, job_id: UUID, query: dict[str, Any]) ->
 def cancel_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
     """Cancel an ingestion job.
 
-    Stops a queued or running job after the current document or batch of texts. Documents that the
-    job has created are kept. Responds with 409 `conflict` and `details.state` if the job has ended.
+    Stops a queued or running job after the current document, or after the current batch of text
+    documents. Documents that the job has created are kept. Responds with 409 `conflict` and
+    `details.state` if the job has ended.
     """
     return service.cancel(job_id)
 

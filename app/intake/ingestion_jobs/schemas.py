@@ -22,7 +22,8 @@ class IngestionJobFilters(Schema):
     """Filters for the list of ingestion jobs."""
 
     status = List(
-        Str(validate=OneOf(tuple(JobStatus))), description="Only jobs with one of these statuses."
+        Str(validate=OneOf(tuple(JobStatus))),
+        description="Selects jobs that have one of these statuses.",
     )
     kind = Str(validate=OneOf(tuple(JobKind)))
     connector_id = Uuid()
@@ -54,7 +55,10 @@ class IngestionProgress(Response):
         description="The number of documents read in this run. Files from a ZIP archive may still"
         " have to be parsed."
     )
-    total = Int(allow_none=True, description="Null until the documents have been counted.")
+    total = Int(
+        allow_none=True,
+        description="The total number of documents; null until they have been counted.",
+    )
     rate_per_second = Float(allow_none=True)
     eta_seconds = Int(allow_none=True)
 
@@ -99,7 +103,7 @@ class IngestionJob(Response):
 
 
 class IngestionItem(Response):
-    """The outcome of one document of a job."""
+    """The outcome of one document in an ingestion job."""
 
     number = Int(description="The position in the source, starting at 1.")
     uri = Str()
@@ -110,7 +114,8 @@ class IngestionItem(Response):
     )
     error = Nested(IngestionError, allow_none=True)
     seconds = Float(
-        description="The time in seconds to create the document; for texts, the batch's average."
+        description="The time in seconds that it took to create the document. For text documents,"
+        " the average of their batch."
     )
     created_at = UtcDateTime()
 

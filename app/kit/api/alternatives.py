@@ -29,8 +29,8 @@ class AlternativesSchema(Schema):
     alternatives: ClassVar[tuple[Alternative, ...]] = ()
 
     @classmethod
-    def list_alternatives(cls) -> Iterator[tuple[Alternative, ...]]:
-        """Yield each group of alternatives that the class or one of its base classes defines."""
+    def list_alternative_groups(cls) -> Iterator[tuple[Alternative, ...]]:
+        """Yield the groups of alternatives that the class and its base classes define."""
         for base in cls.__mro__:
             group = vars(base).get("alternatives")
             if group:
@@ -38,7 +38,7 @@ class AlternativesSchema(Schema):
 
     @validates_schema
     def _check_alternatives(self, data: dict[str, object], **_: object) -> None:
-        for group in self.list_alternatives():
+        for group in self.list_alternative_groups():
             _check_group(data, group)
 
 
@@ -52,19 +52,18 @@ def _check_group(data: dict[str, object], group: tuple[Alternative, ...]) -> Non
                 raise ValidationError(f"{first} and {name} must be sent together.", name)
 
 
-def describe_alternatives(schema: type[AlternativesSchema]) -> list[dict[str, Any]]:
+def build_alternative_schemas(schema: type[AlternativesSchema]) -> list[dict[str, Any]]:
     """Return one JSON Schema for each group of alternatives, to be placed in `allOf`.
 
-    Client generators read a `oneOf` next to `properties` as a choice of types, and drop the
-    properties.
+    A `oneOf` next to `properties` would make client generators drop the properties.
     """
     return [
-        {"oneOf": [_describe_alternative(alternative, group) for alternative in group]}
-        for group in schema.list_alternatives()
+        {"oneOf": [_build_alternative_schema(alternative, group) for alternative in group]}
+        for group in schema.list_alternative_groups()
     ]
 
 
-def _describe_alternative(
+def _build_alternative_schema(
     alternative: Alternative, group: tuple[Alternative, ...]
 ) -> dict[str, Any]:
     description: dict[str, Any] = {"required": list(alternative)}

@@ -1,6 +1,6 @@
-"""The Blueprint class of all features. It turns route declarations into operations.
+"""The Blueprint class that all features use. It turns route declarations into operations.
 
-An operation authenticates the caller, checks role and organization, applies the rate limit,
+An operation authenticates the caller, checks the role and the organization, applies the rate limit,
 validates the request, looks up the idempotency key, runs the handler, builds the response, and
 commits once, in this order. The few services that need more than one transaction call
 `db.checkpoint`.
@@ -44,7 +44,7 @@ def _build_operation(
         limit=declaration.limit,
         body=declaration.body() if declaration.body else None,
         body_optional=declaration.body_optional,
-        query=_build_query(query, handler.__name__),
+        query=_build_query_schema(query, handler.__name__),
         listing=listing,
         upload=declaration.upload() if declaration.upload else None,
         form=declaration.form,
@@ -59,13 +59,13 @@ def _build_operation(
         max_body=declaration.max_body or default_max_body,
         idempotent=declaration.idempotent,
         keys=declaration.permission is not None if declaration.keys is None else declaration.keys,
-        secrets=_list_secrets(declaration.returns),
+        secrets=_list_secret_fields(declaration.returns),
         records=records,
         handler=handler,
     )
 
 
-def _list_secrets(returns: type[Schema] | File | None) -> tuple[str, ...]:
+def _list_secret_fields(returns: type[Schema] | File | None) -> tuple[str, ...]:
     """Return the names of the response fields whose values are shown only once."""
     if returns is None or isinstance(returns, File):
         return ()
@@ -82,10 +82,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
     Args:
         name: name of the blueprint, and its tag in the OpenAPI description.
-        description: text of the tag.
+        description: description of the tag.
         tag: another blueprint's tag to share instead of adding one.
-        records: record type that the audit log gives to operations whose names do not imply a type;
-            by default derived from the tag.
+        records: record type that the audit log uses for operations whose names do not imply one. By
+            default, it is derived from the tag.
     """
 
     operations: list[Operation]
@@ -166,9 +166,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         return self._route("DELETE", path, **{"status": 204, **declaration})
 
 
-def _build_query(query: type[Schema] | Listing | None, operation: str) -> Schema | None:
+def _build_query_schema(query: type[Schema] | Listing | None, operation: str) -> Schema | None:
     if isinstance(query, Listing):
-        return query.schema(operation)()
+        return query.build_query_schema(operation)()
     return query() if query else None
 
 
@@ -193,7 +193,7 @@ def _add_picture_negotiation(
 
 
 def _describe_declaration(op: Operation) -> str:
-    """Describe access, API keys, rate limit and revision of an operation in sentences."""
+    """Return sentences about an operation's access, API keys, rate limit and revision."""
     access = {
         "public": "No credentials needed.",
         "user": "Available to every signed-in user.",
@@ -207,14 +207,14 @@ def _describe_declaration(op: Operation) -> str:
         counted_by = "organization" if scope == "org" else "client address"
         sentences.append(f"Rate limit: {rate} per {counted_by}.")
     if op.revision:
-        sentences.append(f"The revision that the change is based on is {op.revision}.")
+        sentences.append(f"Sending the revision that the change is based on is {op.revision}.")
     return " ".join(sentences)
 
 
 def _complete_description(
     doc: dict[str, Any], doc_info: Mapping[str, Any], **_: object
 ) -> dict[str, Any]:
-    """Add what an operation declares to its OpenAPI description."""
+    """Add the declared id, access, limits and media types to an operation's OpenAPI description."""
     op: Operation | None = doc_info.get("operation")
     if op is None:
         return doc
@@ -227,15 +227,15 @@ def _complete_description(
         doc["security"] = []
     declared_file: File | None = doc_info.get("file")
     if declared_file is not None:
-        content = {name: {"schema": _describe_file(name)} for name in declared_file.media_types}
+        content = {name: {"schema": _build_file_schema(name)} for name in declared_file.media_types}
         doc["responses"][op.status]["content"] = content
     if doc_info.get("picture"):
-        doc["responses"][op.status].setdefault("content", {}).update(pictures.describe())
+        doc["responses"][op.status].setdefault("content", {}).update(pictures.build_content())
     return doc
 
 
-def _describe_file(media_type: str) -> dict[str, Any]:
-    """Return the schema of a file. JSON is not a binary string, because clients parse it."""
+def _build_file_schema(media_type: str) -> dict[str, Any]:
+    """Return the schema of a file response: an array of objects for JSON, else a binary string."""
     if media_type == "application/json":
         return {"type": "array", "items": {"type": "object"}}
     return {"type": "string", "format": "binary"}

@@ -25,7 +25,7 @@ def is_by_id(body: dict[str, object]) -> bool:
 
 
 class BulkOutcome(Schema):
-    """The outcome for one record. If it failed, `code` and `message` give the reason."""
+    """The outcome for one record. If the action failed, `code` and `message` give the reason."""
 
     id = Uuid(required=True)
     ok = Bool(required=True)

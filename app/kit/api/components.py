@@ -1,7 +1,8 @@
 """OpenAPI components for request and response bodies.
 
-Components that requests use state limits. Components that only responses use state properties,
-types, formats and enums, but no limits: a later version may add properties or raise a limit.
+A component that requests use includes limits. A component that only responses use includes
+properties, types, formats and enums, but no limits, because a later version may add properties or
+raise a limit.
 """
 
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ class _Converter(OpenAPIConverter):
         description: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
         description |= deepcopy(dict(getattr(schema, "keywords", {})))
         if isinstance(schema, AlternativesSchema):
-            description["allOf"] = alternatives.describe_alternatives(type(schema))
+            description["allOf"] = alternatives.build_alternative_schemas(type(schema))
         return description
 
 
@@ -50,9 +51,9 @@ class _Plugin(MarshmallowPlugin):
     def init_spec(self, spec: APISpec) -> None:
         super().init_spec(spec)
         assert self.converter is not None
-        self.converter.add_attribute_function(_describe_max_items)  # type: ignore[no-untyped-call]
-        self.converter.add_attribute_function(_describe_int)  # type: ignore[no-untyped-call]
-        self.converter.add_attribute_function(_get_name_keywords)  # type: ignore[no-untyped-call]
+        self.converter.add_attribute_function(_get_max_items_keyword)  # type: ignore[no-untyped-call]
+        self.converter.add_attribute_function(_get_int_format)  # type: ignore[no-untyped-call]
+        self.converter.add_attribute_function(_get_property_names_keyword)  # type: ignore[no-untyped-call]
 
 
 def build_plugin() -> MarshmallowPlugin:
@@ -60,15 +61,15 @@ def build_plugin() -> MarshmallowPlugin:
     return _Plugin(schema_name_resolver=_get_component_name)
 
 
-def _describe_max_items(_converter: object, field: object, **_: object) -> dict[str, int]:
-    """Return the maximum length of a list, unless its metadata states it."""
+def _get_max_items_keyword(_converter: object, field: object, **_: object) -> dict[str, int]:
+    """Return `maxItems` for a list field, unless its metadata states it."""
     if not isinstance(field, List) or "maxItems" in field.metadata:
         return {}
     return {"maxItems": field.max_items}
 
 
-def _describe_int(_converter: object, field: object, **_: object) -> dict[str, str]:
-    """Return `int32` or `int64` for an integer field. A field without a maximum is `int64`."""
+def _get_int_format(_converter: object, field: object, **_: object) -> dict[str, str]:
+    """Return the format of an integer field: `int32` if its maximum allows it, else `int64`."""
     if not isinstance(field, fields.Integer):
         return {}
     maximums = [v.max for v in field.validators if isinstance(v, validate.Range)]
@@ -76,7 +77,9 @@ def _describe_int(_converter: object, field: object, **_: object) -> dict[str, s
     return {"format": "int32" if is_small else "int64"}
 
 
-def _get_name_keywords(_converter: object, field: fields.Field[Any], **_: object) -> dict[str, Any]:
+def _get_property_names_keyword(
+    _converter: object, field: fields.Field[Any], **_: object
+) -> dict[str, Any]:
     """Return `propertyNames`, a keyword that apispec does not copy from the metadata."""
     names = field.metadata.get("propertyNames")
     return {} if names is None else {"propertyNames": names}
@@ -89,12 +92,12 @@ def _get_component_name(schema: SchemaReference) -> str:
 
 
 def finish_components(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Remove the limits of components that only responses use, and rewrite nullable enums."""
+    """Remove the limits from components that only responses use, and rewrite nullable enums."""
     used_by_requests: set[str] = set()
     for operation in (operation for item in paths.values() for operation in item.values()):
         _collect_references(operation.get("requestBody", {}), schemas, used_by_requests)
     for name, component in list(schemas.items()):
-        # A request and a response component may share the dict of a property.
+        # A request component and a response component may share the dict of a property.
         schema = schemas[name] = deepcopy(component)
         for part in _iterate_schemas(schema):
             _split_null(part)
@@ -103,7 +106,7 @@ def finish_components(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
 
 
 def remove_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a field without null, which forms and query strings cannot send."""
+    """Return a field's schema without null, because forms and query strings cannot send null."""
     types = schema.get("type")
     if not isinstance(types, list):
         return schema

@@ -28,7 +28,7 @@ class Listing:
     filters: type[Schema] | None = None
     _schema: list[type[Schema]] = field(default_factory=list)
 
-    def schema(self, operation: str) -> type[Schema]:
+    def build_query_schema(self, operation: str) -> type[Schema]:
         """Return the query string schema with the common list parameters and the filters."""
         if not self._schema:
             keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
@@ -57,16 +57,16 @@ class Declaration:
         body_optional: whether a request may have no body. The schema then requires no field.
         query: schema of the query string, or a Listing for lists.
         upload: schema of a multipart body that is accepted as an alternative to JSON.
-        form: whether the body is a URL-encoded form instead of JSON. Each field is text.
+        form: whether the body is a URL-encoded form instead of JSON. Each field is a string.
         returns: schema of the record in the response, or a File.
-        status: HTTP status of success.
+        status: HTTP status of a successful response.
         revision: "required" or "optional" if requests state the revision that they are based on.
-        writes: whether the operation commits; by default, if the method is not GET.
-        text_ids: path parameters that are text.
+        writes: whether the operation commits. By default, it does unless the method is GET.
+        text_ids: path parameters that are strings.
         numbers: path parameters that are integers. All other path parameters are record ids.
         max_body: maximum size in bytes of a JSON body or URL-encoded form.
         idempotent: whether the operation accepts an idempotency key although it does not create a
-            record, or a function that returns this for a request body.
+            record. It may be a function that decides this for a request body.
         keys: whether API keys may call the operation. By default, they may call operations that
             have a permission.
         nullable: whether the handler may return None. `data` is then null.
@@ -96,8 +96,8 @@ class Declaration:
     def check(self, path: str) -> None:
         """Raise TypeError if the declaration is contradictory or names an unknown limit."""
         if (self.permission is None) == (self.access is None):
-            raise TypeError(f"{path}: declare either a permission or an access")
+            raise TypeError(f"{path}: declare either `permission` or `access`")
         if self.limit is not None and self.limit not in LIMITS:
             raise TypeError(f"{path}: unknown limit {self.limit}")
         if self.form and (self.body is None or self.upload is not None):
-            raise TypeError(f"{path}: a form needs a body and excludes an upload")
+            raise TypeError(f"{path}: a form requires a body, and cannot have an upload")

@@ -110,7 +110,7 @@ def list_operations(blueprints: list[Blueprint]) -> list[Operation]:
 
 
 def _complete_operations(api: Api, operations_by_name: dict[str, Operation]) -> None:
-    """Add the 422 response to each operation, and the headers and bodies that the kit reads."""
+    """Add the 422 response and the common headers, parameters and bodies to each operation."""
     error = {"$ref": "#/components/schemas/ErrorResponse"}
     error_response = {
         "description": "The request does not match its schema.",
@@ -240,7 +240,7 @@ def _list_headers(op: Operation) -> list[dict[str, Any]]:
 
 
 def _describe_upload(api: Api, op: Operation, operation: dict[str, Any]) -> None:
-    """Describe the multipart form before the JSON body.
+    """Describe the multipart form as the first media type of the request body.
 
     Most client generators use only the first media type.
     """

@@ -17,7 +17,7 @@ _POLICY = (
 
 
 def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None:
-    """Register the routes. `describe` builds the description once, at the first request."""
+    """Register the routes. The first request calls `describe`, and the result is cached."""
     pages = Blueprint("documentation", __name__)
     cached: list[tuple[bytes, str]] = []
 

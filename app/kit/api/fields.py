@@ -1,7 +1,7 @@
 """Marshmallow fields with the validation rules of this API.
 
 Fields of JSON bodies never coerce types; fields of query strings (`QueryInt`, `QueryBool`) parse
-text. All fields reject text that PostgreSQL cannot store.
+text. All fields reject strings that PostgreSQL cannot store.
 """
 
 import re
@@ -24,7 +24,7 @@ _DIGITS = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 def check_text(value: str) -> str:
-    """Return `value`. Raises ValidationError on NUL or a lone surrogate, which cannot be stored."""
+    """Return `value`. Raises ValidationError if it has a NUL character or a lone surrogate."""
     if "\x00" in value:
         raise ValidationError("NUL characters are not allowed.")
     if not value.isascii():
@@ -36,7 +36,7 @@ def check_text(value: str) -> str:
 
 
 def check_json(value: object, depth: int = 0) -> None:
-    """Check all strings in a JSON value. Raises ValidationError on more than 64 nested levels."""
+    """Check the strings and the number of levels in a JSON value. Raises ValidationError."""
     if depth > MAX_DEPTH:
         raise ValidationError("Nested too deeply.")
     if isinstance(value, str):
@@ -64,7 +64,7 @@ class FieldOptions(TypedDict, total=False):
 
 
 Data = Mapping[str, object] | None
-"""The whole object that contains a field's value. marshmallow passes it to each field."""
+"""The object that contains a field's value. marshmallow passes it to `_deserialize`."""
 
 
 class Schema(BaseSchema):
@@ -153,7 +153,7 @@ class Name(Str):
 
 
 class Int(_DescribedField, fields.Integer):
-    """A JSON integer, including 1.0. Text, fractions and booleans are rejected."""
+    """A JSON integer, including 1.0. Strings, fractions and booleans are rejected."""
 
     def __init__(
         self, *, minimum: int = 0, maximum: int = MAX_INT, **options: Unpack[FieldOptions]
@@ -186,7 +186,7 @@ class QueryInt(_DescribedField, fields.Integer):
 
 
 class Float(_DescribedField, fields.Float):
-    """A finite JSON number. Text and booleans are rejected."""
+    """A finite JSON number. Strings and booleans are rejected."""
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> float:
         if type(value) not in (int, float):
@@ -195,7 +195,7 @@ class Float(_DescribedField, fields.Float):
 
 
 class Bool(_DescribedField, fields.Boolean):
-    """A JSON boolean. Text and numbers are rejected."""
+    """A JSON boolean. Strings and numbers are rejected."""
 
     def _deserialize(self, value: object, *_: object, **__: object) -> bool:
         if not isinstance(value, bool):
@@ -211,7 +211,7 @@ class QueryBool(_DescribedField, fields.Boolean):
     falsy = {"false", "False"}
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> bool:
-        # The base class accepts only the texts above, so it would reject a JSON boolean.
+        # The base class accepts only the strings above, so it would reject a JSON boolean.
         if isinstance(value, bool):
             return value
         return super()._deserialize(value, attr, data, **options)
@@ -268,7 +268,7 @@ class Any_(_DescribedField, fields.Raw):  # noqa: N801 - `Any` is taken
 
 
 class Uuid(_DescribedField, fields.UUID):
-    """A UUID, which may have a `description`."""
+    """A UUID field that accepts the argument `description`."""
 
 
 class List(_DescribedField, fields.List):  # type: ignore[type-arg]

@@ -1,4 +1,4 @@
-"""Headers of every response, whether the application or the server sends it."""
+"""Headers for every response, whether the application or the server itself sends it."""
 
 import re
 from uuid import uuid4
@@ -22,7 +22,7 @@ EXPOSED_HEADERS = [
     *("ETag", "X-Request-ID", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining"),
     *("Content-Disposition", "Content-Range", "Accept-Ranges"),
 ]
-"""Headers that pages of other origins may read (CORS)."""
+"""Headers that pages from other origins may read (CORS)."""
 
 
 def build_security_headers(settings: Settings) -> dict[str, str]:
@@ -36,7 +36,7 @@ def build_security_headers(settings: Settings) -> dict[str, str]:
 
 
 def build_cors_headers(settings: Settings, origin: str) -> dict[str, str]:
-    """Return the CORS headers for `origin`, for responses that the server sends itself."""
+    """Return the CORS headers for a response that the server sends without the application."""
     if origin not in settings.cors_origins and "*" not in settings.cors_origins:
         return {}
     allowed_origin = "*" if "*" in settings.cors_origins else origin

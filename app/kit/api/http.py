@@ -40,7 +40,7 @@ def init(app: Flask, settings: Settings) -> None:
     app.before_request(_begin_request)
     app.after_request(lambda response: _finish_response(response, security_headers))
     app.teardown_request(_release_resources)
-    app.register_error_handler(ApiError, _build_response)
+    app.register_error_handler(ApiError, _build_error_response)
     app.register_error_handler(HTTPException, _handle_http_error)
     app.register_error_handler(SQLAlchemyError, _handle_database_error)
     app.register_error_handler(Exception, _handle_unexpected_error)
@@ -84,7 +84,7 @@ def _finish_response(response: Response, security_headers: Mapping[str, str]) ->
 
 
 def _redact_path() -> str:
-    """Return the path without tokens, so that readers of the log cannot use them."""
+    """Return the request path without tokens, so that nobody can use tokens from the log."""
     path = request.path
     if not request.view_args:
         # No route matched, for example because of a trailing slash. The path may contain a token.
@@ -103,7 +103,7 @@ def _release_resources(_: BaseException | None) -> None:
     db.set_read_only(read_only=False)
 
 
-def _build_response(error: ApiError) -> Response:
+def _build_error_response(error: ApiError) -> Response:
     return responses.json_response(responses.encode(error.body()), error.status, error.headers)
 
 
@@ -118,24 +118,28 @@ def _handle_http_error(error: HTTPException) -> Response:
         extra_headers["Allow"] = ", ".join(sorted(getattr(error, "valid_methods", None) or ()))
     if error.code in error_codes:
         message = error.description or "The request cannot be processed."
-        return _build_response(ApiError(error_codes[error.code], message, headers=extra_headers))
+        return _build_error_response(
+            ApiError(error_codes[error.code], message, headers=extra_headers)
+        )
     if error.code == 404:  # noqa: PLR2004
-        return _build_response(not_found())
+        return _build_error_response(not_found())
     if error.code is not None and error.code < 500:  # noqa: PLR2004
-        return _build_response(ApiError("unprocessable", "The request is malformed.", field="body"))
+        return _build_error_response(
+            ApiError("unprocessable", "The request is malformed.", field="body")
+        )
     return _handle_unexpected_error(error)
 
 
 def _handle_database_error(error: SQLAlchemyError) -> Response:
     translated = db_errors.translate(error)
     if isinstance(translated, ApiError):
-        return _build_response(translated)
+        return _build_error_response(translated)
     return _handle_unexpected_error(error)
 
 
 def _handle_unexpected_error(error: Exception) -> Response:
     log.error("request.failed", exc_info=error)
     db.session().rollback()
-    return _build_response(
+    return _build_error_response(
         ApiError("internal_error", "An internal error occurred. It has been logged.")
     )

@@ -77,7 +77,7 @@ class Operation:
 
     @property
     def supports_idempotency_key(self) -> bool:
-        """Return whether the operation accepts an idempotency key with at least some bodies."""
+        """Return whether the operation accepts an idempotency key for at least some bodies."""
         return bool(self.idempotent) or (self.method == "POST" and self.status in (201, 202))
 
     def accepts_idempotency_key(self, body: dict[str, Any]) -> bool:
@@ -92,7 +92,7 @@ def bind_authenticator(authenticator: Authenticator) -> None:
 
 
 def run(op: Operation, path: dict[str, str]) -> Response:
-    """Handle one request for `op`: commit if it writes, or roll back and translate errors."""
+    """Run `op` for one request: commit if it writes, or roll back and translate the error."""
     g.operation = op.name
     try:
         response = _serve(op, path)
@@ -159,7 +159,7 @@ def _read_body(op: Operation) -> tuple[dict[str, Any], bytes]:
 
 
 def _build_key_owner(op: Operation, caller: Caller | None) -> str:
-    """Return the owner of an idempotency key; only this owner gets the stored response."""
+    """Return the owner of an idempotency key. Only the owner gets the stored response."""
     if op.access == "control-plane":
         return op.access
     if caller is None:
@@ -188,7 +188,7 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
 
 
 def _enter_organization(op: Operation, caller: Caller) -> None:
-    """Check the role, and bind the organization that the request names."""
+    """Check the caller's role in the organization of the request, and bind the organization."""
     if caller.organization is None:
         raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required.")
     assert caller.role is not None

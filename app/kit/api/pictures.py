@@ -38,6 +38,6 @@ def negotiate(respond: Callable[[Any], Response], render: Render) -> Callable[[A
     return respond_as_accepted
 
 
-def describe() -> dict[str, Any]:
-    """Return the media types of pictures for the description of a response."""
+def build_content() -> dict[str, Any]:
+    """Return the OpenAPI `content` of a response that may be a picture, by media type."""
     return {name: {"schema": {"type": "string", "format": "binary"}} for name in MEDIA_TYPES}

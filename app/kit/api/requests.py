@@ -68,7 +68,7 @@ def build_error(failure: ValidationError) -> ApiError:
 
 
 def load(schema: Schema, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data that `schema` loads from `data`. Raises 422 if `data` is invalid."""
+    """Validate `data` with `schema`, and load it. Raises 422 if `data` is invalid."""
     try:
         loaded: dict[str, Any] = schema.load(data)
     except ValidationError as failure:
@@ -146,8 +146,9 @@ def _build_media_type_error(supported: tuple[str, ...]) -> ApiError:
 def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """Return the validated URL-encoded form, and its raw bytes.
 
-    Each value is text. A name must not repeat, except an undeclared name if the schema ignores
-    unknown fields. Raises 413 if the form exceeds `limit` bytes, 415 or 422.
+    Each value is a string. A name must not repeat, except an undeclared name if the schema ignores
+    unknown fields. Raises 413 if the form exceeds `limit` bytes, 415 if the body is not a form, and
+    422 if the form is invalid.
     """
     if request.mimetype not in _FORM_TYPES and (request.mimetype or request.content_length):
         raise _build_media_type_error(_FORM_TYPES)

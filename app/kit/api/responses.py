@@ -93,7 +93,7 @@ def encode(value: object) -> bytes:
 
 
 def json_response(body: bytes, status: int, headers: dict[str, str] | None = None) -> Response:
-    """Return a response whose body is the encoded JSON in `body`."""
+    """Return a response with the media type JSON. `body` is the encoded JSON."""
     response = Response(body, status, mimetype="application/json")
     if headers:
         response.headers.update(headers)
@@ -126,7 +126,8 @@ def _build_disposition(name: str, *, inline: bool) -> str:
 def _parse_range(size: int) -> tuple[int, int] | None:
     """Return the start and end of the requested byte range, or None to send the whole file.
 
-    Several ranges in one request are ignored. Raises 416 if the range is outside the file.
+    If the request has more than one range, the whole file is sent. Raises 416 if the range is
+    outside the file.
     """
     header = parse_range_header(request.headers.get("Range"))
     if header is None or header.units != "bytes" or len(header.ranges) != 1:

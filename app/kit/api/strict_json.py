@@ -1,7 +1,8 @@
 """A JSON parser that rejects repeated property names and integers beyond 64 bits.
 
-JSON parsers interpret such text differently. orjson detects malformed text. The standard library's
-parser detects the other cases, because it passes each object and integer to a hook.
+Other JSON parsers interpret such text in different ways. orjson detects malformed text. The
+standard library's parser detects the other cases, because it passes each object and integer to a
+hook.
 """
 
 import json
@@ -21,11 +22,11 @@ MalformedError = orjson.JSONDecodeError
 
 
 class NestedTooDeeplyError(ValueError):
-    """The text has more levels than the parser supports."""
+    """The JSON text has more nested levels than the parser supports."""
 
 
 def parse(text: bytes | str, field: str | None = None) -> object:
-    """Return the value of a JSON text.
+    """Parse a JSON text, and return its value.
 
     Args:
         text: the JSON text.
@@ -50,7 +51,7 @@ def parse(text: bytes | str, field: str | None = None) -> object:
         if number is None or not _MIN_INT <= number <= _MAX_INT:
             raise errors.invalid(
                 f"The number {digits[:_MAX_ECHO_LENGTH]} is too large to be represented exactly."
-                " Send it as text.",
+                " Send it as a string.",
                 field or "body",
             )
         return number

@@ -12,7 +12,7 @@ from app.kit.api import requests
 from app.kit.api.encodings import BodyReader, is_encoded
 from app.kit.api.fields import MAX_FORM_BYTES, UploadSchema
 from app.kit.errors import ApiError
-from app.kit.storage import Staged, TooLarge
+from app.kit.storage import StagedFile, TooLarge
 
 _MAX_PARTS = 50
 
@@ -20,7 +20,7 @@ _MAX_PARTS = 50
 class _Sink:
     """A file object that writes to a staged file. werkzeug writes an uploaded part to it."""
 
-    def __init__(self, staged: Staged) -> None:
+    def __init__(self, staged: StagedFile) -> None:
         self.staged = staged
 
     def write(self, data: bytes) -> int:
@@ -44,7 +44,7 @@ def read(schema: UploadSchema) -> dict[str, Any]:
     limit = container.settings().max_upload_bytes
     if (request.content_length or 0) > limit + MAX_FORM_BYTES:
         raise _build_size_error(limit)
-    staged: list[Staged] = []
+    staged: list[StagedFile] = []
 
     def open_part(*_: object, **__: object) -> IO[bytes]:
         if staged:
@@ -78,7 +78,7 @@ class Upload:
     `name` and `declared_media_type` come from the client. `staged` has the size and the SHA-256.
     """
 
-    def __init__(self, part: FileStorage, staged: Staged) -> None:
+    def __init__(self, part: FileStorage, staged: StagedFile) -> None:
         self.name = part.filename or ""
         self.declared_media_type = part.mimetype or None
         self.staged = staged
@@ -127,7 +127,7 @@ def _parse_form(
 def digest(body: dict[str, Any]) -> bytes:
     """Return bytes that identify an upload by file hash, file name and form fields.
 
-    Idempotency keys compare them, because the raw body is not kept.
+    The idempotency check compares these bytes, because the raw body is not kept.
     """
     upload: Upload | None = body.get("file")
     fields = sorted((k, str(v)) for k, v in body.items() if k != "file")

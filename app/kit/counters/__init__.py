@@ -16,24 +16,31 @@ from app.kit.counters.reading import (
     select_prepared_cells,
 )
 from app.kit.counters.sources import SOURCES, Cube, Source
-from app.kit.counters.sql import Below, Parameter, PreparedSpan, Span, list_bounds, name_bounds
+from app.kit.counters.sql import (
+    BucketSpan,
+    Parameter,
+    PreparedSpan,
+    UpperBound,
+    list_bound_names,
+    list_bound_values,
+)
 from app.kit.counters.upkeep import fold_backlog
 
 __all__ = [
     "SOURCES",
-    "Below",
     "Between",
+    "BucketSpan",
     "Cube",
     "Parameter",
     "PreparedSpan",
     "Source",
-    "Span",
+    "UpperBound",
     "build_prepared_total",
     "build_total",
     "count",
     "fold_backlog",
-    "list_bounds",
-    "name_bounds",
+    "list_bound_names",
+    "list_bound_values",
     "select_cells",
     "select_cells_between",
     "select_prepared_cells",

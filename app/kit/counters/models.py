@@ -29,7 +29,7 @@ class Count(TenantModel, db.Base):
 
 
 class CountDelta(db.Base):
-    """A change to a count by one statement, until it is folded into the cells.
+    """A change to a count, made by one statement and not yet folded into the cells.
 
     `xact` is the id of the transaction that made the change.
 
@@ -54,7 +54,7 @@ class CountDelta(db.Base):
 
 
 class CountHorizon(db.Base):
-    """The transaction before which all deltas are folded. The table has one row."""
+    """The id of the transaction before which all deltas are folded. The table has one row."""
 
     __tablename__ = "count_horizon"
     __table_args__ = (CheckConstraint("one", name="one"),)
@@ -77,7 +77,7 @@ class CountSource(db.Base):
 
 
 class CountCube(db.Base):
-    """A cube, with its facets as positions in the facets of its source."""
+    """A cube. Each of its facets is stored as a position in the facets of its source."""
 
     __tablename__ = "count_cubes"
 

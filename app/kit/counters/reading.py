@@ -24,7 +24,13 @@ from sqlalchemy import (
 from app.kit import tenancy
 from app.kit.counters import spans
 from app.kit.counters.sources import Source
-from app.kit.counters.sql import ORGANIZATION_LIST, PreparedSpan, Span, Statement, Where
+from app.kit.counters.sql import (
+    ORGANIZATION_LIST,
+    BucketSpan,
+    PreparedSpan,
+    StatementBuilder,
+    Where,
+)
 from app.kit.periods import Column, within
 
 
@@ -55,7 +61,9 @@ class Between:
         """Return the conditions for rows with `after <= column < before`."""
         return within(self.column, after, before)
 
-    def split(self, unit: int) -> tuple[Span | None, list[tuple[int, list[ColumnElement[bool]]]]]:
+    def split(
+        self, unit: int
+    ) -> tuple[BucketSpan | None, list[tuple[int, list[ColumnElement[bool]]]]]:
         """Split the period into a span of whole buckets and conditions for rows at its edges.
 
         Each condition has a sign: 1 if its rows are added, or -1 if they are in the buckets but not
@@ -79,7 +87,7 @@ class Between:
             is_at_end = self.column == end
             edges.append((1, [*within(self.column, None, self.before), is_at_end]))
             edges.append((-1, [is_at_end]))
-        return Span(self.bucket, first, end), edges
+        return BucketSpan(self.bucket, first, end), edges
 
 
 def select_cells(
@@ -87,7 +95,7 @@ def select_cells(
     shown_facets: Sequence[str],
     where: Where,
     *,
-    span: Span | None = None,
+    span: BucketSpan | None = None,
     organization_id: UUID | None = None,
 ) -> Subquery:
     """Return a subquery for the cells of a source that match `where`.
@@ -109,7 +117,7 @@ def select_prepared_cells(
     """Return the same subquery as `select_cells` for use in a prepared statement.
 
     The prepared statement has the parameter `organization_id`, and the parameters that `where` and
-    the span (`name_bounds`) require. Without `where` and `span`, it reads all cells.
+    the span (`list_bound_names`) require. Without `where` and `span`, it reads all cells.
     """
     return _select_cells(source, shown_facets, where or {}, None, span)
 
@@ -119,9 +127,9 @@ def _select_cells(
     shown_facets: Sequence[str],
     where: Where,
     organization_id: UUID | None,
-    span: Span | PreparedSpan | None,
+    span: BucketSpan | PreparedSpan | None,
 ) -> Subquery:
-    statement = Statement(organization_id)
+    statement = StatementBuilder(organization_id)
     sql = statement.select_cells(source, shown_facets, where, span)
     columns = {**dict.fromkeys(shown_facets, String()), "n": BigInteger(), "total": BigInteger()}
     return statement.as_select(sql, columns).subquery()
@@ -134,7 +142,7 @@ def select_cells_between(
 
     It adds up whole buckets, and counts the rows at the edges of the period one by one.
     """
-    levels = source.find_levels(between.bucket, {*shown_facets, *where}, where)
+    levels = source.find_bucket_cubes(between.bucket, {*shown_facets, *where}, where)
     unit = levels[-1].length if levels else None
     span, edges = between.split(unit or spans.HOUR)
     if unit is None:
@@ -168,7 +176,7 @@ def build_total(
         counted_organization = tenancy.current_organization_id()
     if between is None:
         return _select_sum(source, where, counted_organization, None)
-    levels = source.find_levels(between.bucket, where, where)
+    levels = source.find_bucket_cubes(between.bucket, where, where)
     if not levels:
         return count(between.rows.where(*between.build_conditions(between.after, between.before)))
     span, edges = between.split(levels[-1].length or 0)
@@ -201,9 +209,9 @@ def _select_sum(
     source: Source,
     where: Where,
     organization_id: UUID | Sequence[UUID] | str | None,
-    span: Span | None,
+    span: BucketSpan | None,
 ) -> ColumnElement[int]:
-    statement = Statement(organization_id)
+    statement = StatementBuilder(organization_id)
     cells_sql = statement.select_cells(source, (), where, span)
     sql = f"SELECT CAST(coalesce(sum(n), 0) AS bigint) AS n FROM ({cells_sql}) AS cells"  # noqa: S608
     return statement.as_select(sql, {"n": BigInteger()}).scalar_subquery()

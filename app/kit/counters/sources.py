@@ -17,7 +17,7 @@ class Cube:
     """A set of cells that count the rows of a source by the same facets.
 
     Readers select cells by one value of `key` or by a range of buckets. `bucket` is a facet with a
-    time. Its first `length` characters are the bucket: a month, a day or an hour.
+    time. Its first `length` characters name the bucket: a month, a day or an hour.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Source:
         )
         return next(matching_cubes, None)
 
-    def find_levels(
+    def find_bucket_cubes(
         self,
         bucket: str,
         facets: Collection[str],

@@ -12,7 +12,7 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class BucketRange:
     """Buckets of one level from `first` up to but excluding `end`. None means no bound."""
 
     level: int
@@ -21,7 +21,10 @@ class Range:
 
 
 def format_bucket(at: datetime, level: int) -> str:
-    """Return the name of the bucket that starts at `at`: the first `level` characters in UTC."""
+    """Return the name of the bucket that starts at `at`.
+
+    It consists of the first `level` characters of the time in UTC.
+    """
     utc = at.astimezone(UTC)
     return utc.isoformat()[:level]
 
@@ -47,8 +50,8 @@ def _get_next_start(begin: datetime, level: int) -> datetime:
     return begin + (_DAY if level == DAY else _HOUR)
 
 
-def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -> list[Range]:
-    """Cover a span with ranges of buckets that are as coarse as possible, and return the ranges.
+def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -> list[BucketRange]:
+    """Split a span into ranges of buckets that are as coarse as possible.
 
     `levels` is ordered from coarse to fine. `first` and `end` are start times of buckets of the
     finest level. None means no bound.
@@ -59,7 +62,7 @@ def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -
     if inner_first is not None and inner_end is not None and inner_first >= inner_end:
         return split(finer_levels, first, end) if finer_levels else []
     ranges = [
-        Range(level, _get_bucket_name(inner_first, level), _get_bucket_name(inner_end, level))
+        BucketRange(level, _get_bucket_name(inner_first, level), _get_bucket_name(inner_end, level))
     ]
     if finer_levels and first is not None and first != inner_first:
         ranges += split(finer_levels, first, inner_first)

@@ -18,7 +18,8 @@ from app.kit.counters.sources import Cube, Source, to_facet
 _ORGANIZATION = "organization_id"
 _ORGANIZATIONS = "organization_ids"
 ORGANIZATION_LIST = "several"
-"""A placeholder for a list of organizations that a prepared statement takes as a parameter."""
+"""The argument for `StatementBuilder` if a prepared statement has a parameter for a list of
+organizations."""
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
@@ -28,32 +29,32 @@ class Query(str):
     __slots__ = ()
 
 
-class Below(str):
-    """An exclusive upper bound for a facet, which is compared as text."""
+class UpperBound(str):
+    """An exclusive upper bound for the value of a facet. Values are compared as text."""
 
     __slots__ = ()
 
 
 class Parameter(str):
-    """The name of a prepared statement's parameter, for example for an array of texts."""
+    """The name of a parameter in a prepared statement, for example for an array of strings."""
 
     __slots__ = ()
 
 
 Where = Mapping[str, Any]
 """A mapping from facets to their accepted values: one value, a list of values, a `Query`, a
-`Parameter` or a `Below`."""
-_Filters = Mapping[str, Sequence[str] | Query | Below | Parameter]
+`Parameter` or an `UpperBound`."""
+_Filters = Mapping[str, Sequence[str] | Query | UpperBound | Parameter]
 
 HORIZON = (
     "(SELECT coalesce(max(xact), 0) FROM count_horizon"
     " WHERE xact <= CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint))"
 )
-"""The transaction before which all deltas are folded. A value beyond all transactions, which a
-restored dump may contain, is ignored."""
+"""The SQL expression for the id of the transaction before which all deltas are folded. A restored
+dump may contain an id that is greater than all transaction ids. Such an id is ignored."""
 
 
-class Span(NamedTuple):
+class BucketSpan(NamedTuple):
     """Buckets of a facet from `first` up to but excluding `end`. None means no bound.
 
     `first` and `end` are start times of buckets of the finest cube. If `level` is set, only buckets
@@ -67,7 +68,7 @@ class Span(NamedTuple):
 
 
 class PreparedSpan(NamedTuple):
-    """A span whose bounds are parameters of a prepared statement (see `list_bounds`)."""
+    """A span whose bounds are parameters of a prepared statement (see `list_bound_values`)."""
 
     bucket: str
 
@@ -76,16 +77,16 @@ _MAX_RANGES = 2
 """The maximum number of ranges of one level in a span: before and after the coarser ranges."""
 
 
-def name_bounds(levels: Sequence[int]) -> list[str]:
+def list_bound_names(levels: Sequence[int]) -> list[str]:
     """Return the names of a prepared span's parameters. The type of each parameter is text."""
     parts = [(level, number) for level in levels for number in range(_MAX_RANGES)]
     parts.append((spans.HOUR, _MAX_RANGES))
     return [f"{side}_{level}_{number}" for level, number in parts for side in ("first", "end")]
 
 
-def list_bounds(levels: Sequence[int], first: datetime, end: datetime) -> list[str]:
-    """Return the values of a prepared span's parameters, in the order of `name_bounds`."""
-    bounds = dict.fromkeys(name_bounds(levels), "")
+def list_bound_values(levels: Sequence[int], first: datetime, end: datetime) -> list[str]:
+    """Return the values of a prepared span's parameters, in the order of `list_bound_names`."""
+    bounds = dict.fromkeys(list_bound_names(levels), "")
     ranges = spans.split(levels, first, end)
     for level in levels:
         for number, bucket_range in enumerate(
@@ -98,8 +99,8 @@ def list_bounds(levels: Sequence[int], first: datetime, end: datetime) -> list[s
     return list(bounds.values())
 
 
-class Statement:
-    """A builder of SQL and its parameters, for one or several organizations.
+class StatementBuilder:
+    """Builds SQL and its parameters, for one or several organizations.
 
     If `organization_id` is None, it builds a prepared statement with the parameter
     `organization_id`. If it is ORGANIZATION_LIST, the parameter is `organization_ids`.
@@ -142,7 +143,7 @@ class Statement:
         source: Source,
         shown_facets: Sequence[str],
         where: Where,
-        span: Span | PreparedSpan | None,
+        span: BucketSpan | PreparedSpan | None,
     ) -> str:
         """Return a SELECT with the columns `shown_facets`, `n` and `total`.
 
@@ -157,11 +158,11 @@ class Statement:
                 raise LookupError(f"{source.name} by {sorted(needed_facets)}")
             parts.append(self._select_cube(cube, shown_facets, filters, ()))
         else:
-            level = span.level if isinstance(span, Span) else None
-            levels = source.find_levels(span.bucket, needed_facets, filters, level)
+            level = span.level if isinstance(span, BucketSpan) else None
+            levels = source.find_bucket_cubes(span.bucket, needed_facets, filters, level)
             if not levels:
                 raise LookupError(f"{source.name} by {sorted(needed_facets)} and {span.bucket}")
-            ranges = _split([cube.length or 0 for cube in levels], span)
+            ranges = _split_span([cube.length or 0 for cube in levels], span)
             for cube in levels:
                 cube_ranges = [part for part in ranges if part.level == cube.length]
                 if isinstance(span, PreparedSpan):
@@ -180,7 +181,7 @@ class Statement:
         cube: Cube,
         shown_facets: Sequence[str],
         filters: _Filters,
-        ranges: Sequence[spans.Range],
+        ranges: Sequence[spans.BucketRange],
     ) -> str:
         columns = {
             name: f"facets[{position}]" for position, name in enumerate(cube.facets, start=1)
@@ -202,7 +203,7 @@ class Statement:
         source: Source,
         shown_facets: Sequence[str],
         filters: _Filters,
-        span: Span | PreparedSpan | None,
+        span: BucketSpan | PreparedSpan | None,
     ) -> str:
         columns = {
             name: f"facets[{position}]" for position, name in enumerate(source.facets, start=1)
@@ -214,10 +215,10 @@ class Statement:
         ]
         if span is not None:
             bucket = columns[span.bucket]
-            level = span.level if isinstance(span, Span) else None
+            level = span.level if isinstance(span, BucketSpan) else None
             columns[span.bucket] = f"left({bucket}, {level or spans.HOUR})"
             conditions.append(f"{bucket} <> ''")
-            for operator, at in zip((">=", "<"), _get_hours(span), strict=True):
+            for operator, at in zip((">=", "<"), _get_hour_bounds(span), strict=True):
                 if at is not None:
                     conditions.append(f"{bucket} {operator} {self._bind(at)}")
         return self._select("count_deltas", columns, shown_facets, filters, conditions)
@@ -236,7 +237,7 @@ class Statement:
             elif isinstance(values, Parameter):
                 self._parameters.add(values)
                 conditions.append(f"{columns[name]} = ANY (CAST(:{values} AS text[]))")
-            elif isinstance(values, Below):
+            elif isinstance(values, UpperBound):
                 conditions.append(f"{columns[name]} < {self.add(str(values))}")
             elif len(values) == 1:
                 conditions.append(f"{columns[name]} = {self.add(values[0])}")
@@ -246,7 +247,7 @@ class Statement:
         facets = "".join(f'{columns[name]} COLLATE "default" AS {name}, ' for name in shown_facets)
         return f"SELECT {facets}n, total FROM {table} WHERE {' AND '.join(conditions)}"  # noqa: S608 - consists of constants
 
-    def _build_range_condition(self, buckets: spans.Range) -> str:
+    def _build_range_condition(self, buckets: spans.BucketRange) -> str:
         bounds = ["bucket > ''"]
         for operator, at in ((">=", buckets.first), ("<", buckets.end)):
             if at is not None:
@@ -267,18 +268,20 @@ class Statement:
         return f":{name}"
 
 
-def _split(levels: Sequence[int], span: Span | PreparedSpan) -> list[spans.Range]:
-    if isinstance(span, Span):
+def _split_span(levels: Sequence[int], span: BucketSpan | PreparedSpan) -> list[spans.BucketRange]:
+    if isinstance(span, BucketSpan):
         return spans.split(levels, span.first, span.end)
     return [
-        spans.Range(level, Parameter(f"first_{level}_{number}"), Parameter(f"end_{level}_{number}"))
+        spans.BucketRange(
+            level, Parameter(f"first_{level}_{number}"), Parameter(f"end_{level}_{number}")
+        )
         for level in levels
         for number in range(_MAX_RANGES)
     ]
 
 
-def _get_hours(span: Span | PreparedSpan) -> Sequence[str | None]:
-    """Return the first hour of a span, and the end of its last hour."""
+def _get_hour_bounds(span: BucketSpan | PreparedSpan) -> Sequence[str | None]:
+    """Return the names of the first hour in a span, and of the first hour after it."""
     if isinstance(span, PreparedSpan):
         return [Parameter(f"{side}_{spans.HOUR}_{_MAX_RANGES}") for side in ("first", "end")]
     return [
@@ -286,7 +289,7 @@ def _get_hours(span: Span | PreparedSpan) -> Sequence[str | None]:
     ]
 
 
-def _to_facets(value: object) -> Sequence[str] | Query | Below | Parameter:
-    if isinstance(value, Query | Below | Parameter):
+def _to_facets(value: object) -> Sequence[str] | Query | UpperBound | Parameter:
+    if isinstance(value, Query | UpperBound | Parameter):
         return value
     return [to_facet(item) for item in (value if isinstance(value, list | tuple) else [value])]

@@ -56,7 +56,7 @@ class Difference:
 
 
 def fold(checkpoint: Callable[[], None]) -> int:
-    """Fold all deltas in batches, and return how many were folded. `checkpoint` commits."""
+    """Fold all deltas in batches, and return how many deltas were folded. `checkpoint` commits."""
     folded = 0
     while True:
         with tenancy.across_organizations(reason=_REASON):
@@ -112,7 +112,7 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
 
 
 def repair(organization_id: UUID, source: str) -> int:
-    """Correct the cells of one source of an organization, and return the number of wrong cells.
+    """Repair an organization's wrong cells for one source, and return how many were wrong.
 
     Folding is blocked until the caller commits.
     """

@@ -1,4 +1,4 @@
-"""The connection class of the pools. Another thread can shut down such a connection."""
+"""The connection class of the pools. Any thread can shut down a connection of this class."""
 
 import os
 import select
@@ -13,7 +13,7 @@ from psycopg2 import extensions
 class Watcher(Protocol):
     """The methods of the guard that connections call."""
 
-    def connecting(self, dsn: str) -> AbstractContextManager[None]:
+    def watch_connecting(self, dsn: str) -> AbstractContextManager[None]:
         """Watch an attempt to connect.
 
         Raises OperationalError if the database is known to be unreachable.
@@ -27,14 +27,14 @@ class Watcher(Protocol):
 
 
 class Connection(extensions.connection):
-    """A connection that its guard watches.
+    """A database connection that a guard watches.
 
     It keeps a duplicate of the socket's file descriptor. libpq may close its own descriptor at any
     time, and the number may then be reused for a file that must not be shut down.
     """
 
     def __init__(self, guard: Watcher, dsn: str, **options: Any) -> None:
-        with guard.connecting(dsn):
+        with guard.watch_connecting(dsn):
             super().__init__(dsn, **options)
         self._guard = guard
         descriptor = os.dup(self.fileno())

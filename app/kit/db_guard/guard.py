@@ -1,10 +1,10 @@
 """A circuit breaker for a database that does not respond.
 
 A thread checks the connections of the process. When a statement or an attempt to connect takes
-long, the thread sends `SELECT 1` on its own connection. Without a response in time, the circuit
-opens: all sockets are shut down, so that waiting threads get an error immediately, and new
+long, the thread sends `SELECT 1` on its own connection. If there is no response in time, the
+circuit opens: all sockets are shut down, so that waiting threads get an error immediately, and new
 connections are refused. The thread then tries to connect, and the first success closes the circuit.
-There is no extra work per statement.
+The guard adds no work to a statement.
 """
 
 import os
@@ -21,7 +21,7 @@ from psycopg2.extensions import make_dsn
 from app.kit import metrics
 from app.kit.db_guard.connections import Connection
 from app.kit.db_guard.deadlines import CONNECT_SECONDS
-from app.kit.db_guard.probe import Answer, Probe
+from app.kit.db_guard.probe import Probe, ProbeResult
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -74,7 +74,7 @@ class Guard:
         return self._is_open
 
     @contextmanager
-    def connecting(self, dsn: str) -> Iterator[None]:
+    def watch_connecting(self, dsn: str) -> Iterator[None]:
         """Watch an attempt to connect.
 
         Raises OperationalError if the database is known to be unreachable, or if the last attempt
@@ -145,7 +145,7 @@ class Guard:
                 log.exception("database.guard_failed")
 
     def _find_suspect(self) -> Connection | None:
-        """Return a connection that is waiting for the server now, as at the previous check.
+        """Return a connection that is waiting for the server now and was at the previous check.
 
         After an attempt to connect timed out, return any connection. Return None if no connection
         needs to be checked.
@@ -167,11 +167,11 @@ class Guard:
     def _probe_server(self, suspect: Connection) -> None:
         if self._probe is None:
             self._probe = Probe(_build_dsn(self._dsn, suspect))
-        answer = self._probe.ask(PROBE_SECONDS)
+        result = self._probe.run(PROBE_SECONDS)
         self._probe_used_at = time.monotonic()
-        if answer is Answer.NONE:
+        if result is ProbeResult.NONE:
             self._open_circuit()
-        elif answer is Answer.REFUSED:
+        elif result is ProbeResult.REFUSED:
             self._probe = None
 
     def _stop_if_idle(self) -> bool:
@@ -216,7 +216,7 @@ class Guard:
 
 
 def _build_dsn(dsn: str, connection: Connection) -> str:
-    """Return `dsn`, which may list several servers, limited to the server that is in use."""
+    """Return `dsn` with only the server that `connection` uses. `dsn` may list several servers."""
     server = {"host": connection.info.host, "port": connection.info.port}
     return str(make_dsn(dsn, application_name=_APPLICATION_NAME, **server))
 

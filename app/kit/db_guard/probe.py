@@ -11,7 +11,7 @@ from psycopg2 import extensions
 _EVENTS = {extensions.POLL_READ: select.POLLIN, extensions.POLL_WRITE: select.POLLOUT}
 
 
-class Answer(Enum):
+class ProbeResult(Enum):
     """The result of a probe. REFUSED means that the server does not hang but returned an error."""
 
     OK = "ok"
@@ -20,23 +20,23 @@ class Answer(Enum):
 
 
 class Probe:
-    """Sends `SELECT 1` to one server, over a connection that it keeps. It is not thread-safe."""
+    """A health check that sends `SELECT 1` over a persistent connection. It is not thread-safe."""
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._connection: extensions.connection | None = None
 
-    def ask(self, seconds: float) -> Answer:
-        """Send `SELECT 1`, and wait at most `seconds` for the result."""
+    def run(self, seconds: float) -> ProbeResult:
+        """Run the probe: send `SELECT 1`, and wait at most `seconds` for the result."""
         deadline = time.monotonic() + seconds
         had_connection = self._connection is not None
-        answer = self._run_query(deadline)
-        if answer is Answer.REFUSED and had_connection:
+        result = self._run_query(deadline)
+        if result is ProbeResult.REFUSED and had_connection:
             # The kept connection may have been closed. Try a new connection.
-            answer = self._run_query(deadline)
-        return answer
+            result = self._run_query(deadline)
+        return result
 
-    def _run_query(self, deadline: float) -> Answer:
+    def _run_query(self, deadline: float) -> ProbeResult:
         try:
             connection = self._connection
             if connection is None:
@@ -48,11 +48,11 @@ class Probe:
             cursor.close()
         except TimeoutError:
             self.close()
-            return Answer.NONE
+            return ProbeResult.NONE
         except psycopg2.Error:
             self.close()
-            return Answer.REFUSED
-        return Answer.OK
+            return ProbeResult.REFUSED
+        return ProbeResult.OK
 
     def close(self) -> None:
         """Close the connection. The next probe opens a new one."""

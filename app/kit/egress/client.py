@@ -15,7 +15,7 @@ from requests.exceptions import RequestException
 
 from app.kit import release
 from app.kit.egress.connections import GuardedAdapter, build_tls_context, check_target
-from app.kit.egress.outcome import ErrorKind, Outcome, classify
+from app.kit.egress.outcome import ErrorKind, RequestOutcome, classify
 from app.kit.egress.policy import EgressRefused, Policy
 from app.kit.egress.resolve import ResolutionFailed, resolve
 from app.kit.egress.sockets import Call, calling, connect
@@ -44,8 +44,10 @@ class _ReceivedResponse:
     def is_success(self) -> bool:
         return (self.status_code or 0) // 100 == 2  # noqa: PLR2004
 
-    def build_outcome(self, seconds: float, error: str | None, kind: ErrorKind | None) -> Outcome:
-        return Outcome(
+    def build_outcome(
+        self, seconds: float, error: str | None, kind: ErrorKind | None
+    ) -> RequestOutcome:
+        return RequestOutcome(
             status_code=self.status_code,
             headers=self.headers,
             body=self.body,
@@ -56,7 +58,7 @@ class _ReceivedResponse:
 
 
 class Egress:
-    """A client that connects only to addresses that the policy allows.
+    """An HTTP client that connects only to addresses that the policy allows.
 
     All threads share its pooled connections. After a fork, the child opens new connections.
 
@@ -86,7 +88,7 @@ class Egress:
         Args:
             host: name or address of the host.
             port: port to connect to.
-            timeout: limit of the DNS lookup in seconds.
+            timeout: timeout in seconds for the DNS lookup.
 
         Raises:
             EgressRefused: the host has no address, or has an address that is not allowed.
@@ -103,8 +105,8 @@ class Egress:
         Args:
             host: name or address of the host.
             port: port to connect to.
-            timeout: limit in seconds of the DNS lookup and the connection together. It is also the
-                timeout of the socket.
+            timeout: timeout in seconds for the DNS lookup and the connection together, and then
+                for each operation of the socket.
 
         Raises:
             EgressRefused: the host has no address, or has an address that is not allowed.
@@ -128,7 +130,7 @@ class Egress:
         max_response_bytes: int = 16_384,
         success_body_seconds: float = inf,
         repeatable: bool = True,
-    ) -> Outcome:
+    ) -> RequestOutcome:
         """Send one request and return its outcome. Redirects are not followed.
 
         `deadline` limits the whole request in seconds, including the DNS lookup. The response body
@@ -147,7 +149,7 @@ class Egress:
         max_bytes = max_response_bytes * _FRAME_FACTOR + _HEADER_BYTES
         call = Call(self.policy, started_at + deadline, max_bytes, repeatable)
         try:
-            response = self._open(prepared, url, call, received)
+            response = self._send_request(prepared, url, call, received)
             if received.is_success:
                 call.shorten_deadline(success_body_seconds)
             _read_body(response, call, max_response_bytes, received)
@@ -161,12 +163,13 @@ class Egress:
     ) -> requests.Session:
         """Return a `requests` session with the same policy, for libraries that need a session.
 
-        Its requests raise `EgressRefused` or the exceptions of `requests`. It follows no redirects,
-        keeps no cookies and decompresses nothing.
+        Its requests raise `EgressRefused` or exceptions from `requests`. The session follows no
+        redirects, keeps no cookies and decompresses nothing.
 
         Args:
-            deadline: limit in seconds for a request and its response; may be infinite.
-            max_response_bytes: size above which a response fails.
+            deadline: timeout in seconds for a request and its response; may be infinite.
+            max_response_bytes: maximum size of a response in bytes. A larger response raises an
+                exception.
         """
         session = _Session()
 
@@ -185,18 +188,18 @@ class Egress:
             self._pooled = (os.getpid(), adapter)
         return adapter
 
-    def _open(
+    def _send_request(
         self, prepared: PreparedRequest, url: str, call: Call, received: _ReceivedResponse
     ) -> Response:
         """Send the request, and read the status and the headers of the response."""
         check_target(self.policy, url)
         prepared.prepare_url(url, None)
-        response = self._send(prepared, call)
+        response = self._send_with_retry(prepared, call)
         received.status_code = response.status_code
         received.headers = {name.lower(): value for name, value in response.headers.items()}
         return response
 
-    def _send(self, prepared: PreparedRequest, call: Call) -> Response:
+    def _send_with_retry(self, prepared: PreparedRequest, call: Call) -> Response:
         adapter = self._adapter
         try:
             return adapter.send_call(prepared, call, timeout=call.remaining())
@@ -236,7 +239,7 @@ def _prepare_request(method: str, headers: Mapping[str, str], body: bytes) -> Pr
 
 
 def _read_body(response: Response, call: Call, limit: int, received: _ReceivedResponse) -> None:
-    """Read up to `limit` bytes of the body. The connection is reused only after a complete body."""
+    """Read at most `limit` bytes of the body. The connection is closed if the body is longer."""
     with calling(call):
         try:
             # The read after the last bytes raises if the body is incomplete.

@@ -21,14 +21,14 @@ from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from app.kit.egress.policy import EgressRefused, Policy
 from app.kit.egress.resolve import Endpoint, ResolutionFailed, resolve
-from app.kit.egress.sockets import Call, CallSocket, CallSSLSocket, calling, current_call
+from app.kit.egress.sockets import Call, CallSocket, CallSSLSocket, calling, get_current_call
 
 if TYPE_CHECKING:
     from urllib3._base_connection import BaseHTTPConnection
 
 Timeout = float | tuple[float, float] | tuple[float, None]
-"""The timeout in seconds for both connecting and reading, or one for each."""
-# The limit of a DNS lookup if neither deadline nor timeout is shorter.
+"""One timeout in seconds for both connecting and reading, or a timeout for each."""
+# The timeout in seconds for a DNS lookup, unless the deadline or the timeout is shorter.
 _LOOKUP_SECONDS = 10.0
 _TIMEOUTS = (10.0, 60.0)
 _MAX_URL_LENGTH = 2048
@@ -44,7 +44,7 @@ class _GuardedConnection(HTTPConnection):
     """The `monotonic()` time at which the connection was returned to its pool."""
 
     def _new_conn(self) -> CallSocket:
-        call = current_call()
+        call = get_current_call()
         self._was_used = False
         endpoints = resolve(
             call.policy, self._dns_host, self.port, min(call.remaining(), _LOOKUP_SECONDS)
@@ -79,7 +79,7 @@ class _GuardedConnection(HTTPConnection):
         return connection
 
     def request(self, *args: Any, **kwargs: Any) -> None:
-        call = current_call()
+        call = get_current_call()
         if self.sock is not None and self._was_used:
             if call.may_reuse(monotonic() - self.idle_since):
                 call.uses_pooled_connection = True
@@ -169,7 +169,7 @@ class GuardedAdapter(HTTPAdapter):
         *_: object,
         **__: object,
     ) -> Response:
-        """Send a request from a session, never through a proxy. Certificates are always verified.
+        """Send a request from a session, never through a proxy, and always verify certificates.
 
         The body may be an iterator of short chunks if the request has a `Content-Length`. The
         deadline includes sending the body, and the read timeout also applies to each chunk.
@@ -193,14 +193,14 @@ class GuardedAdapter(HTTPAdapter):
         check_target(call.policy, request.url or "")
         with calling(call):
             response = super().send(request, stream=True, timeout=timeout, verify=True)
-        # Never decompress: the request accepts no compression, so it may be a decompression bomb.
+        # Never decompress. The request accepts no compression, so this may be a decompression bomb.
         response.raw.headers.discard("Content-Encoding")
         return response
 
 
 @lru_cache(maxsize=2048)
 def check_target(policy: Policy, url: str) -> tuple[str, int]:
-    """Return the host and the port of a URL, as `requests` parses it.
+    """Check a URL, and return its host and port as `requests` parses them.
 
     Raises:
         EgressRefused: the URL is malformed or not allowed. The addresses of the host are not

@@ -1,4 +1,4 @@
-"""Guarded connections for engines, which cannot access the settings and the policy."""
+"""Guarded connections for engines, which have no access to the settings or the policy."""
 
 import socket
 from collections.abc import Callable
@@ -14,8 +14,8 @@ class GuardedNetwork:
 
     Args:
         egress: the client that opens the connections.
-        build_error: takes the reason why a connection is refused, and returns the exception that
-            the engine raises.
+        build_error: function that receives the reason why a connection is refused, and returns
+            the exception to raise.
     """
 
     def __init__(self, egress: Egress, build_error: Callable[[str], Exception]) -> None:

@@ -25,8 +25,8 @@ class ErrorKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The response to a request, or the reason for its failure.
+class RequestOutcome:
+    """The outcome of a request: the response, or the reason for the failure.
 
     `status_code` is None if no status line was received. If `status_code` and `error` are both set,
     the response was interrupted after its headers. Names in `headers` are in lower case. `body` is
@@ -67,7 +67,7 @@ _TIMEOUTS = (
 
 
 def classify(error: BaseException) -> Failure:
-    """Return an error kind and a message for an exception, considering its causes."""
+    """Classify an exception by its type and causes, and return an error kind and a message."""
     chain = _list_causes(error)
     for match_failure in (_match_specific, _match_timeout, _match_layer):
         for cause in chain:

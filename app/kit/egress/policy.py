@@ -1,4 +1,4 @@
-"""The policy for outbound requests: which addresses may be reached.
+"""The policy for outbound requests: the addresses that they may reach.
 
 This module does not use `ipaddress.is_global`, which also accepts translated addresses.
 
@@ -81,7 +81,7 @@ class EgressRefused(Exception):  # noqa: N818 - names what happened
 
 @dataclass(frozen=True)
 class Policy:
-    """The rules that decide which outbound requests are allowed.
+    """The rules that determine which outbound requests are allowed.
 
     Attributes:
         allowed_networks: networks that are allowed although they are not public.

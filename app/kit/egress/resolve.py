@@ -48,7 +48,7 @@ def resolve(policy: Policy, host: str, port: int, timeout: float) -> list[Endpoi
         policy: the allowed addresses.
         host: name or address of the host.
         port: port to connect to.
-        timeout: limit of the lookup in seconds.
+        timeout: timeout in seconds for the lookup.
 
     Raises:
         EgressRefused: one of the addresses is not allowed.

@@ -28,7 +28,7 @@ twice. It is shorter than the keep-alive timeout of all known servers."""
 class ResponseTooLarge(HTTPException):
     """The response exceeds the size limit of the call.
 
-    The HTTP libraries treat an HTTPException as an error of the server.
+    This is an HTTPException, because the HTTP libraries treat it as an error of the server.
     """
 
 
@@ -112,7 +112,7 @@ class _Current(threading.local):
 _current = _Current()
 
 
-def current_call() -> Call:
+def get_current_call() -> Call:
     """Return the current call of this thread.
 
     Raises:
@@ -186,7 +186,7 @@ class CallSSLSocket(ssl.SSLSocket):
     call: Call | None = None
 
     def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002 - the signature of ssl
-        current_call().set_timeout(self)
+        get_current_call().set_timeout(self)
         super().do_handshake(block)
 
     def recv_into(

@@ -1,11 +1,11 @@
-"""Emails, which are rendered from templates and queued in the caller's transaction.
+"""Emails. They are rendered from templates, and queued in the caller's transaction.
 
 `templates` reads the templates, `layout` renders an email as text and HTML, and `sending` queues
-and sends emails. `messages` renders notifications, and `phrases` reads texts for web pages.
+and sends emails. `messages` renders notifications, and `phrases` reads phrases for web pages.
 """
 
-from app.kit.emails.layout import Rendered
+from app.kit.emails.layout import RenderedEmail
 from app.kit.emails.messages import Message, Messages
 from app.kit.emails.sending import FOLDERS, Email, Emails
 
-__all__ = ["FOLDERS", "Email", "Emails", "Message", "Messages", "Rendered"]
+__all__ = ["FOLDERS", "Email", "Emails", "Message", "Messages", "RenderedEmail"]

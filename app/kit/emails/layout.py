@@ -28,7 +28,7 @@ Values = Mapping[str, str | int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedEmail:
     """A rendered email; `language` is the language of the template that was used."""
 
     subject: str
@@ -47,17 +47,17 @@ def _load_page() -> Template:
 
 
 @cache
-def load_layout_texts() -> dict[str, dict[str, str]]:
-    """Return the texts around the content of every email, by language tag in lower case."""
+def load_layout_phrases() -> dict[str, dict[str, str]]:
+    """Load the phrases around the content of every email, by language tag in lower case."""
     return {
         path.stem.lower(): tomllib.loads(path.read_text(encoding="utf-8"))["layout"]
         for path in sorted(_FOLDER.glob("*.toml"))
     }
 
 
-def _find_layout_texts(language: str) -> dict[str, str]:
-    texts = load_layout_texts()
-    return next(texts[tag] for tag in list_fallback_languages(language) if tag in texts)
+def _find_layout_phrases(language: str) -> dict[str, str]:
+    phrases = load_layout_phrases()
+    return next(phrases[tag] for tag in list_fallback_languages(language) if tag in phrases)
 
 
 def _remove_control_characters(value: object) -> str:
@@ -107,7 +107,7 @@ def render(
     public_url: str,
     service: str,
     pages_url: str | None = None,
-) -> Rendered:
+) -> RenderedEmail:
     """Render an email by inserting `values` into its template.
 
     The value `link` is a URL, a path under `pages_url` (default: `public_url`), or None. The value
@@ -120,10 +120,10 @@ def render(
     link = page_url if template.action else ""
     token = "" if "token" in template.names else texts.get("token", "")
     unsubscribe = _build_link(texts.get("unsubscribe", ""), public_url)
-    layout_texts = _find_layout_texts(template.language)
+    layout_phrases = _find_layout_phrases(template.language)
     subject = _render_subject(template, texts)
     paragraphs = [_insert_values(parts, texts) for parts in template.paragraphs]
-    footer = _insert_footer(layout_texts["footer"], service, public_url)
+    footer = _render_footer(layout_phrases["footer"], service, public_url)
     context: dict[str, Any] = {
         "language": template.language,
         "direction": get_text_direction(template.language),
@@ -133,30 +133,30 @@ def render(
         "link": link,
         "token": token,
         "unsubscribe": unsubscribe,
-        "words": layout_texts,
+        "words": layout_phrases,
         "footer": footer,
     }
     html = _load_page().render(context)
-    return Rendered(subject, _render_plain_text(context), html, template.language)
+    return RenderedEmail(subject, _render_plain_text(context), html, template.language)
 
 
 def _render_plain_text(context: Mapping[str, Any]) -> str:
     """Return the plain text of an email. `context` is also the context of the HTML template."""
-    layout_texts = context["words"]
-    labeled_texts = (
+    layout_phrases = context["words"]
+    labeled_values = (
         (f"{context['action']}:", context["link"]),
-        (layout_texts["token"], context["token"]),
-        (f"{layout_texts['unsubscribe']}:", context["unsubscribe"]),
+        (layout_phrases["token"], context["token"]),
+        (f"{layout_phrases['unsubscribe']}:", context["unsubscribe"]),
     )
     blocks = [
         *map(_join_parts, context["paragraphs"]),
-        *(f"{label}\n{text}" for label, text in labeled_texts if text),
+        *(f"{label}\n{text}" for label, text in labeled_values if text),
         f"-- \n{_join_parts(context['footer'])}\n",
     ]
     return "\n\n".join(blocks)
 
 
-def _insert_footer(footer: str, service: str, address: str) -> list[Part]:
+def _render_footer(footer: str, service: str, address: str) -> list[Part]:
     return _insert_values(parse_phrase(footer), {"service": service, "address": address})
 
 

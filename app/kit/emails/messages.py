@@ -1,4 +1,4 @@
-"""Short messages with a title and a body, rendered in the language of their reader.
+"""Short messages with a title and a body, rendered in the reader's language.
 
 Message templates have the same file format as email templates. If the text depends on a number, a
 message has one table for each plural category (CLDR) of its language: `assigned_one`,
@@ -34,7 +34,7 @@ class Message:
 
 
 class Messages:
-    """The message templates in a folder: `Messages(Path(__file__).parent / "messages")`."""
+    """The message templates in a folder, for example `Path(__file__).parent / "messages"`."""
 
     def __init__(self, folder: Path) -> None:
         self.templates = TextTemplates(folder)
@@ -73,7 +73,7 @@ class Messages:
 
     def _find_template(self, name: str, locale: str, count: int | None) -> TextTemplate:
         for language in list_fallback_languages(locale):
-            templates = self.templates.languages.get(language, {})
+            templates = self.templates.templates_by_language.get(language, {})
             for key in _list_template_names(name, language, count):
                 if key in templates:
                     return templates[key]

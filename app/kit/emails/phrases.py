@@ -1,4 +1,4 @@
-"""Texts for web pages, in one TOML file per language.
+"""Phrases for web pages, in one TOML file per language.
 
 A phrase is identified by its table and its name.
 """
@@ -21,7 +21,7 @@ _MAX_TAG_LENGTH = 35
 
 
 class Phrases:
-    """The phrases in a folder: `Phrases(Path(__file__).parent / "words")`.
+    """The phrases in a folder, for example `Path(__file__).parent / "words"`.
 
     Files are named by language tag (`en.toml`, `pt-BR.toml`). `{name}` is a placeholder.
     """
@@ -30,7 +30,7 @@ class Phrases:
         self.folder = folder
 
     @cached_property
-    def languages(self) -> dict[str, dict[str, tuple[Part, ...]]]:
+    def phrases_by_language(self) -> dict[str, dict[str, tuple[Part, ...]]]:
         """Return the phrases by language tag in lower case, then by `table.name`.
 
         Raises TemplateError.
@@ -58,7 +58,7 @@ class Phrases:
     def find(self, key: str, locale: str) -> tuple[Part, ...]:
         """Return the phrase `table.name` in the closest language. Raises TemplateError."""
         for language in list_fallback_languages(locale):
-            phrase = self.languages.get(language, {}).get(key)
+            phrase = self.phrases_by_language.get(language, {}).get(key)
             if phrase is not None:
                 return phrase
         raise TemplateError(f"{self.folder} has no phrase {key}")

@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import text
 
 from app.kit import container, db, jobs, tenancy
-from app.kit.emails.layout import Rendered, Values, render
+from app.kit.emails.layout import RenderedEmail, Values, render
 from app.kit.emails.templates import DEFAULT_LANGUAGE, TemplateError, TextTemplate, TextTemplates
 from app.kit.ids import uuid7
 from app.kit.jobs import Job
@@ -25,7 +25,8 @@ MAX_ATTEMPTS = 30
 _APP = Path(__file__).parents[2]
 
 FOLDERS: dict[str, "Emails"] = {}
-"""All folders with email templates, by path within the application. Queued jobs store the path."""
+"""The email templates of all features, by folder path within the application. Queued jobs store the
+path."""
 
 # This runs when the job is done, so that addresses and tokens are not kept longer than necessary.
 _REMOVE_SECRETS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
@@ -44,11 +45,11 @@ class Email:
 
 
 class Emails:
-    """The email templates of a feature: `Emails(Path(__file__).parent / "letters")`.
+    """The email templates of a feature in a folder, such as `Path(__file__).parent / "letters"`.
 
-    Create it at import. `folder` is a folder in the application with `en.toml` and a file for each
-    other language. Use the queue `bulk_mail` for emails that a user can trigger in large numbers.
-    They then cannot delay emails that a person is waiting for.
+    Create the object at import time. `folder` is a folder in the application with `en.toml` and a
+    file for each other language. Use the queue `bulk_mail` for emails that a user can trigger in
+    large numbers. They then cannot delay emails that a person is waiting for.
     """
 
     def __init__(self, folder: Path, *, queue: str = "mail") -> None:
@@ -68,7 +69,7 @@ class Emails:
         organization_id: UUID | None = None,
         message_id: str | None = None,
     ) -> None:
-        """Queue the email `name` in the running transaction. A worker sends it later.
+        """Queue an email in the running transaction. A worker sends it later.
 
         Args:
             name: the name of the template.
@@ -77,8 +78,8 @@ class Emails:
             values: the values of all placeholders. `link` is a URL, a path from `app.kit.links`, or
                 None if there is no page to open. `token` is shown to API users. `unsubscribe` is
                 the URL for the headers of RFC 8058.
-            organization_id: the organization of the email. If the organization is erased first, the
-                email is not sent.
+            organization_id: the organization that the email belongs to. If the organization is
+                erased first, the email is not sent.
             message_id: the message id; by default, a new one is generated.
 
         Raises:
@@ -117,8 +118,8 @@ class Emails:
             raise TemplateError(f"{name} requires values for {', '.join(sorted(missing_names))}")
         return template
 
-    def render(self, name: str, locale: str, values: Values) -> Rendered:
-        """Render the email `name` for a reader with this locale. Raises TemplateError."""
+    def render(self, name: str, locale: str, values: Values) -> RenderedEmail:
+        """Render the template `name` for a reader with this locale. Raises TemplateError."""
         self._check_values(name, values)
         settings = container.settings()
         return render(

@@ -1,4 +1,4 @@
-"""Email templates: one TOML file per language, and the selection of the reader's language.
+"""Email templates in one TOML file per language, and the choice of the reader's language.
 
 An email is a table: `subject` (one line), `text` (paragraphs, separated by empty lines) and, if
 there is a page to open, `action`, the label of the button that leads to the value `link`. `{name}`
@@ -33,7 +33,7 @@ class Part:
 
 
 def parse_phrase(text: str) -> tuple[Part, ...]:
-    """Split a text at its placeholders. Raises TemplateError on a stray brace."""
+    """Parse a phrase into literal text and placeholders. Raises TemplateError on a stray brace."""
     parts, end = [], 0
     for match in _PLACEHOLDER.finditer(text):
         parts += [Part(text[end : match.start()]), Part(match[1], value=True)]
@@ -85,23 +85,23 @@ class TextTemplates:
         self.folder = folder
 
     @cached_property
-    def languages(self) -> dict[str, dict[str, TextTemplate]]:
+    def templates_by_language(self) -> dict[str, dict[str, TextTemplate]]:
         """Return the templates by language tag in lower case, then by name.
 
         Raises TemplateError.
         """
-        languages: dict[str, dict[str, TextTemplate]] = {}
+        templates: dict[str, dict[str, TextTemplate]] = {}
         for path in sorted(self.folder.glob("*.toml")):
             try:
                 tables = tomllib.loads(path.read_text(encoding="utf-8"))
             except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
                 raise TemplateError(f"{path.name}: {error}") from None
-            languages[path.stem.lower()] = {
+            templates[path.stem.lower()] = {
                 name: _parse_template(path.stem, name, table) for name, table in tables.items()
             }
-        if DEFAULT_LANGUAGE not in languages:
+        if DEFAULT_LANGUAGE not in templates:
             raise TemplateError(f"{self.folder} has no {DEFAULT_LANGUAGE}.toml")
-        return languages
+        return templates
 
     def find(self, name: str, locale: str) -> TextTemplate:
         """Return the template for a reader with this locale.
@@ -109,7 +109,7 @@ class TextTemplates:
         Raises TemplateError if there is no template `name`.
         """
         for language in list_fallback_languages(locale):
-            template = self.languages.get(language, {}).get(name)
+            template = self.templates_by_language.get(language, {}).get(name)
             if template is not None:
                 return template
         raise TemplateError(f"{self.folder} has no template {name}")

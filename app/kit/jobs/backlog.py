@@ -7,7 +7,7 @@ from sqlalchemy import text
 from app.kit import container, db, metrics, tenancy
 from app.kit.jobs import handlers
 from app.kit.jobs.claims import IS_DUE
-from app.kit.jobs.queues import QUEUES, list_served
+from app.kit.jobs.queues import QUEUES, list_served_queues
 
 MAX_COUNTED_JOBS = 100_000
 """The maximum number of due jobs that are counted in a queue, so that metrics are read fast."""
@@ -43,7 +43,7 @@ def read() -> list[Backlog]:
     """Return the backlog of every queue that this deployment serves."""
     with tenancy.across_organizations(reason="the operator monitors every organization's work"):
         outbound = container.settings().outbound
-        names = [queue.name for queue in list_served(outbound=outbound)]
+        names = [queue.name for queue in list_served_queues(outbound=outbound)]
         rows = db.session().execute(_READ, {"queues": names, "counted": MAX_COUNTED_JOBS}).all()
         sources = [(s, s.depth()) for s in handlers.SOURCES if outbound]
     jobs = [Backlog(r.queue, r.depth, float(r.age), QUEUES[r.queue].late_after) for r in rows]

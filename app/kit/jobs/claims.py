@@ -20,16 +20,16 @@ LEASE_SECONDS = 30
 """The duration of a lease in seconds. `leases` renews the lease while the job is running."""
 MAX_BATCH_SIZE = 100
 """The maximum number of jobs in a batch."""
-FAULTS_IN_BATCH = 3
-"""The number of consecutive faults from which a job runs alone, because it may cause the faults."""
+FAULTS_BEFORE_ISOLATION = 3
+"""The number of consecutive faults after which a job runs alone, because it may be the cause."""
 FAIRNESS_KEY = """(
 CASE
     WHEN organization_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE organization_id
 END)"""
-"""The SQL expression for a job's fairness key, by which a queue serves jobs in round-robin order.
+"""The SQL expression for a job's fairness key. A queue serves the keys in round-robin order.
 
-The key is the organization id, or the zero UUID for jobs without an organization. The SQL below
+The key is the organization id, or the all-zero UUID for jobs without an organization. The SQL below
 calls it `turn`. It is part of the index `ix_jobs_by_turn`. Under row-level security, PostgreSQL
 would not use an index on `coalesce`, which is not leakproof.
 """
@@ -163,7 +163,7 @@ class ClaimedJob:
 
     `attempts` counts the runs that ended in an error. `interruptions` counts the runs whose lease
     expired. `faults` counts the latest consecutive runs that ended in a platform fault. `expired`
-    is whether the job was taken over from another worker. All jobs of a claim share one
+    is whether the lease of another worker on this job had expired. All jobs of a claim share one
     `lease_token`.
     """
 
@@ -191,7 +191,7 @@ class Lease:
 def claim(
     queue: str, *, last_served_key: UUID, quota: int, batch_functions: Sequence[str]
 ) -> list[ClaimedJob]:
-    """Lease the next job of `queue`, or the next batch of one function and organization.
+    """Claim the next job in `queue`, or a batch of jobs with the same function and organization.
 
     Args:
         queue: the name of the queue.
@@ -201,7 +201,7 @@ def claim(
         batch_functions: the functions that accept several jobs in one run.
 
     Returns:
-        The leased jobs; an empty list if no job can be claimed.
+        The claimed jobs; an empty list if no job can be claimed.
     """
     # If a crash of the database loses a claim, the job is simply claimed again.
     db.session().execute(_ASYNC_COMMIT)
@@ -211,7 +211,7 @@ def claim(
         "quota": quota,
         "batched": list(batch_functions),
         "batch": MAX_BATCH_SIZE,
-        "faults": FAULTS_IN_BATCH,
+        "faults": FAULTS_BEFORE_ISOLATION,
         "lease": LEASE_SECONDS,
     }
     return [ClaimedJob(**row._mapping) for row in db.session().execute(_CLAIM, values)]  # noqa: SLF001
@@ -222,12 +222,12 @@ BEFORE_FIRST_ORGANIZATION = UUID(int=0)
 
 
 def get_fairness_key(job: ClaimedJob) -> UUID:
-    """Return the fairness key of a job: its organization id, or the zero UUID if it has none."""
+    """Return the fairness key of a job: its organization id, or the all-zero UUID."""
     return job.organization_id or UUID(int=0)
 
 
-def is_claimable(queue: str, *, quota: int) -> bool:
-    """Return whether `claim` would return a job. Organizations at their quota are skipped."""
+def has_claimable_job(queue: str, *, quota: int) -> bool:
+    """Return whether `claim` would return a job. Skips organizations that are at their quota."""
     values = {"queue": queue, "quota": quota, "first": UUID(int=0)}
     return bool(db.session().scalar(_IS_CLAIMABLE, values))
 
@@ -238,7 +238,7 @@ def list_due_queues(queues: Sequence[str]) -> list[str]:
 
 
 def lock(lease: Lease) -> bool:
-    """Lock the rows of a run, and return whether the run still has the lease on all of them."""
+    """Lock the jobs of a run, and return whether the run still has the lease on all its jobs."""
     return bool(db.session().scalar(_LOCK, _build_parameters(lease)) == len(lease.ids))
 
 
@@ -249,7 +249,7 @@ def renew(lease: Lease) -> None:
 
 
 def finish(lease: Lease) -> bool:
-    """Mark the jobs of a run as completed. Return whether it still had the lease on all of them."""
+    """Mark the jobs of a run as completed. Return whether the run had the lease on all its jobs."""
     return _get_row_count(db.session().execute(_FINISH, _build_parameters(lease))) == len(lease.ids)
 
 
@@ -265,7 +265,7 @@ def requeue(
 
 
 def fail(lease: Lease, error: str) -> bool:
-    """Mark the jobs of a run as failed. Return whether it still had the lease on any of them."""
+    """Mark the jobs of a run as failed. Return whether the run had the lease on any of its jobs."""
     return (
         _get_row_count(db.session().execute(_FAIL, {"error": error, **_build_parameters(lease)}))
         > 0

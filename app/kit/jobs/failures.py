@@ -1,4 +1,4 @@
-"""Functions for operators that list, retry, discard and report failed jobs."""
+"""Functions with which operators list, retry, discard and report failed jobs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class FailureCount(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class JobFilter:
     """A filter for jobs. An attribute that is None matches every value."""
 
     status: str = "failed"
@@ -88,7 +88,7 @@ class Selection:
     queue: str | None = None
     organization_id: UUID | None = None
 
-    def values(self) -> dict[str, Any]:
+    def build_parameters(self) -> dict[str, Any]:
         """Return the SQL parameters for this filter."""
         return {
             "status": self.status,
@@ -98,15 +98,15 @@ class Selection:
         }
 
 
-def list_jobs(selection: Selection, *, limit: int) -> list[JobRecord]:
+def list_jobs(job_filter: JobFilter, *, limit: int) -> list[JobRecord]:
     """Return the newest jobs that match the filter, at most `limit`, from all organizations."""
-    rows = db.session().execute(_LIST, {**selection.values(), "limit": limit})
+    rows = db.session().execute(_LIST, {**job_filter.build_parameters(), "limit": limit})
     return [JobRecord(*row) for row in rows]
 
 
-def find_ids(selection: Selection) -> list[UUID]:
+def find_ids(job_filter: JobFilter) -> list[UUID]:
     """Return the ids of all jobs that match the filter, oldest first."""
-    return list(db.session().scalars(_FIND, selection.values()))
+    return list(db.session().scalars(_FIND, job_filter.build_parameters()))
 
 
 def retry(
@@ -114,7 +114,7 @@ def retry(
     checkpoint: Callable[[], None],
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Requeue failed jobs with reset counts, and return how many jobs were requeued.
+    """Retry failed jobs: requeue them with reset counts, and return how many were requeued.
 
     `checkpoint` commits after each batch. Jobs that have not failed are skipped. The caller must
     have bound all organizations.
@@ -150,7 +150,7 @@ def discard(
     checkpoint: Callable[[], None],
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Mark failed jobs as discarded, and return how many jobs were discarded.
+    """Discard failed jobs: mark them as discarded, and return how many were marked.
 
     `checkpoint` commits after each batch.
     """
@@ -165,6 +165,6 @@ def discard(
 
 
 def mark_reported() -> list[FailureCount]:
-    """Mark jobs that failed since the last call as reported. Return their counts by function."""
+    """Mark unreported failed jobs as reported. Return the number of these jobs by function."""
     rows = db.session().execute(_REPORT, {"limit": _REPORT_LIMIT})
     return [FailureCount(*row) for row in rows]

@@ -86,7 +86,7 @@ RetryCallback = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class Handler:
-    """A function that runs jobs, with the options that its declaration states.
+    """A job handler: the function that runs the jobs, and the options from its declaration.
 
     Attributes:
         name: the value of `function` in the rows of its jobs.
@@ -216,10 +216,10 @@ class DueSource:
         start: function that is called with the app when the process starts.
         stop: function that is called with a timeout in seconds when the process stops.
         settle: function that waits until all accepted rows are handled, at most for a number of
-            seconds, and returns whether they all are.
+            seconds, and returns whether all were handled.
         depth: function that returns the number of due rows, and the age of the oldest row in
             seconds.
-        late_after: age in seconds from which the queue is late.
+        late_after: age in seconds above which the queue is late.
     """
 
     name: str

@@ -96,9 +96,9 @@ def enqueue(
     unique_key: str | None = None,
     due_at: datetime | None = None,
 ) -> bool:
-    """Insert a job in the current transaction.
+    """Enqueue a job in the current transaction.
 
-    Returns False, and inserts nothing, if there is an unfinished job with the same `unique_key`.
+    Returns False, and enqueues nothing, if there is an unfinished job with the same `unique_key`.
     """
     job_handler = handlers.HANDLERS[function]
     values: dict[str, Any] = {
@@ -122,9 +122,9 @@ def enqueue_many(
     *,
     queue: str | None = None,
 ) -> None:
-    """Insert several jobs in one statement.
+    """Enqueue several jobs in one statement.
 
-    `work` has the organization id and the arguments of each job. `queue` overrides the handler's
+    `work` lists the organization id and the arguments of each job. `queue` overrides the handler's
     queue.
     """
     if not work:

@@ -19,10 +19,10 @@ from typing import NoReturn
 from flask import Flask
 
 from app.kit import container, db, logging, metrics, process_lifetime
-from app.kit.child_processes import Backoff, ForkedChild, Restarts, stop_in_parallel
+from app.kit.child_processes import Backoff, ForkedChild, RestartState, stop_in_parallel
 from app.kit.jobs import handlers, relay, runs
 from app.kit.jobs import worker as _worker  # noqa: F401 - loaded before the fork, for all children
-from app.kit.jobs.queues import GROUPS, Group, count_local_slots, list_queues
+from app.kit.jobs.queues import GROUPS, QueueGroup, count_local_slots, list_queues
 from app.kit.jobs.relay import Relay
 from app.kit.jobs.rq_workers import ForkingWorker, InProcessWorker, consume, stop_on_signals
 from app.kit.logging import get_logger
@@ -49,7 +49,7 @@ class Child:
     name: str
     target: Target
     process: ForkedChild | None = None
-    restarts: Restarts = field(default_factory=Restarts)
+    restarts: RestartState = field(default_factory=RestartState)
 
 
 def list_children(job_workers: int, *, outbound: bool = True) -> list[Child]:
@@ -78,10 +78,10 @@ def _run_relay(app: Flask, stopping: Event) -> None:
     relay_loop = Relay(app, lambda: client)
     relay_loop.stopping = stopping
     stop_on_signals(stopping)
-    relay_loop.loop()
+    relay_loop.run()
 
 
-def _run_worker(app: Flask, stopping: Event, *, group: Group) -> None:
+def _run_worker(app: Flask, stopping: Event, *, group: QueueGroup) -> None:
     os.nice(group.nice)
     worker_class = ForkingWorker if group.forking else InProcessWorker
     connect = partial(container.current().redis, timeout=None)

@@ -1,4 +1,4 @@
-"""The queues for background jobs, with their slots and the delay from which they are late.
+"""The queues for background jobs, with their slots and the delay after which they are late.
 
 Jobs that may delay each other share a queue. Jobs that must not delay each other have separate
 queues. Similar queues form a group, and the processes of the group serve them concurrently.
@@ -11,7 +11,7 @@ _HOUR = 60 * _MINUTE
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class QueueGroup:
     """A group of queues that share processes on a machine.
 
     By default, one process has a thread for each slot of the queues. This suits jobs that mostly
@@ -35,23 +35,23 @@ class Queue:
     """
 
     name: str
-    group: Group
+    group: QueueGroup
     slots: int = 1
     late_after: float = _MINUTE
 
 
-_QUICK = Group("quick")
-_OUTBOUND = Group("outside", outbound=True)
-_SLOW = Group("slow", nice=5)
-_DOCUMENTS = Group("documents", forking=True, nice=5)
-_EXPORTS = Group("exports", forking=True, nice=5)
-_IMPORTS = Group("imports", forking=True, nice=5)
+_QUICK = QueueGroup("quick")
+_OUTBOUND = QueueGroup("outside", outbound=True)
+_SLOW = QueueGroup("slow", nice=5)
+_DOCUMENTS = QueueGroup("documents", forking=True, nice=5)
+_EXPORTS = QueueGroup("exports", forking=True, nice=5)
+_IMPORTS = QueueGroup("imports", forking=True, nice=5)
 # Rendering loads fonts into its process, which must not fork afterwards.
-_INVOICES = Group("invoices", nice=10)
-_QUALITY = Group("quality", forking=True, nice=10)
-_CRAWLS = Group("crawls", nice=5, outbound=True)
+_INVOICES = QueueGroup("invoices", nice=10)
+_QUALITY = QueueGroup("quality", forking=True, nice=10)
+_CRAWLS = QueueGroup("crawls", nice=5, outbound=True)
 # A child of the process trains the model, at the lowest priority of all.
-_TRAINING = Group("training", nice=19)
+_TRAINING = QueueGroup("training", nice=19)
 _ALL_QUEUES = (
     Queue("default", _QUICK),
     Queue("fanout", _QUICK),
@@ -88,10 +88,10 @@ _ALL_QUEUES = (
 )
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL_QUEUES}
 """All queues by name."""
-GROUPS: dict[str, Group] = {queue.group.name: queue.group for queue in _ALL_QUEUES}
+GROUPS: dict[str, QueueGroup] = {queue.group.name: queue.group for queue in _ALL_QUEUES}
 
 
-def list_served(*, outbound: bool) -> list[Queue]:
+def list_served_queues(*, outbound: bool) -> list[Queue]:
     """Return the queues that this deployment serves.
 
     Queues of outbound groups are included only if `outbound` is true.
@@ -99,7 +99,7 @@ def list_served(*, outbound: bool) -> list[Queue]:
     return [queue for queue in QUEUES.values() if outbound or not queue.group.outbound]
 
 
-def list_queues(group: Group) -> list[Queue]:
+def list_queues(group: QueueGroup) -> list[Queue]:
     """Return the queues that belong to `group`."""
     return [queue for queue in QUEUES.values() if queue.group == group]
 
@@ -117,5 +117,5 @@ def count_local_slots(queue: Queue, job_workers: int) -> int:
 
 
 def compute_quota(slots: int) -> int:
-    """Return how many of `slots` one organization may use. A quarter stays free for the rest."""
+    """Return how many of `slots` one organization may use. A quarter stays free for the others."""
     return max(1, slots - max(1, slots // 4))

@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.kit import container, db, tenancy
 from app.kit.jobs import claims, handlers, schedule, slots
 from app.kit.jobs.handlers import DueSource
-from app.kit.jobs.queues import QUEUES, Queue, list_served
+from app.kit.jobs.queues import QUEUES, Queue, list_served_queues
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -30,7 +30,8 @@ DRAIN = "app.kit.jobs.worker.drain"
 """The path of the function that each message calls with the name of a group."""
 IDLE_SECONDS = 0.1
 MAX_MESSAGES_PER_SOURCE = 16
-"""The maximum number of pending messages of a due source, so that claims do not expire first."""
+"""The maximum number of pending messages for a due source. With more messages, claims could expire
+before a process handles them."""
 _TICK_SECONDS = 1.0
 
 
@@ -43,12 +44,12 @@ class Relay:
         self.stopping = Event()
         self._next_tick = 0.0
 
-    def loop(self) -> None:
-        """Run rounds until stopped. During an outage of PostgreSQL or Redis, wait and retry."""
+    def run(self) -> None:
+        """Run until `stopping` is set. During an outage of PostgreSQL or Redis, wait and retry."""
         pause = IDLE_SECONDS
         while not self.stopping.is_set():
             try:
-                self.round()
+                self.run_once()
                 pause = IDLE_SECONDS
             except (SQLAlchemyError, RedisError) as failure:
                 log.warning("relay.waiting", error=type(failure).__name__)
@@ -56,10 +57,11 @@ class Relay:
                 pause = random.uniform(0.1, 1.0)  # noqa: S311 - no secret
             self.stopping.wait(pause)
 
-    def round(self) -> int:
-        """Check the schedule, queues and due sources, and return how many messages were sent.
+    def run_once(self) -> int:
+        """Run one round, and return how many messages were sent.
 
-        If Redis is unavailable, it raises RedisError before rows of a due source are claimed.
+        A round enqueues due periodic jobs, and sends messages for due jobs and due sources. Raises
+        RedisError if Redis is unavailable, before rows of a due source are claimed.
         """
         connection = self.connect()
         with (
@@ -69,14 +71,14 @@ class Relay:
             if time.monotonic() >= self._next_tick:
                 self._next_tick = time.monotonic() + _TICK_SECONDS
                 with db.transaction():
-                    schedule.tick()
+                    schedule.enqueue_due_jobs()
             sent_count = self._wake_workers(connection)
             sources = handlers.SOURCES if container.settings().outbound else []
             return sent_count + sum(self._send_due_rows(connection, source) for source in sources)
 
     def _wake_workers(self, connection: Redis) -> int:
         """Send a message to each group that has a claimable job and no pending message."""
-        served_queues = list_served(outbound=container.settings().outbound)
+        served_queues = list_served_queues(outbound=container.settings().outbound)
         with db.transaction():
             due_queues = claims.list_due_queues([queue.name for queue in served_queues])
         groups: dict[str, list[Queue]] = {}
@@ -86,18 +88,18 @@ class Relay:
         idle_groups = [
             name
             for name, queues in groups.items()
-            if not lengths[name] and self._is_claimable(queues)
+            if not lengths[name] and self._has_claimable_job(queues)
         ]
         for name in idle_groups:
             self._send(connection, name, DRAIN, [name])
         return len(idle_groups)
 
-    def _is_claimable(self, queues: list[Queue]) -> bool:
+    def _has_claimable_job(self, queues: list[Queue]) -> bool:
         """Return whether any of these queues has a job that can be claimed."""
         for queue in queues:
             quota = slots.get_quota(queue, self.connect)
             with db.transaction():
-                if claims.is_claimable(queue.name, quota=quota):
+                if claims.has_claimable_job(queue.name, quota=quota):
                     return True
         return False
 

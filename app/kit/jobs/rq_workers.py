@@ -80,7 +80,7 @@ class _RestrictedWorker:
         super().register_death()  # type: ignore[misc]
 
     def handle_warm_shutdown_request(self) -> None:
-        """Start no further job. RQ waits for the current job."""
+        """Set `stopping`, so that no more jobs start. RQ waits for the current job."""
         self.stopping.set()
 
     def _set_ip_address(self, _connection: Redis) -> None:

@@ -30,7 +30,7 @@ _UNKNOWN_FUNCTION_SECONDS = 60
 _ERROR_LENGTH = 2000
 
 stopping = threading.Event()
-"""An event that is set when this process must stop. The process then starts no further job."""
+"""An event that is set when this process must stop. The process then starts no more jobs."""
 
 
 def run(app: Flask, queue: str, claimed_jobs: Sequence[ClaimedJob]) -> None:
@@ -135,7 +135,7 @@ def _requeue_after_fault(
     write = log.error if faults % _FAULTS_UNTIL_ERROR == 0 else log.warning
     write("job.fault", function=job_handler.name, faults=faults, error=_describe_failure(failure))
     lease, error = jobs[0].lease, _describe_failure(failure)
-    if faults >= claims.FAULTS_IN_BATCH and _split_group(
+    if faults >= claims.FAULTS_BEFORE_ISOLATION and _split_group(
         job_handler, claimed_jobs[0], lease, error, faults=faults
     ):
         return
@@ -143,7 +143,7 @@ def _requeue_after_fault(
 
 
 def _record_error(job_handler: Handler, jobs: list[Job], failure: Exception) -> str:
-    """Count an attempt for each job, and requeue the job or mark it as failed."""
+    """Count an attempt for each job, and requeue it or mark it as failed. Return the outcome."""
     if not isinstance(failure, Retry):
         log.error("job.error", function=job_handler.name, exc_info=failure)
     error = _describe_failure(failure)
@@ -162,7 +162,7 @@ def _record_error(job_handler: Handler, jobs: list[Job], failure: Exception) -> 
 def _split_group(
     job_handler: Handler, claimed_job: ClaimedJob, lease: Lease, error: str, *, faults: int = 0
 ) -> bool:
-    """Replace a job with several events by one job for each event.
+    """Split a job with several events into one job for each event.
 
     Returns False and does nothing if the handler's jobs do not have several events.
     """

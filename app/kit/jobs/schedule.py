@@ -1,4 +1,4 @@
-"""The schedule of periodic jobs. A job runs once at each due time, for any number of relays.
+"""The schedule of periodic jobs. A job runs once at each due time, even if several relays run.
 
 After an outage, a job runs only for the latest due time that it missed.
 """
@@ -15,7 +15,7 @@ from app.kit.jobs.model import enqueue
 
 
 class ScheduleRun(db.Base):
-    """A due time for which a periodic job was claimed, so that no other relay enqueues it."""
+    """A due time of a periodic job. The relay that inserts the row enqueues the job."""
 
     __tablename__ = "schedule_runs"
     __table_args__ = (Index("ix_schedule_runs_started_at", "started_at"),)
@@ -36,7 +36,7 @@ _CLAIM = text(
 )
 
 
-def tick() -> int:
+def enqueue_due_jobs() -> int:
     """Enqueue the periodic jobs that are due, and return how many were enqueued.
 
     Runs in the caller's transaction. A job whose previous run has not finished is skipped.

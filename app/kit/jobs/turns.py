@@ -1,8 +1,8 @@
 """The round-robin position of each queue, shared by all worker processes of this machine.
 
-The position is the fairness key that the queue served last (`claims.get_fairness_key`). It is in
-memory that the parent maps before it forks. A torn write is harmless, because any value is a valid
-position.
+The position is the fairness key that the queue served last (`claims.get_fairness_key`). The parent
+process maps the memory for it before forking. A torn write is harmless, because any value is a
+valid position.
 """
 
 import mmap

@@ -18,7 +18,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 SLICE_SECONDS = 20.0
-"""The time in seconds after which a fork starts no further job and exits, to release memory."""
+"""The time in seconds after which a fork starts no more jobs and exits, to release memory."""
 _POLL_SECONDS = 0.1
 
 

@@ -10,8 +10,8 @@ from app.kit.metrics.counters import Counter, Histogram, HistogramSeries
 from app.kit.metrics.page import (
     COLLECTOR_FAILURES,
     Gauge,
+    GaugeReading,
     QueueReading,
-    Reading,
     register_collector,
     render,
 )
@@ -30,9 +30,9 @@ __all__ = [
     "STORAGE_REFUSALS",
     "Counter",
     "Gauge",
+    "GaugeReading",
     "Histogram",
     "QueueReading",
-    "Reading",
     "flush",
     "observe_request",
     "register_collector",
@@ -60,7 +60,7 @@ JOBS_GIVEN_UP = Counter(
     ["function"],
 )
 LEASE_EXPIRIES = Counter(
-    "labeling_lease_expiries", "Leases that expired before the worker was finished.", ["queue"]
+    "labeling_lease_expiries", "Leases that expired before the worker finished the job.", ["queue"]
 )
 RATE_LIMIT_STORE_FAILURES = Counter(
     "labeling_rate_limit_store_failures",

@@ -5,13 +5,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from threading import RLock
 
-Key = tuple[str, tuple[str, ...], str]
-"""The name of a metric, its label values, and its part. The part is an empty string for a counter,
-and `sum` or the upper bound of a bucket for a histogram."""
+SeriesKey = tuple[str, tuple[str, ...], str]
+"""The key of a sum: the metric name, the label values and the part. The part is an empty string for
+a counter, and `sum` or the upper bound of a bucket for a histogram."""
 
 
 class Increments:
-    """The increments of all metrics in this process since the last `take`.
+    """The increments of all metrics in this process since the last call of `take`.
 
     Increments for the same key are added up, so the memory that they use does not grow with time. A
     forked child starts with no increments, because they belong to its parent. The lock is reentrant
@@ -25,22 +25,22 @@ class Increments:
 
     def _reset(self) -> None:
         self._lock = RLock()
-        self._values: dict[Key, float] = {}
+        self._values: dict[SeriesKey, float] = {}
 
-    def add(self, *increments: tuple[Key, float]) -> None:
+    def add(self, *increments: tuple[SeriesKey, float]) -> None:
         """Add one or more increments in one step."""
         with self._lock:
             for key, amount in increments:
                 self._values[key] = self._values.get(key, 0.0) + amount
         self.on_add()
 
-    def take(self) -> dict[Key, float]:
+    def take(self) -> dict[SeriesKey, float]:
         """Return all increments by key, and reset them to zero."""
         with self._lock:
             values, self._values = self._values, {}
         return values
 
-    def copy(self) -> dict[Key, float]:
+    def copy(self) -> dict[SeriesKey, float]:
         """Return all increments by key, without resetting them."""
         with self._lock:
             return dict(self._values)
@@ -52,10 +52,10 @@ INCREMENTS = Increments()
 class Counter:
     """A metric that only increases, with one series for each combination of label values.
 
-    Declare counters at import. Label values must come from the code and never from clients, because
-    each combination is kept forever. The series in `at_start` are shown with the value 0 before the
-    first count, so that Prometheus sees their first increase. A counter without labels is always
-    shown.
+    Declare counters at import time. Label values must come from the code and never from clients,
+    because each combination is kept forever. The series in `at_start` are shown with the value 0
+    before the first count, so that Prometheus sees their first increase. A counter without labels
+    is always shown.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Counter:
 class CounterSeries:
     """The series of a counter for one combination of label values."""
 
-    def __init__(self, key: Key) -> None:
+    def __init__(self, key: SeriesKey) -> None:
         self._key = key
 
     def inc(self, amount: float = 1.0) -> None:
@@ -121,8 +121,10 @@ class HistogramSeries:
 
     def __init__(self, name: str, values: tuple[str, ...], bounds: tuple[float, ...]) -> None:
         self._bounds = bounds
-        self._sum: Key = (name, values, SUM)
-        self._buckets: list[Key] = [(name, values, get_bucket_name(bound)) for bound in bounds]
+        self._sum: SeriesKey = (name, values, SUM)
+        self._buckets: list[SeriesKey] = [
+            (name, values, get_bucket_name(bound)) for bound in bounds
+        ]
 
     def observe(self, value: float) -> None:
         """Count a value in its bucket, and add it to the sum."""

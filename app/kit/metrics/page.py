@@ -1,4 +1,4 @@
-"""The page that Prometheus scrapes: sums from the store, and the current values of gauges."""
+"""The page that Prometheus scrapes. It shows the sums from the store, and the current gauges."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -15,7 +15,7 @@ from prometheus_client.metrics_core import (
 from prometheus_client.registry import Collector
 
 from app.kit.logging import get_logger
-from app.kit.metrics.counters import METRICS, SUM, Counter, Histogram, Key, get_bucket_name
+from app.kit.metrics.counters import METRICS, SUM, Counter, Histogram, SeriesKey, get_bucket_name
 from app.kit.metrics.store import STORE
 
 log = get_logger(__name__)
@@ -31,12 +31,12 @@ class Gauge(NamedTuple):
     documentation: str
     labels: tuple[str, ...] = ()
 
-    def reading(self, value: float, *labels: str) -> "Reading":
-        """Return a `Reading` with this value and these label values."""
-        return Reading(self, labels, value)
+    def build_reading(self, value: float, *labels: str) -> "GaugeReading":
+        """Return a `GaugeReading` with this value and these label values."""
+        return GaugeReading(self, labels, value)
 
 
-class Reading(NamedTuple):
+class GaugeReading(NamedTuple):
     """The current value of one series of a gauge. `labels` are in the order of the label names."""
 
     gauge: Gauge
@@ -65,15 +65,15 @@ STORE_UP = Gauge(
 )
 COLLECTOR_FAILURES = Counter("labeling_collector_failures", "Gauge readings that failed.")
 
-GaugeCollector = Callable[[], Iterable[Reading | QueueReading]]
+GaugeCollector = Callable[[], Iterable[GaugeReading | QueueReading]]
 _collectors: dict[str, GaugeCollector] = {}
 
 
 def register_collector(name: str, collector: GaugeCollector) -> None:
     """Register a function that `render` calls to read gauges.
 
-    If a collector raises an exception, the failure is counted and its gauges are left out. Raises
-    ValueError if the name is already in use.
+    If a collector raises an exception, the failure is counted, and the gauges of this collector are
+    left out. Raises ValueError if the name is already in use.
     """
     if name in _collectors:
         raise ValueError(f"the collector {name} is already registered")
@@ -87,14 +87,16 @@ def render() -> tuple[bytes, str]:
     of this process alone as a counter reset, and the next complete sum as an increase.
     """
     sums = STORE.read()
-    readings = [STORE_UP.reading(0 if sums is None else 1), *_read_gauges()]
+    readings = [STORE_UP.build_reading(0 if sums is None else 1), *_read_gauges()]
     registry = CollectorRegistry()
     registry.register(_Page(sums, readings))
     return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
 class _Page(Collector):
-    def __init__(self, sums: Mapping[Key, float] | None, readings: Sequence[Reading]) -> None:
+    def __init__(
+        self, sums: Mapping[SeriesKey, float] | None, readings: Sequence[GaugeReading]
+    ) -> None:
         self._sums = sums
         self._readings = readings
 
@@ -104,7 +106,7 @@ class _Page(Collector):
             yield from _build_counted_metrics(self._sums)
 
 
-def _read_gauges() -> Iterator[Reading]:
+def _read_gauges() -> Iterator[GaugeReading]:
     for name, collector in list(_collectors.items()):
         try:
             collected = list(collector())
@@ -114,13 +116,13 @@ def _read_gauges() -> Iterator[Reading]:
             continue
         for reading in collected:
             if isinstance(reading, QueueReading):
-                yield QUEUE_DEPTH.reading(reading.depth, reading.queue)
-                yield QUEUE_AGE.reading(reading.oldest_seconds, reading.queue)
+                yield QUEUE_DEPTH.build_reading(reading.depth, reading.queue)
+                yield QUEUE_AGE.build_reading(reading.oldest_seconds, reading.queue)
             else:
                 yield reading
 
 
-def _build_gauges(readings: Iterable[Reading]) -> Iterable[Metric]:
+def _build_gauges(readings: Iterable[GaugeReading]) -> Iterable[Metric]:
     """Return the gauges as metric families.
 
     If a series has several readings, only the first is used, because Prometheus rejects a page that
@@ -139,7 +141,7 @@ def _build_gauges(readings: Iterable[Reading]) -> Iterable[Metric]:
     return families.values()
 
 
-def _build_counted_metrics(sums: Mapping[Key, float]) -> Iterator[Metric]:
+def _build_counted_metrics(sums: Mapping[SeriesKey, float]) -> Iterator[Metric]:
     by_metric: dict[str, dict[tuple[str, ...], dict[str, float]]] = {}
     for (name, labels, part), value in sums.items():
         by_metric.setdefault(name, {}).setdefault(labels, {})[part] = value

@@ -18,7 +18,7 @@ import orjson
 from redis import Redis
 
 from app.kit.logging import OutageNotice, get_logger
-from app.kit.metrics.counters import INCREMENTS, Increments, Key
+from app.kit.metrics.counters import INCREMENTS, Increments, SeriesKey
 
 log = get_logger(__name__)
 
@@ -40,7 +40,7 @@ return 1
 """
 
 
-class Store:
+class MetricStore:
     """Sends the increments of this process, and reads the sums of all processes."""
 
     def __init__(self, increments: Increments) -> None:
@@ -101,8 +101,8 @@ class Store:
     def flush(self) -> bool:
         """Add this process's increments to the sums before the process exits.
 
-        Call this before `os._exit`. A regular exit calls it automatically. It waits for Redis no
-        longer than the timeouts of the client. Increments that cannot be sent are lost.
+        Call this before `os._exit`. A regular exit calls it automatically. The Redis client's
+        timeouts limit the wait. Increments that cannot be sent are lost.
         """
         with self._lock_sending() as is_locked:
             return is_locked and self._send_all(marked=False)
@@ -117,7 +117,7 @@ class Store:
                 self._send_lock.release()
 
     def _send_all(self, *, marked: bool) -> bool:
-        """Send the batch that failed before, unchanged, and then the new increments.
+        """Resend the batch that failed before, unchanged, and then send the new increments.
 
         A `marked` batch leaves a mark in Redis, so that it is added only once even if it is sent
         repeatedly. The mark stays for an hour. A process that is about to exit should not leave
@@ -147,7 +147,7 @@ class Store:
         self._batch = []
         return True
 
-    def read(self) -> dict[Key, float] | None:
+    def read(self) -> dict[SeriesKey, float] | None:
         """Return the sums over all processes, or None if Redis does not respond."""
         if self._connect is None:
             return self._increments.copy()
@@ -170,7 +170,7 @@ class Store:
         return client
 
 
-def _encode_increments(increments: Mapping[Key, float]) -> list[str]:
+def _encode_increments(increments: Mapping[SeriesKey, float]) -> list[str]:
     """Return the increments as fields of the Redis hash, each followed by its amount."""
     parts: list[str] = []
     for key, amount in increments.items():
@@ -178,9 +178,9 @@ def _encode_increments(increments: Mapping[Key, float]) -> list[str]:
     return parts
 
 
-def _decode_sums(fields: Mapping[bytes, bytes]) -> dict[Key, float]:
+def _decode_sums(fields: Mapping[bytes, bytes]) -> dict[SeriesKey, float]:
     """Return the sums by key. Entries in the format of another release are skipped."""
-    sums: dict[Key, float] = {}
+    sums: dict[SeriesKey, float] = {}
     for field, value in fields.items():
         try:
             name, labels, part = orjson.loads(field)
@@ -191,4 +191,4 @@ def _decode_sums(fields: Mapping[bytes, bytes]) -> dict[Key, float]:
     return sums
 
 
-STORE = Store(INCREMENTS)
+STORE = MetricStore(INCREMENTS)

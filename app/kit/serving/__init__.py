@@ -2,9 +2,9 @@
 
 gunicorn.conf.py configures `worker.BufferingWorker`. In each process, one thread runs the event
 loop, which owns the sockets. The loop reads requests, and passes complete requests to the thread
-pool. If a client does not read a response immediately, the connection goes back to the loop. So
-threads work only on complete requests and on responses that clients are reading. Decision 0032
-explains the reasons and contains measurements.
+pool. If a client does not read a response immediately, the connection goes back to the loop.
+Therefore, threads work only on complete requests and on responses that clients are reading.
+Decision 0032 explains the reasons and contains measurements.
 
 | Module      | Content                                                              |
 |-------------|----------------------------------------------------------------------|

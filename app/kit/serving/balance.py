@@ -31,10 +31,10 @@ class ConnectionCount:
         _counts[self._slot] = connections + 1  # 0 means no worker
 
     def is_lowest(self) -> bool:
-        """Return whether no other worker has fewer connections."""
+        """Return whether no other worker has fewer connections than this worker."""
         return _counts[self._slot] <= min(filter(None, _counts))
 
 
-def release(age: int) -> None:
+def remove_count(age: int) -> None:
     """Remove the connection count of a worker that has exited. The master calls this."""
     _counts[age % _SLOTS] = 0

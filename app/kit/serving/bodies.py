@@ -8,7 +8,7 @@ from tempfile import SpooledTemporaryFile
 
 from app.kit import errors
 from app.kit.logging import get_logger
-from app.kit.storage.space import Reserve
+from app.kit.storage.space import DiskReserve
 
 log = get_logger("app.serving")
 
@@ -19,7 +19,7 @@ RETRY_SECONDS = 5
 
 
 class Spool:
-    """Limits the total size of all request bodies in a process, in memory and on disk.
+    """The space for the request bodies of a process, in memory and on disk. Its size is limited.
 
     The temporary files have no names, so they disappear when the process exits, even after a crash.
     """
@@ -27,7 +27,7 @@ class Spool:
     def __init__(self, folder: Path, limit: int, reserve_bytes: int) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder = folder
-        self.reserve = Reserve(reserve_bytes, {"spool": folder})
+        self.reserve = DiskReserve(reserve_bytes, {"spool": folder})
         self._limit = limit
         self._used_bytes = 0
         self._lock = threading.Lock()
@@ -49,7 +49,7 @@ class Spool:
 class Body:
     """The body of one request. The loop writes it, and the application then reads it from `file`.
 
-    `make_room` tries to free space in a full spool, and returns whether it did.
+    `make_room` tries to free space in a full spool, and returns whether it succeeded.
     """
 
     __slots__ = ("_make_room", "_spool", "file", "size")

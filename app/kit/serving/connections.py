@@ -15,7 +15,7 @@ each new connection."""
 _STALLED_SECONDS = 2.0
 
 
-class State(Enum):
+class ConnectionState(Enum):
     """The state of a connection. The value describes what the connection is waiting for.
 
     Connections in the state RUNNING belong to a thread. All other connections belong to the loop.
@@ -51,15 +51,15 @@ class Connection:
         self.descriptor = client.fileno()
         self.peer, self.server = peer, server
         self.network = _get_network(peer)
-        self.state = State.IDLE
+        self.state = ConnectionState.IDLE
         self.deadline = self.moved_at = 0.0
         self.received = b""
         """Bytes of the next request that were received together with the current request."""
         self.request: Request | None = None
         self.exchange: Exchange | None = None
 
-    def wait(self, state: State, now: float, seconds: float) -> None:
-        """Set the state, and the deadline to `seconds` from now."""
+    def set_state(self, state: ConnectionState, now: float, seconds: float) -> None:
+        """Set the state, and set the deadline to `seconds` from now."""
         self.state = state
         self.moved_at = now
         self.deadline = now + seconds
@@ -73,7 +73,7 @@ class Connection:
         self.moved_at = min(now, self.moved_at + count / rate)
 
 
-class Table:
+class ConnectionTable:
     """All open connections, by descriptor. The caller must hold the lock of `Sockets`."""
 
     def __init__(self, limit: int) -> None:
@@ -108,7 +108,7 @@ class Table:
         return [
             connection
             for connection in self._connections.values()
-            if connection.deadline <= now and connection.state is not State.RUNNING
+            if connection.deadline <= now and connection.state is not ConnectionState.RUNNING
         ]
 
     def list_victims(self, now: float) -> list[Connection]:
@@ -118,12 +118,12 @@ class Table:
         idle connections, then the rest. Within each group, the slowest connections come first.
         """
         waiting_connections = [
-            c for c in self._connections.values() if c.state is not State.RUNNING
+            c for c in self._connections.values() if c.state is not ConnectionState.RUNNING
         ]
         candidates = _list_slowest_in_largest_network(waiting_connections, lambda _: 1)
 
         def eviction_order(connection: Connection) -> int:
-            if connection.state is State.IDLE:
+            if connection.state is ConnectionState.IDLE:
                 return 1
             return 0 if now - connection.moved_at > _STALLED_SECONDS else 2
 
@@ -139,7 +139,9 @@ class Table:
         stalled_connections = [
             c
             for c in self._connections.values()
-            if c.state is State.BODY and c is not requester and now - c.moved_at > _STALLED_SECONDS
+            if c.state is ConnectionState.BODY
+            and c is not requester
+            and now - c.moved_at > _STALLED_SECONDS
         ]
         return next(
             iter(_list_slowest_in_largest_network(stalled_connections, _get_body_size)), None
@@ -147,7 +149,9 @@ class Table:
 
     def list_response_victims(self, limit: int) -> list[Connection]:
         """Return connections to close so that unsent responses take at most `limit` bytes."""
-        sending_connections = [c for c in self._connections.values() if c.state is State.SENDING]
+        sending_connections = [
+            c for c in self._connections.values() if c.state is ConnectionState.SENDING
+        ]
         excess = sum(map(_get_unsent_size, sending_connections)) - limit
         victims = []
         for connection in (
@@ -184,5 +188,5 @@ def _get_unsent_size(connection: Connection) -> int:
 
 
 def _get_network(peer: object) -> bytes:
-    """Return the network of a client, which is empty for a client on a Unix socket."""
+    """Return the network of a client, or an empty value for a client on a Unix socket."""
     return parse_network(peer[0]) if isinstance(peer, tuple) else b""

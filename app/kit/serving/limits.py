@@ -24,7 +24,7 @@ class ServerConfig(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ClientLimits:
     """Limits per connection and per process. Times are in seconds, and sizes are in bytes.
 
     A client that sends a body or reads a response must transfer at least `bytes_per_second` on
@@ -52,7 +52,7 @@ class Limits:
     idle_drain_seconds: float = 2.0
 
     @classmethod
-    def from_settings(cls, settings: Settings, config: "ServerConfig") -> "Limits":
+    def from_settings(cls, settings: Settings, config: "ServerConfig") -> "ClientLimits":
         """Return the limits that the service's settings and gunicorn's configuration define."""
         return cls(
             connections=config.worker_connections,
@@ -67,10 +67,10 @@ class Limits:
         )
 
 
-def reserve_descriptors(connections: int) -> int:
-    """Raise the open file limit of this process for `connections` connections.
+def raise_descriptor_limit(connections: int) -> int:
+    """Raise the descriptor limit of this process for up to `connections` connections.
 
-    Returns the number of connections that the limit allows, at most `connections`.
+    Returns how many connections the new limit allows, at most `connections`.
     """
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed_descriptors = connections * _DESCRIPTORS_PER_CONNECTION + _OTHER_DESCRIPTORS

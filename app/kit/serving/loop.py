@@ -13,8 +13,8 @@ from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 from app.kit.serving.balance import DEFER_SECONDS
 from app.kit.serving.bodies import Body, Spool
-from app.kit.serving.connections import Connection, State
-from app.kit.serving.pool import Pool
+from app.kit.serving.connections import Connection, ConnectionState
+from app.kit.serving.pool import ThreadPool
 from app.kit.serving.requests import CONTINUE, Request
 from app.kit.serving.sockets import Sockets
 
@@ -41,10 +41,10 @@ class Listener(Protocol):
         """Return the local address of the socket."""
 
 
-class Loop:
-    """Handles the events of all sockets of the process. All methods run in the same thread."""
+class EventLoop:
+    """Handles the events of all sockets in a process. All methods run in the same thread."""
 
-    def __init__(self, listeners: Iterable[Listener], sockets: Sockets, pool: Pool) -> None:
+    def __init__(self, listeners: Iterable[Listener], sockets: Sockets, pool: ThreadPool) -> None:
         self._listeners = {listener.fileno(): listener for listener in listeners}
         self._sockets = sockets
         self._pool = pool
@@ -110,10 +110,10 @@ class Loop:
         now = time.monotonic()
         with self._sockets.lock:
             for connection in self._table:
-                if connection.state is State.IDLE:
+                if connection.state is ConnectionState.IDLE:
                     latest_deadline = now + self._limits.idle_drain_seconds
                     connection.deadline = min(connection.deadline, latest_deadline)
-                elif connection.state in (State.HEAD, State.BODY):
+                elif connection.state in (ConnectionState.HEAD, ConnectionState.BODY):
                     latest_deadline = now + self._limits.drain_seconds
                     connection.deadline = min(connection.deadline, latest_deadline)
 
@@ -158,7 +158,7 @@ class Loop:
         with self._sockets.lock:
             victims = self._table.list_victims(time.monotonic())
             for victim in victims:
-                self._sockets.close(victim, reset=victim.state is not State.IDLE)
+                self._sockets.close(victim, reset=victim.state is not ConnectionState.IDLE)
         log.warning("connections.evicted", count=len(victims), left=len(self._table))
         if not victims:
             self._set_accepting(enabled=False)
@@ -172,16 +172,16 @@ class Loop:
         self._set_accepting(enabled=not self._draining and not self._table.is_full)
 
     def _expire(self, connection: Connection) -> None:
-        if connection.state in (State.HEAD, State.BODY):
+        if connection.state in (ConnectionState.HEAD, ConnectionState.BODY):
             error = ApiError("request_timeout", "The request was received too slowly.")
             self._sockets.refuse(connection, error)
         else:
-            self._sockets.close(connection, reset=connection.state is State.SENDING)
+            self._sockets.close(connection, reset=connection.state is ConnectionState.SENDING)
 
     def _on_event(self, connection: Connection) -> None:
-        if connection.state is State.RUNNING:
+        if connection.state is ConnectionState.RUNNING:
             return  # an event of an earlier connection with this descriptor
-        if connection.state is State.SENDING:
+        if connection.state is ConnectionState.SENDING:
             self._send_more(connection)
         elif connection.received:
             received, connection.received = connection.received, b""
@@ -195,7 +195,7 @@ class Loop:
         except BlockingIOError:
             self._sockets.resume_waiting(connection)
             return
-        if connection.state is State.LINGERING and count:
+        if connection.state is ConnectionState.LINGERING and count:
             self._sockets.resume_waiting(connection)
         elif count:
             self._receive(connection, self._buffer[:count])
@@ -225,14 +225,14 @@ class Loop:
 
     def _await_more(self, connection: Connection, request: Request, count: int) -> None:
         limits, state = self._limits, connection.state
-        if state is State.BODY:
+        if state is ConnectionState.BODY:
             self._sockets.extend_deadline(connection, count, limits.body_seconds)
         elif request.head_complete:
             if request.expects_continue and not request.body_store.size:
                 connection.socket.send(CONTINUE)
-            self._sockets.wait(connection, State.BODY, limits.body_seconds)
-        elif state is State.IDLE and request.is_started:
-            self._sockets.wait(connection, State.HEAD, limits.head_seconds)
+            self._sockets.wait(connection, ConnectionState.BODY, limits.body_seconds)
+        elif state is ConnectionState.IDLE and request.is_started:
+            self._sockets.wait(connection, ConnectionState.HEAD, limits.head_seconds)
         else:
             self._sockets.resume_waiting(connection)
 
@@ -253,7 +253,7 @@ class Loop:
         return victim is not None
 
     def _send_more(self, connection: Connection) -> None:
-        """Send buffered bytes. Once all are sent, a thread continues to produce the response."""
+        """Send more buffered bytes. Once all are sent, a thread continues the response."""
         exchange = connection.exchange
         assert exchange is not None
         unsent_before = exchange.unsent

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
-from app.kit.serving.connections import Connection, State
+from app.kit.serving.connections import Connection, ConnectionState
 from app.kit.serving.responses import ClientGone, Exchange, Progress
 from app.kit.serving.sockets import Sockets
 
@@ -18,7 +18,7 @@ _LIVE_PATH = "/health/live"
 threads."""
 
 
-class Pool:
+class ThreadPool:
     """Runs `application` for complete requests in a fixed number of threads."""
 
     def __init__(self, application: Application, sockets: Sockets, config: object) -> None:
@@ -42,7 +42,7 @@ class Pool:
 
     def submit(self, connection: Connection) -> None:
         """Queue a connection whose request is complete, or whose client can receive more."""
-        connection.state = State.RUNNING
+        connection.state = ConnectionState.RUNNING
         request = connection.request
         is_probe = request is not None and request.path == _LIVE_PATH
         (self._ready_probes if is_probe else self._ready).put(connection)
@@ -71,7 +71,7 @@ class Pool:
             self.submit(connection)
         elif progress is Progress.BLOCKED:
             seconds = self._sockets.limits.response_seconds
-            self._sockets.wait(connection, State.SENDING, seconds)
+            self._sockets.wait(connection, ConnectionState.SENDING, seconds)
         else:
             self.finish(connection, exchange)
 
@@ -98,13 +98,13 @@ class Pool:
         self._sockets.refuse(connection, ApiError("internal_error", message))
 
     def finish(self, connection: Connection, exchange: Exchange) -> None:
-        """Prepare the connection for its next request, or close it."""
+        """Finish a request: prepare the connection for the next request, or close it."""
         exchange.request.body_store.close()
         connection.exchange = connection.request = None
         limits = self._sockets.limits
         if not exchange.must_close:
             seconds = limits.idle_drain_seconds if self.draining else limits.idle_seconds
-            self._sockets.wait(connection, State.IDLE, seconds)
+            self._sockets.wait(connection, ConnectionState.IDLE, seconds)
         elif exchange.request.has_extra_data:
             self._sockets.linger(connection)
         else:

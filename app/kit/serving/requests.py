@@ -1,4 +1,4 @@
-"""Incremental parser for HTTP requests, which reads the bytes as they arrive."""
+"""Incremental parser for HTTP requests. It parses the bytes as they arrive."""
 
 from urllib.parse import SplitResult
 
@@ -8,7 +8,7 @@ from gunicorn.util import split_request_uri
 from app.kit import errors
 from app.kit.errors import ApiError
 from app.kit.serving.bodies import Body
-from app.kit.serving.limits import Limits
+from app.kit.serving.limits import ClientLimits
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _END_OF_HEAD = b"\r\n\r\n"
@@ -59,7 +59,7 @@ class Request:
         "version",
     )
 
-    def __init__(self, limits: Limits, body: Body) -> None:
+    def __init__(self, limits: ClientLimits, body: Body) -> None:
         self._limits = limits
         self._parser = httptools.HttpRequestParser(self)
         self._error: ApiError | None = None
@@ -107,7 +107,7 @@ class Request:
         return bytes(data)
 
     def end(self) -> None:
-        """Handle the end of the data from the client. Raises ApiError if the request is cut off."""
+        """Handle the end of the client's data. Raises ApiError if the request is incomplete."""
         if self.is_started and not self.complete:
             raise build_malformed_error("it ends before it is complete.")
 

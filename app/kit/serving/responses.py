@@ -22,9 +22,9 @@ class ClientGone(Exception):  # noqa: N818 - names what happened
 class Progress(Enum):
     """The reason why a thread stopped working on a response."""
 
-    DONE = "the client has received all of it"
+    DONE = "the whole response was sent"
     BLOCKED = "the client must read first"
-    YIELDED = "its time slice is over"
+    YIELDED = "the time slice is over"
 
 
 class Outbox:
@@ -104,13 +104,13 @@ class Exchange:
         return bool(self._response.should_close())
 
     def force_close(self) -> None:
-        """Close the connection after this response. Headers that are still unsent announce it."""
+        """Close the connection after this response. Unsent headers announce this to the client."""
         self._response.force_close()
 
     def advance(self, application: Callable[..., Iterable[bytes]]) -> Progress:
-        """Run the application, and send the response as far as the client accepts it.
+        """Run the application, and send as much of the response as the client accepts.
 
-        Raises the exceptions of the application, and ClientGone.
+        Raises ClientGone, and all exceptions from the application.
         """
         return self._context.run(self._advance, application)
 

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 from app.kit.serving.balance import ConnectionCount
-from app.kit.serving.connections import Connection, State, Table
-from app.kit.serving.limits import Limits
+from app.kit.serving.connections import Connection, ConnectionState, ConnectionTable
+from app.kit.serving.limits import ClientLimits
 from app.kit.serving.refusals import Refusals
 from app.kit.serving.responses import ClientGone
 
@@ -32,10 +32,10 @@ _MAX_UNSENT_KERNEL_BYTES = 128 * 1024
 class Sockets:
     """The open connections and their registrations with the kernel (epoll)."""
 
-    def __init__(self, limits: Limits, refusals: Refusals, count: ConnectionCount) -> None:
+    def __init__(self, limits: ClientLimits, refusals: Refusals, count: ConnectionCount) -> None:
         self.limits = limits
         self.connection_count = count
-        self.table = Table(limits.connections)
+        self.table = ConnectionTable(limits.connections)
         self.lock = threading.RLock()
         self.epoll = select.epoll()
         self._refusals = refusals
@@ -52,13 +52,13 @@ class Sockets:
         with self.lock:
             self.table.add(connection)
             self.connection_count.record(len(self.table))
-            connection.wait(State.IDLE, time.monotonic(), self.limits.head_seconds)
+            connection.set_state(ConnectionState.IDLE, time.monotonic(), self.limits.head_seconds)
             self.epoll.register(connection.descriptor, _READ)
 
-    def wait(self, connection: Connection, state: State, seconds: float) -> None:
+    def wait(self, connection: Connection, state: ConnectionState, seconds: float) -> None:
         """Set the state of a connection, and wait for its next event for at most `seconds`."""
         with self.lock:
-            connection.wait(state, time.monotonic(), seconds)
+            connection.set_state(state, time.monotonic(), seconds)
             self._arm(connection)
 
     def resume_waiting(self, connection: Connection) -> None:
@@ -79,7 +79,7 @@ class Sockets:
     def _arm(self, connection: Connection) -> None:
         # If the next request has been received already, the loop must wake up immediately. The
         # socket is writable, so waiting for writability has this effect.
-        write = connection.state is State.SENDING or connection.received
+        write = connection.state is ConnectionState.SENDING or connection.received
         self.epoll.modify(connection.descriptor, _WRITE if write else _READ)
 
     def close(self, connection: Connection, *, reset: bool = False) -> None:
@@ -120,10 +120,10 @@ class Sockets:
         """
         connection.received = b""
         connection.socket.shutdown(socket.SHUT_WR)
-        self.wait(connection, State.LINGERING, self.limits.linger_seconds)
+        self.wait(connection, ConnectionState.LINGERING, self.limits.linger_seconds)
 
     def run_guarded(self, connection: Connection, act: Callable[[Connection], None]) -> None:
-        """Call `act` with a connection. A failure closes only this connection."""
+        """Run `act` on a connection. A failure closes only this connection."""
         try:
             act(connection)
         except (ClientGone, OSError):

@@ -16,19 +16,22 @@ from app.kit.process_lifetime import die_with_parent, die_with_pipe
 LISTENER, LIFELINE, READY = "API_LISTENER_FD", "API_LIFELINE_FD", "API_READY_FD"
 
 
-def bind(address: str) -> str:
+def get_bind_address(address: str) -> str:
     """Return the bind address for gunicorn: the supervisor's socket if it exists, or `address`."""
     descriptor = os.environ.get(LISTENER)
     return f"fd://{descriptor}" if descriptor else address
 
 
 def is_supervised() -> bool:
-    """Return whether the supervisor started this process, so that workers outlive their master."""
+    """Return whether the supervisor started this process. If so, workers outlive their master."""
     return LIFELINE in os.environ
 
 
 def set_death_signal(master: int) -> None:
-    """Kill this worker when the supervisor exits, or without a supervisor when its master exits."""
+    """Have the kernel kill this worker when the supervisor exits.
+
+    Without a supervisor, the worker is killed when its master exits.
+    """
     if is_supervised():
         die_with_pipe(int(os.environ[LIFELINE]))
     else:
@@ -43,7 +46,7 @@ def report_ready() -> None:
 
 
 def restart_watchdog(seconds: float) -> None:
-    """Exit this process after `seconds`, unless this function is called again before then.
+    """Start or restart the timer that exits this process after `seconds`.
 
     It replaces the master's check for workers that hang. The timer is a C thread, so it works even
     if the interpreter hangs.

@@ -7,9 +7,9 @@ from gunicorn.workers import base
 
 from app.kit.serving import supervision
 from app.kit.serving.balance import ConnectionCount
-from app.kit.serving.limits import Limits
-from app.kit.serving.loop import Loop
-from app.kit.serving.pool import Pool
+from app.kit.serving.limits import ClientLimits
+from app.kit.serving.loop import EventLoop
+from app.kit.serving.pool import ThreadPool
 from app.kit.serving.refusals import Refusals
 from app.kit.serving.sockets import Sockets
 from app.kit.settings import Settings
@@ -20,9 +20,9 @@ _HEARTBEAT_SECONDS = 1.0
 class BufferingWorker(base.Worker):  # type: ignore[misc]
     """A gunicorn worker whose threads receive only complete requests."""
 
-    def build_limits(self, settings: Settings) -> Limits:
+    def build_limits(self, settings: Settings) -> ClientLimits:
         """Return the limits that apply to the clients of this process."""
-        return Limits.from_settings(settings, self.cfg)
+        return ClientLimits.from_settings(settings, self.cfg)
 
     def run(self) -> None:
         """Serve requests until the master stops this worker or exits. Then finish open requests.
@@ -33,8 +33,8 @@ class BufferingWorker(base.Worker):  # type: ignore[misc]
         sockets = Sockets(
             self.build_limits(settings), Refusals(settings), ConnectionCount(self.age)
         )
-        pool = Pool(self.wsgi, sockets, self.cfg)
-        loop = Loop(self.sockets, sockets, pool)
+        pool = ThreadPool(self.wsgi, sockets, self.cfg)
+        loop = EventLoop(self.sockets, sockets, pool)
         pool.start(self.cfg.threads)
         loop.start(self.PIPE[0])
         supervision.report_ready()
@@ -56,7 +56,7 @@ class BufferingWorker(base.Worker):  # type: ignore[misc]
         else:
             self.alive = False
 
-    def _drain(self, loop: Loop, sockets: Sockets) -> None:
+    def _drain(self, loop: EventLoop, sockets: Sockets) -> None:
         loop.drain()
         for listener in self.sockets:
             listener.close()

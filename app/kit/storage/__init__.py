@@ -1,21 +1,28 @@
 """File storage: one interface for local disks and object stores."""
 
 from app.kit.storage.keys import InvalidKey, NotStored, StorageUnavailable, TooLarge, blob_key
-from app.kit.storage.space import Reserve, StorageFull
-from app.kit.storage.store import Entry, Staged, Storage, Stored, Stream, Totals
+from app.kit.storage.space import DiskReserve, StorageFull
+from app.kit.storage.store import (
+    FileEntry,
+    FileStream,
+    FolderTotals,
+    StagedFile,
+    Storage,
+    StoredFile,
+)
 
 __all__ = [
-    "Entry",
+    "DiskReserve",
+    "FileEntry",
+    "FileStream",
+    "FolderTotals",
     "InvalidKey",
     "NotStored",
-    "Reserve",
-    "Staged",
+    "StagedFile",
     "Storage",
     "StorageFull",
     "StorageUnavailable",
-    "Stored",
-    "Stream",
+    "StoredFile",
     "TooLarge",
-    "Totals",
     "blob_key",
 ]

@@ -35,7 +35,7 @@ class Backend(Protocol):
         """Open a file for reading."""
 
     def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
-        """Return a URL by which anybody can read a file for `seconds`.
+        """Sign a URL with which anybody can read a file for `seconds`, and return the URL.
 
         Returns None if the backend does not support such URLs.
         """

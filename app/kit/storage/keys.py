@@ -1,4 +1,4 @@
-"""Validation of the keys of stored files, and the exceptions of the storage."""
+"""Validation of storage keys, and the exceptions that the storage raises."""
 
 import re
 from uuid import UUID
@@ -34,19 +34,19 @@ class StorageUnavailable(Exception):  # noqa: N818 - names the state
 
 
 def is_valid_key(text: str) -> bool:
-    """Return whether a text consists of valid segments and is not too long for a key."""
+    """Return whether `text` is a valid key: it has valid segments and is not too long."""
     return len(text) <= MAX_KEY_LENGTH and _KEY.fullmatch(text) is not None
 
 
 def check_key(key: str) -> str:
-    """Return the key if it is valid. Raises InvalidKey otherwise."""
+    """Check a key, and return it. Raises InvalidKey if the key is invalid."""
     if not is_valid_key(key):
         raise InvalidKey(f"not a storage key: {key[:100]!r}")
     return key
 
 
 def check_prefix(prefix: str) -> str:
-    """Return the folder that a prefix names, without its trailing slash.
+    """Check a prefix, and return the folder that it names, without a trailing slash.
 
     An empty string means the whole storage. Raises InvalidKey if the prefix is not a valid key.
     """

@@ -1,7 +1,7 @@
 """Storage backend for object stores, through fsspec.
 
-The packages for object stores are imported on first use. aiobotocore alone needs 30 MB of memory,
-which an installation with files on a local disk saves.
+The packages for object stores are imported on first use, because aiobotocore alone needs 30 MB of
+memory. An installation that stores files on a local disk saves this memory.
 """
 
 import io
@@ -39,7 +39,7 @@ def _translate_errors(key: str, not_found_error: type[Exception] = NotStored) ->
 class RemoteWriter:
     """An object that is being written. With multipart uploads, it is not visible before `commit`.
 
-    An error "not found" while writing means that the bucket is missing, so the store is unusable.
+    A "not found" error while writing means that the bucket is missing, so the store is unusable.
     """
 
     def __init__(self, files: "RemoteFiles", key: str) -> None:

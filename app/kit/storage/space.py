@@ -1,4 +1,4 @@
-"""The free disk space that is kept in reserve, so that the database can always write."""
+"""The disk space that is kept free, so that the database can always write."""
 
 import errno
 import os
@@ -15,7 +15,7 @@ class StorageFull(StorageUnavailable):
     """The free disk space is below the reserve, or the file system is full."""
 
 
-class Reserve:
+class DiskReserve:
     """The number of bytes to keep free on the file systems that contain `folders`.
 
     `folders` maps names for metrics to paths, which need not exist yet. With 0 bytes, no write is
@@ -26,13 +26,13 @@ class Reserve:
         self.bytes = reserve_bytes
         self._folders = dict(folders)
 
-    def free_bytes(self) -> dict[str, int]:
-        """Return the bytes that are free for unprivileged processes, by folder name."""
+    def get_free_bytes(self) -> dict[str, int]:
+        """Return the number of bytes that are free for unprivileged processes, by folder name."""
         return {name: _get_free_bytes(folder) for name, folder in self._folders.items()}
 
     def is_used_up(self) -> bool:
         """Return whether the free space on any file system is below the reserve."""
-        return self.bytes > 0 and min(self.free_bytes().values()) < self.bytes
+        return self.bytes > 0 and min(self.get_free_bytes().values()) < self.bytes
 
     def check(self) -> None:
         """Raise StorageFull if the free space on any file system is below the reserve."""

@@ -22,22 +22,22 @@ from app.kit.storage.keys import (
 )
 from app.kit.storage.local import LocalFiles
 from app.kit.storage.remote import RemoteFiles
-from app.kit.storage.space import Reserve
+from app.kit.storage.space import DiskReserve
 
 # One chunk stays in memory for each client that does not read its download.
 CHUNK_BYTES = 64 * 1024
 _CHECK_BYTES = 1024 * 1024
-"""The number of bytes of a file after which the free space is checked again."""
+"""The number of bytes written to a file after which the free space is checked again."""
 
 
-class Stored(NamedTuple):
+class StoredFile(NamedTuple):
     """The size in bytes and the SHA-256 (in hexadecimal) of a file that was written."""
 
     size: int
     sha256: str
 
 
-class Entry(NamedTuple):
+class FileEntry(NamedTuple):
     """A file in a listing. `modified` is its modification time in UTC."""
 
     key: str
@@ -45,17 +45,17 @@ class Entry(NamedTuple):
     modified: datetime
 
 
-class Totals(NamedTuple):
+class FolderTotals(NamedTuple):
     """The number of files in a folder and its subfolders, and their total size."""
 
     files: int
     bytes: int
 
 
-class Staged:
-    """Content that is being received. It is deleted unless `promote` stores it under a key."""
+class StagedFile:
+    """A file that is being received. It is deleted unless `promote` stores it under a key."""
 
-    def __init__(self, backend: Backend, limit: int | None, reserve: Reserve | None) -> None:
+    def __init__(self, backend: Backend, limit: int | None, reserve: DiskReserve | None) -> None:
         if reserve is not None:
             reserve.check()
         self._reserve = reserve
@@ -89,7 +89,7 @@ class Staged:
         self._digest.update(data)
         self._writer.write(data)
 
-    def promote(self, key: str) -> Stored:
+    def promote(self, key: str) -> StoredFile:
         """Store the content under `key`, atomically replacing an existing file.
 
         Raises:
@@ -102,7 +102,7 @@ class Staged:
         self._writer.commit()
         self._backend.move(self._key, key)
         self._is_open = False
-        return Stored(self.size, self.sha256)
+        return StoredFile(self.size, self.sha256)
 
     def __enter__(self) -> Self:
         return self
@@ -120,7 +120,7 @@ class Staged:
                 self._writer.abort()
 
 
-class Stream(Iterator[bytes]):
+class FileStream(Iterator[bytes]):
     """An iterator over the chunks of a stored file. It closes the file at the end."""
 
     def __init__(self, file: BinaryIO, remaining: int | None, chunk: int) -> None:
@@ -154,7 +154,7 @@ class Storage:
     does not respond. Methods that write raise `StorageFull` if there is too little space.
     """
 
-    def __init__(self, url: str, reserve: Reserve | None = None) -> None:
+    def __init__(self, url: str, reserve: DiskReserve | None = None) -> None:
         self._reserve = reserve
         self._backend: Backend
         if url.startswith("file://"):
@@ -165,11 +165,11 @@ class Storage:
         else:
             self._backend = RemoteFiles(url)
 
-    def stage(self, limit: int | None = None) -> Staged:
-        """Return a context manager that receives content of at most `limit` bytes."""
-        return Staged(self._backend, limit, self._reserve)
+    def stage(self, limit: int | None = None) -> StagedFile:
+        """Stage a file: return a context manager that receives at most `limit` bytes."""
+        return StagedFile(self._backend, limit, self._reserve)
 
-    def write(self, key: str, chunks: Iterable[bytes], *, limit: int | None = None) -> Stored:
+    def write(self, key: str, chunks: Iterable[bytes], *, limit: int | None = None) -> StoredFile:
         """Store the chunks as one file under `key`. After an error, nothing is stored.
 
         Raises TooLarge if there are more than `limit` bytes.
@@ -200,7 +200,7 @@ class Storage:
 
     def stream(
         self, key: str, start: int = 0, end: int | None = None, *, chunk: int = CHUNK_BYTES
-    ) -> Stream:
+    ) -> FileStream:
         """Return an iterator over the bytes from `start` to `end` (exclusive), in chunks.
 
         The file is opened immediately and not at the first chunk, so that the caller can still
@@ -214,10 +214,10 @@ class Storage:
             raise ValueError("positions must not be negative, and the chunk size must be positive")
         file = self.open(key)
         file.seek(start)
-        return Stream(file, None if end is None else max(0, end - start), chunk)
+        return FileStream(file, None if end is None else max(0, end - start), chunk)
 
     def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
-        """Return a URL by which anybody can read a file for `seconds`.
+        """Sign a URL with which anybody can read a file for `seconds`, and return the URL.
 
         Returns None if the store does not support such URLs. `name` and `media_type` are the file
         name and the media type of the download, if the store supports them. The file need not
@@ -252,19 +252,19 @@ class Storage:
         """
         return self._backend.local(check_key(key))
 
-    def list(self, prefix: str = "") -> Iterator[Entry]:
+    def list(self, prefix: str = "") -> Iterator[FileEntry]:
         """Yield the files in a folder and its subfolders, in no particular order."""
         for key, size, modified in self._backend.walk(check_prefix(prefix)):
             if is_valid_key(key):  # files from other programs are ignored
-                yield Entry(key, size, datetime.fromtimestamp(modified, UTC))
+                yield FileEntry(key, size, datetime.fromtimestamp(modified, UTC))
 
-    def measure(self, prefix: str) -> Totals:
-        """Return the number and total size of the files in a folder and its subfolders."""
+    def measure(self, prefix: str) -> FolderTotals:
+        """Measure a folder and its subfolders: return the number and total size of the files."""
         files = size = 0
         for entry in self.list(prefix):
             files += 1
             size += entry.size
-        return Totals(files, size)
+        return FolderTotals(files, size)
 
     def clear(self, prefix: str, *, batch: int = 1000) -> Iterator[int]:
         """Delete a folder with all its files. Yield the number of deleted files after each batch.

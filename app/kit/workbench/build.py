@@ -23,8 +23,8 @@ _POLICY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """The head tags and the Content-Security-Policy of a page that contains the application."""
+class PageHead:
+    """The head tags and Content-Security-Policy for a page that contains the web application."""
 
     head: Markup
     policy: str
@@ -41,19 +41,19 @@ class Build:
     after: str
     tags: str
 
-    def open_page(self) -> Page:
-        """Return the head tags and the policy for one response, with a new nonce."""
+    def build_page_head(self) -> PageHead:
+        """Return the head tags and policy for one response, with a new nonce."""
         nonce = secrets.token_urlsafe(16)
         policy = _POLICY.format(nonce=nonce)
-        return Page(Markup(self.tags.replace(_NONCE, nonce)), policy)  # noqa: S704 - no input in it
+        return PageHead(Markup(self.tags.replace(_NONCE, nonce)), policy)  # noqa: S704 - no input in it
 
     def render_index(self) -> tuple[str, str]:
-        """Return the HTML of the index page and its Content-Security-Policy, with a new nonce."""
-        page = self.open_page()
+        """Render the index page with a new nonce. Return its HTML and Content-Security-Policy."""
+        page = self.build_page_head()
         return f"{self.before}{page.head}{self.after}", page.policy
 
 
-class Source:
+class BuildFolder:
     """The folder that contains the build. A new build is served without a restart."""
 
     def __init__(self, dist: Path, base: str) -> None:
@@ -87,9 +87,9 @@ def parse_build(html: str, base: str) -> Build:
     return Build(before, _HEAD_END_TAG + after, "\n".join(tags))
 
 
-def set_source(source: Source) -> None:
+def set_build_folder(folder: BuildFolder) -> None:
     """Set the folder from which the current Flask application serves the build."""
-    current_app.extensions[_EXTENSION] = source
+    current_app.extensions[_EXTENSION] = folder
 
 
 def find_build() -> Build | None:
@@ -97,14 +97,14 @@ def find_build() -> Build | None:
 
     Returns None if the workbench is disabled or has not been built.
     """
-    source: Source | None = current_app.extensions.get(_EXTENSION)
-    return source.find() if source else None
+    folder: BuildFolder | None = current_app.extensions.get(_EXTENSION)
+    return folder.find() if folder else None
 
 
-def open_page() -> Page | None:
-    """Return the head tags and the policy that a page needs to start the web application.
+def build_page_head() -> PageHead | None:
+    """Return the head tags and policy with which a page starts the web application.
 
     Returns None if there is no build.
     """
     build = find_build()
-    return build.open_page() if build else None
+    return build.build_page_head() if build else None

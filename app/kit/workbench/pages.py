@@ -28,7 +28,7 @@ def init(app: Flask, settings: Settings, dist: Path = build.DIST) -> None:
         return
     base = urlsplit(settings.public_url).path.rstrip("/")
     with app.app_context():
-        build.set_source(build.Source(dist, base))
+        build.set_build_folder(build.BuildFolder(dist, base))
     pages = Blueprint("workbench", __name__)
     for path in PATHS:
         pages.add_url_rule(path, "page", show_page, methods=["GET"])
@@ -41,7 +41,7 @@ def init(app: Flask, settings: Settings, dist: Path = build.DIST) -> None:
 def show_page(**_: str) -> Response:
     """Return the HTML of the web application.
 
-    If it has not been built, raises a 404 error that explains how to build it.
+    Raises a 404 error that explains how to build the application if it has not been built.
     """
     g.operation = "show_workbench"
     current_build = build.find_build()

@@ -16,9 +16,9 @@ from app.schemas.artifact_schemas.statuses import SchemaStatus
 class ArtifactSchema(TenantModel, db.Revised, db.Base):
     """A labeling schema: the fields to extract from a type of document.
 
-    `fields` has the fields of the draft. `status` is a SchemaStatus. The teams of a labeler must
-    together have all required skills. `required_skills` has the skills as they were entered;
-    `required_skill_keys` has the same skills case-folded.
+    `fields` contains the fields of the draft. `status` is a SchemaStatus. A labeler's teams must
+    together have all required skills. `required_skills` contains the skills as they were entered;
+    `required_skill_keys` contains the same skills case-folded.
     """
 
     __tablename__ = "schemas"

@@ -31,7 +31,7 @@ from app.kit.api.fields import (
 from app.schemas.artifact_schemas.statuses import SchemaStatus
 
 _STATUSES = tuple(SchemaStatus)
-_SHARE_RANGE = validate.Range(min=0, max=1)
+_FRACTION_RANGE = validate.Range(min=0, max=1)
 _SKILLS_OPTIONS: dict[str, Any] = {
     "max_items": skills.MAX_SKILLS,
     "metadata": {"description": "The skills that a labeler's teams must have together."},
@@ -46,7 +46,7 @@ class FieldOptionBody(Schema):
 
 
 def _build_type_field(types: Collection[str]) -> Str:
-    """Build the property `type` with the documented `types`. Other strings cause 400, not 422."""
+    """Build the property `type`. It documents `types`, but `app.engines.fields` validates them."""
     metadata = {"description": f"One of {', '.join(types)}.", "enum": list(types)}
     return Str(required=True, metadata=metadata)
 
@@ -83,9 +83,9 @@ class ReviewPolicyBody(Schema):
     """The rules for reviewing tag sets. Omitted properties stay unchanged."""
 
     labels_per_artifact = Int(minimum=1, maximum=20)
-    sample_rate = Float(validate=_SHARE_RANGE)
-    auto_accept_agreement = Float(validate=_SHARE_RANGE, allow_none=True)
-    auto_accept_confidence = Float(validate=_SHARE_RANGE, allow_none=True)
+    sample_rate = Float(validate=_FRACTION_RANGE)
+    auto_accept_agreement = Float(validate=_FRACTION_RANGE, allow_none=True)
+    auto_accept_confidence = Float(validate=_FRACTION_RANGE, allow_none=True)
     max_rejections = Int(maximum=100, allow_none=True)
 
 
@@ -97,7 +97,9 @@ class CreateSchema(Schema):
     description = Str(load_default="")
     guidelines = Str(max_length=100_000, load_default="", description="Markdown.")
     review_policy = Nested(ReviewPolicyBody, load_default=dict)
-    required_skills = List(Name(max_length=skills.MAX_SKILL), load_default=list, **_SKILLS_OPTIONS)
+    required_skills = List(
+        Name(max_length=skills.MAX_SKILL_LENGTH), load_default=list, **_SKILLS_OPTIONS
+    )
     fields = List(Nested(SchemaFieldBody), max_items=MAX_FIELDS, load_default=list)
 
 
@@ -109,13 +111,13 @@ class UpdateSchema(Schema):
     description = Str()
     guidelines = Str(max_length=100_000)
     review_policy = Nested(ReviewPolicyBody)
-    required_skills = List(Name(max_length=skills.MAX_SKILL), **_SKILLS_OPTIONS)
+    required_skills = List(Name(max_length=skills.MAX_SKILL_LENGTH), **_SKILLS_OPTIONS)
     fields = List(Nested(SchemaFieldBody), max_items=MAX_FIELDS)
     revision = Int()
 
 
 class PublishSchema(Schema):
-    """Options for publishing. The draft is based on the version with the number `base_version`."""
+    """Options for publishing. `base_version` is the version number on which the draft is based."""
 
     base_version = Int(allow_none=True, load_default=None)
     note = Str(max_length=2000, allow_none=True, load_default=None)
@@ -257,14 +259,14 @@ class SchemaVersion(Response):
 
 
 class SchemaVersionSummary(SchemaVersion):
-    """A schema version in a list. `fields` and `changes` are null if too large for the page."""
+    """A schema version in a list; `fields` and `changes` are null if they are too large."""
 
     fields = List(Nested(SchemaField), allow_none=True)
     changes = List(Nested(FieldChange), allow_none=True)
 
 
 class PublishedVersion(SchemaVersion):
-    """The new version. After a dry run, nothing is published; the id and timestamps are null."""
+    """The new version. After a dry run, it is not published; its id and timestamps are null."""
 
     id = Uuid(allow_none=True)
     published_at = UtcDateTime(allow_none=True)

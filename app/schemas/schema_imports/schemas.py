@@ -62,7 +62,7 @@ class SchemaImportWarning(Response):
 
 
 class ImportedSchema(SchemaDetail):
-    """The new draft. After a dry run, the id, the timestamps and the revision are null."""
+    """The imported draft. After a dry run, the id, the timestamps and the revision are null."""
 
     id = Uuid(allow_none=True)
     created_at = UtcDateTime(allow_none=True)

@@ -30,7 +30,7 @@ def import_schema(
     document_type: str | None = None,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Create a draft from a file, and return the draft's properties, `warnings` and `dry_run`.
+    """Import a schema from a file; return the draft's properties, `warnings` and `dry_run`.
 
     Each warning has the path of a part of the file that was changed or omitted, and a message. A
     dry run creates the draft, rolls back the transaction to a savepoint, and returns the draft

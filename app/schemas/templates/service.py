@@ -44,9 +44,9 @@ def instantiate(
     document_type: str | None = None,
     fields: Sequence[str] | None = None,
 ) -> ArtifactSchema:
-    """Create a draft with all fields of a template, or only the fields whose keys are in `fields`.
+    """Create a schema draft from a template, with all fields or only those listed in `fields`.
 
-    Raises 404; 400 if `fields` is empty or has a key that is not in the template.
+    Raises 404; 400 if `fields` is empty or contains a key that is not in the template.
     """
     template = get(template_id)
     return schemas.create(

@@ -16,7 +16,7 @@ class TagSetComment(TenantModel, db.Revised, db.Base):
 
     `thread_id` is the id of the first comment in the thread. For the first comment, it equals `id`.
     Ids are ordered by time, so a thread is one range in the index. Only the first comment of a
-    thread can be resolved. `mentions` has the ids of the mentioned users. Users who have left the
+    thread can be resolved. `mentions` lists the ids of mentioned users. Users who have left the
     organization remain the authors of their comments.
     """
 

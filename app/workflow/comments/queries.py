@@ -119,7 +119,7 @@ def select_ids(tag_sets: Select[Any]) -> Select[Any]:
 
 
 def get_thread(tag_set_id: UUID, comment_id: UUID) -> Row[UUID, UUID, str | None] | None:
-    """Return the id, thread_id and field of a comment on a tag set, or None."""
+    """Return a comment's thread: its id, thread_id and field, or None if not found."""
     statement = select(Comment.id, Comment.thread_id, Comment.field).where(
         Comment.tag_set_id == tag_set_id, Comment.id == comment_id
     )
@@ -161,7 +161,7 @@ def resolve(comment_id: UUID, *, by: UUID) -> None:
 
 
 def reopen(comment_id: UUID) -> None:
-    """Mark a resolved comment as unresolved; do nothing if it is not resolved."""
+    """Reopen a thread by marking its first comment as unresolved, if the comment is resolved."""
     condition = and_(Comment.id == comment_id, Comment.resolved_at.is_not(None))
     _update(condition, {"resolved_at": null(), "resolved_by_id": null()})
 

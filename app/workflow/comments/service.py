@@ -18,7 +18,7 @@ from app.workflow.tag_sets.service import TagSetRow
 
 
 class CommentedPayload(TypedDict):
-    """The payload of `tag_set.commented`; `mentions` has the ids of the mentioned users."""
+    """The payload of `tag_set.commented`; `mentions` lists the ids of the mentioned users."""
 
     tag_set_id: UUID
     artifact_id: UUID
@@ -50,7 +50,7 @@ def create(
     """Create a comment that starts a new thread or, if `parent_id` is set, replies to a comment.
 
     A reply has the same field as its thread, and reopens a resolved thread. Raises 404; 400 for an
-    invalid `parent_id` or `field`; 400 for `mentions.N` if the user may not see the tag set.
+    invalid `parent_id` or `field`; 400 for `mentions.N` if this user may not see the tag set.
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)
     comment_id = uuid7()
@@ -110,7 +110,7 @@ def _get_thread(tag_set_id: UUID, parent_id: UUID, field: str | None) -> tuple[U
 
 
 def _check_mentions(tag_set: TagSetRow, mentions: Sequence[UUID], caller: Caller) -> list[UUID]:
-    """Return the ids of the mentioned users without duplicates. Raises 400."""
+    """Check the mentions; return the mentioned users' ids without duplicates. Raises 400."""
     viewer_ids = tag_sets.find_viewers(tag_set, mentions, caller=caller) if mentions else set()
     for position, user_id in enumerate(mentions):
         if user_id not in viewer_ids:
@@ -123,8 +123,8 @@ def _check_mentions(tag_set: TagSetRow, mentions: Sequence[UUID], caller: Caller
 def select_actions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
     """Return a SELECT for the audit entries about comments on an artifact's tag sets.
 
-    Only tag sets that the caller may see are included. The columns are the columns of
-    `audit.select_entries`, and tag_set_id, field, and the beginning of the body.
+    Only tag sets that the caller may see are included. The columns are those of
+    `audit.select_entries`, plus tag_set_id, field, and the beginning of the body.
     """
     comment_ids = queries.select_ids(tag_sets.select_ids(artifact_id, caller=caller))
     return queries.select_actions(audit.select_entries("tag_set_comments", comment_ids))

@@ -31,7 +31,7 @@ def predict(job: Job) -> None:
     service.SERVER_JOB, queue="model_servers", max_attempts=5, on_failure=_fail, retryable=False
 )
 def ask_model_server(job: Job) -> None:
-    """Predict the tags of a document with the organization's model server."""
+    """Ask the organization's model server to predict the tags of a document."""
     _run(job, service.SERVER_JOB)
 
 
@@ -51,7 +51,7 @@ def _run(job: Job, job_name: str) -> None:
     "predictions.schedule_training", queue="bulk", listens=(tag_set_events.ACCEPTED,), batch=True
 )
 def schedule_training(accepted: Sequence[Job]) -> None:
-    """Enqueue a training run for each schema that has enough new accepted tag sets."""
+    """Schedule a training run for each schema that has enough new accepted tag sets."""
     schema_ids = {UUID(job.args["data"]["schema_id"]) for job in accepted}
     service.enqueue_due_training(sorted(schema_ids))
 
@@ -80,7 +80,7 @@ def retrain_without_deleted_documents(batch: Sequence[Job]) -> None:
 
 @jobs.handler("predictions.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete old predictions that a newer prediction has replaced and that no tag set uses."""
+    """Purge old predictions that a newer prediction has replaced and that no tag set uses."""
     service.purge_outdated(RETENTION_DAYS, job.checkpoint)
 
 

@@ -115,8 +115,8 @@ class ExtractionModel(TenantModel, db.Record, db.Base):
 
     `version` is the hash of all training data. `content` is the model, serialized by the extraction
     engine. `mac` authenticates the content together with the organization and the schema version;
-    the content is parsed only after the MAC has been verified. `artifact_ids` has the ids of the
-    training documents. `report` has the training metrics.
+    the content is parsed only after the MAC has been verified. `artifact_ids` lists the ids of the
+    training documents. `report` contains the training metrics.
     """
 
     __tablename__ = "extraction_models"

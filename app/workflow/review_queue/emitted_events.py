@@ -25,7 +25,7 @@ class AssignedPayload(TypedDict):
 class ReturnedPayload(TypedDict):
     """The payload of `RETURNED`: reviews that were unassigned from a user or a team.
 
-    The user or team can no longer do the reviews. `escalated_ids` has the ids of escalated reviews.
+    The user or team can no longer do the reviews. `escalated_ids` lists the escalated reviews.
     """
 
     tag_set_ids: Sequence[UUID]

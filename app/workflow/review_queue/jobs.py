@@ -41,7 +41,7 @@ def unassign_impossible_reviews(job: Job) -> None:
     "review_queue.release_member", queue="bulk", listens=("member.removed",), max_attempts=10
 )
 def unassign_reviews_of_removed_member(job: Job) -> None:
-    """Unassign the reviews of a removed member, and reviews that the member's teams cannot do."""
+    """Unassign a removed member's reviews, and reviews that the member's teams can no longer do."""
     data = job.args["data"]
     team_ids = [UUID(team_id) for team_id in data.get("team_ids") or ()]
     service.unassign_removed_member(UUID(data["user_id"]), team_ids, job.checkpoint)

@@ -212,8 +212,8 @@ class QueueAge(Response):
     p90_seconds = Int(allow_none=True)
 
 
-class WaitingNow(Response):
-    """The number of items that are pending now, regardless of the period."""
+class PendingStats(Response):
+    """The number of review items that are pending now."""
 
     depth = Int()
     unassigned = Int()
@@ -223,7 +223,7 @@ class WaitingNow(Response):
     age = Nested(QueueAge)
 
 
-class Decided(Response):
+class DecisionStats(Response):
     """The number of review decisions in the period.
 
     `accepted` includes `corrected`. Rates are between 0 and 1, or null if there are no decisions.
@@ -239,25 +239,25 @@ class Decided(Response):
     )
 
 
-class DailyDecisions(Decided):
+class DailyDecisions(DecisionStats):
     """The number of review decisions on one day."""
 
     date = Date()
 
 
-class SchemaReviewStats(WaitingNow, Decided):
+class SchemaReviewStats(PendingStats, DecisionStats):
     """The number of pending items and review decisions for one schema."""
 
     schema = Nested(SchemaReference)
 
 
-class ReviewerStats(Decided):
+class ReviewerStats(DecisionStats):
     """The number of review decisions by one reviewer."""
 
     reviewer = Nested(PERSON)
 
 
-class ReviewStats(WaitingNow, Decided):
+class ReviewStats(PendingStats, DecisionStats):
     """Statistics for the review queue: pending items, and decisions in a period."""
 
     time_zone = Str()

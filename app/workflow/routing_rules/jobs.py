@@ -23,7 +23,7 @@ def _end_routing(job: Job, error: str) -> None:
     on_failure=_end_routing,
 )
 def route(batch: Sequence[Job]) -> None:
-    """Apply the routing rules to new artifacts."""
+    """Route new artifacts by the routing rules."""
     service.route_ingested([UUID(job.args["data"]["artifact_id"]) for job in batch])
 
 
@@ -41,7 +41,7 @@ def disable_rules_of_viewer(job: Job) -> None:
 
 @jobs.handler("routing_rules.release_delayed")
 def release_delayed(job: Job) -> None:
-    """Make artifacts available for labeling that were not routed in time."""
+    """Release artifacts that were not routed in time, so that they can be labeled."""
     while artifacts.release_delayed_documents():
         job.checkpoint()
 

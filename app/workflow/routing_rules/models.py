@@ -86,8 +86,8 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
 class ArtifactRouting(TenantModel, db.Base):
     """The latest match of a rule with an artifact, with its time and outcome.
 
-    `rule_name` is the rule's name at the time of the match. `outcome` has the values that the
-    artifact was given. The record is kept after the rule is deleted.
+    `rule_name` is the rule's name at the time of the match. `outcome` contains the values that
+    the artifact was given. The record is kept after the rule is deleted.
     """
 
     __tablename__ = "artifact_routings"

@@ -76,7 +76,7 @@ def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
 def simulate_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     """Simulate routing rules.
 
-    Returns the rules that match each stored or described document, the result of each condition,
+    Returns the rules that match each stored or hypothetical document, the result of each condition,
     and the values that the document would get. Changes nothing.
     """
     return service.simulate(**body)

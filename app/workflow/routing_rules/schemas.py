@@ -34,7 +34,7 @@ from app.workflow.routing_rules.models import DISABLED_REASONS, STRATEGIES
 from app.workflow.routing_rules.service.records import MAX_RULES
 
 MAX_SIMULATED_DOCUMENTS = 100
-MAX_DESCRIBED_DOCUMENTS = 20
+MAX_HYPOTHETICAL_DOCUMENTS = 20
 MAX_DUE_HOURS = 24 * 365
 _LEAF_PROPERTIES = {"attribute", "operator", "value"}
 _ATTRIBUTE = {
@@ -189,7 +189,7 @@ class RoutingRuleFilters(Schema):
 
 
 class SampleDocument(Schema):
-    """The properties of a document that does not have to exist."""
+    """The properties of a hypothetical document on which to simulate rules."""
 
     name = Str(max_length=1000, load_default=None, allow_none=True)
     media_type = Str(max_length=200, load_default=None, allow_none=True)
@@ -204,7 +204,7 @@ class SampleDocument(Schema):
 
 
 class SimulateRoutingRules(AlternativesSchema):
-    """Stored or described documents on which to simulate rules.
+    """The documents on which to simulate rules: stored documents, or hypothetical documents.
 
     If `rules` is set, these rules are simulated instead of the saved rules.
     """
@@ -212,7 +212,7 @@ class SimulateRoutingRules(AlternativesSchema):
     alternatives = (("artifact_ids",), ("documents",))
 
     artifact_ids = List(Uuid(), max_items=MAX_SIMULATED_DOCUMENTS)
-    documents = List(Nested(SampleDocument), max_items=MAX_DESCRIBED_DOCUMENTS)
+    documents = List(Nested(SampleDocument), max_items=MAX_HYPOTHETICAL_DOCUMENTS)
     rules = List(Nested(SimulatedRule), max_items=MAX_RULES)
 
 
@@ -228,7 +228,7 @@ class RoutingAction(Response):
 
 
 class StoredConditions(JsonObject):
-    """Stored conditions. They are not nested fields, so they are returned without conversion."""
+    """A field for stored conditions, which are returned without conversion."""
 
 
 class RoutingRule(Response):
@@ -240,7 +240,7 @@ class RoutingRule(Response):
     disabled_reason = Str(
         allow_none=True,
         validate=OneOf(DISABLED_REASONS),
-        description="The reason why the service disabled the rule.",
+        description="The reason why the service disabled the rule, or null if it did not.",
     )
     position = Int()
     conditions = StoredConditions(description="The conditions, in the format `RoutingConditions`.")

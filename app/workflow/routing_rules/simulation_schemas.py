@@ -12,7 +12,7 @@ class MatchedRule(Response):
 
 
 class RoutingOutcome(Response):
-    """The values that the document would get.
+    """The values that routing would set on a document.
 
     If `team_id` and `user_id` are null, the document stays in the pool.
     """
@@ -43,7 +43,7 @@ class RuleExplanation(MatchedRule):
 
 
 class SimulatedDocument(Response):
-    """The results of all rules for one stored or described document."""
+    """The results of all rules for one stored or hypothetical document."""
 
     artifact_id = Uuid(allow_none=True)
     name = Str(allow_none=True)

@@ -34,7 +34,9 @@ NOT_SKIPPED = """
 REQUIRED_LABELS_OF_VERSION = (
     "coalesce(CAST(version.review_policy ->> 'labels_per_artifact' AS int), 1)"
 )
-"""The number of tag sets that an artifact needs; `version` is the current schema version."""
+"""SQL expression for the number of tag sets that an artifact needs.
+
+`version` is the table alias of the artifact's current schema version."""
 
 IN_QUEUE = "{of}status = 'submitted' AND NOT {of}artifact_archived"
 """The tag set is pending review, and its artifact is not archived."""
@@ -43,15 +45,15 @@ MAY_REVIEW = "({self_review} OR {of}labeler_id IS DISTINCT FROM {user})"
 """The user did not label the tag set, or self-review is allowed."""
 
 ASSIGNED = f"{{of}}assignee_id IS NOT NULL AND {{of}}assignee_id = {{user}} AND {UNCLAIMED}"
-"""The tag set is assigned to the user, and nobody has claimed it."""
+"""The tag set is assigned directly to the user, not through a team, and nobody has claimed it."""
 
 # Triggers maintain `review_rank`, which orders the review queue, lowest first. The rank is
 # RANK_STEP * (100 - priority), plus a time in milliseconds since 1970. The time is the submission
 # time. If the review is due within 24 hours, the time is the due time and the priority is 101. The
 # SQL function `work_rank` has the formula.
 RANK_STEP = 10**13
-"""A number larger than any time in milliseconds, so that times order only equal priorities."""
-LEVEL = f"CAST(floor({{of}}review_rank / {RANK_STEP}.0) AS int)"
+"""The distance between the ranks of adjacent priorities, larger than any time in milliseconds."""
+RANK_LEVEL = f"CAST(floor({{of}}review_rank / {RANK_STEP}.0) AS int)"
 """SQL expression for 100 minus the priority, or -1 if the review is nearly due."""
-TIME = f"to_timestamp(CAST({{of}}review_rank - {LEVEL} * {RANK_STEP} AS float8) / 1000)"
-"""SQL expression for the time that orders the reviews of one level."""
+RANK_TIME = f"to_timestamp(CAST({{of}}review_rank - {RANK_LEVEL} * {RANK_STEP} AS float8) / 1000)"
+"""SQL expression for the time that orders the reviews within one level (see `RANK_LEVEL`)."""

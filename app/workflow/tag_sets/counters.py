@@ -18,7 +18,7 @@ TAG_SETS = Source(
 )
 """Counts of tag sets. `reviewed` is true if a tag set has a reviewer.
 
-The measure is the number of rejections."""
+The summed measure is the number of rejections."""
 
 LABELING_SECONDS = Source(
     "labeling_seconds",
@@ -69,8 +69,8 @@ REVIEWS = Source(
 )
 """Counts of submitted tag sets.
 
-`archived` is true if the artifact is archived. `flags` has the flags of a tag set, joined by
-commas."""
+`archived` is true if the artifact is archived. `flags` contains the flags of a tag set, joined
+by commas."""
 
 _WORK_FACETS = ("kind", "timed", "schema_id", "author_id")
 WORK = Source(
@@ -85,12 +85,12 @@ WORK = Source(
 )
 """Counts of submissions and review decisions by people.
 
-The measure is the waiting time before a decision in microseconds; `timed` is true if it is known.
-Submissions have no schema."""
+The summed measure is the waiting time before a decision in microseconds. `timed` is true if the
+waiting time is known. Submissions have no schema."""
 
 
 def list_flag_combinations(flag: str) -> list[str]:
-    """Return all combinations of flags with this flag, as values of the facet `flags`."""
+    """Return all combinations of flags that include `flag`, as values of the facet `flags`."""
     other_flags = sorted(set(FLAGS) - {flag})
     combinations = []
     for mask in range(2 ** len(other_flags)):

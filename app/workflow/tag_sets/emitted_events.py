@@ -31,7 +31,7 @@ class SavedPayload(TagSetPayload):
 
 
 class AcceptedPayload(TagSetPayload):
-    """The payload of `ACCEPTED`; `reviewer_id` is None if the tag set was accepted automatically.
+    """The payload of `ACCEPTED`; `reviewer_id` is None if nobody reviewed the tag set.
 
     `corrected` is true if the reviewer changed the tags.
     """
@@ -41,7 +41,7 @@ class AcceptedPayload(TagSetPayload):
 
 
 class RejectedPayload(TagSetPayload):
-    """The payload of `REJECTED`; `draft_id` is the id of a new draft for another labeler."""
+    """The payload of `REJECTED`; `draft_id` is the new draft for another labeler, or None."""
 
     reviewer_id: UUID
     reason: str
@@ -102,7 +102,7 @@ def build_payload(tag_set: HasIds) -> TagSetPayload:
 def build_accepted_payload(
     tag_set: HasIds, *, reviewer_id: UUID | None, corrected: bool
 ) -> AcceptedPayload:
-    """Build the payload of `ACCEPTED` for a tag set that a reviewer or a policy accepted."""
+    """Build the payload of `ACCEPTED`; `reviewer_id` is None if nobody reviewed the tag set."""
     return {**build_payload(tag_set), "reviewer_id": reviewer_id, "corrected": corrected}
 
 

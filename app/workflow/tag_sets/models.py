@@ -25,10 +25,10 @@ CASE
     WHEN {of}labeler_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE {of}labeler_id
 END)"""
-"""SQL expression for the labeler's id, or the zero UUID if there is no labeler.
+"""SQL expression for the labeler's id, or the all-zero UUID if there is no labeler.
 
-`of` is a table prefix. The index uses the same expression. `coalesce` is not leakproof, so
-PostgreSQL would not use an index on it under row-level security."""
+`of` is a table prefix. The expression must equal the index expression. `coalesce` is not
+leakproof, so PostgreSQL would not use an index on it under row-level security."""
 
 CONTRIBUTORS = """
 CASE WHEN {of}merged_from IS NULL THEN array_remove(ARRAY[{of}labeler_id], NULL)
@@ -84,7 +84,7 @@ def _build_statistics_index(name: str, *columns: str, where: str) -> Index:
 
 
 class TagSet(TenantModel, db.Revised, db.Base):
-    """The tags of one artifact by a person or a model: draft, submitted, accepted or rejected.
+    """A set of tags for one artifact, from a person, a model, an import or a merge.
 
     `tags_bytes` is the size of the tags as JSON; lists omit tags that are too large for a page.
     `review_rank` orders the review queue, lowest first: by urgency, then by age. The claim, the
@@ -97,9 +97,9 @@ class TagSet(TenantModel, db.Revised, db.Base):
     the artifact's previous tag sets. A draft reserves its artifact until `reserved_until`.
 
     A merge (`source`) combines the tag sets in `merged_from`; `provenance` has an entry for each
-    value. When a merge is accepted, `superseded_by` of its submitted sources is set to the merge. A
+    value. When a merge is accepted, its id is stored in `superseded_by` of its submitted sources. A
     tag set that a reviewer `reopened` is never accepted automatically. `prediction_id` and
-    `prediction_model_version` are the prediction from which the draft was started.
+    `prediction_model_version` identify the prediction from which the draft was started.
     """
 
     __tablename__ = "tag_sets"

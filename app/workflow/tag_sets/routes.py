@@ -85,8 +85,8 @@ def get_tag_set(caller: Caller, tag_set_id: UUID) -> object:
 def delete_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> None:
     """Delete a draft.
 
-    Deletes the caller's own draft with its revisions. Only an admin can delete a draft that was
-    rejected or reopened.
+    Deletes a draft with its revisions. Only the draft's labeler or an admin can delete a draft. If
+    the draft was rejected or reopened, only an admin can delete it.
     """
     service.delete(tag_set_id, caller=caller, revision=revision)
 
@@ -175,7 +175,7 @@ def reopen_tag_set(
     """Reopen a tag set.
 
     Reverses the review decision on an accepted or rejected tag set. The tag set is pending review
-    again, or becomes a draft of its labeler. Emits `tag_set.reopened`.
+    again, or returns to its labeler as a draft. Emits `tag_set.reopened`.
     """
     return service.reopen(tag_set_id, caller=caller, revision=revision, **body)
 

@@ -47,7 +47,9 @@ TRANSITIONS: Mapping[Action, Transition] = {
     Action.REJECT: Transition((_SUBMITTED,), (_REJECTED, _DRAFT)),
     Action.REOPEN: Transition((_ACCEPTED, _REJECTED), (_SUBMITTED, _DRAFT)),
 }
-"""Accepting a merge also rejects its submitted sources; see `superseded_by`."""
+"""The transition for each action.
+
+Accepting a merge also rejects its submitted sources; see `TagSet.superseded_by`."""
 COMPLETED = (_SUBMITTED, _ACCEPTED)
 """The statuses of tag sets that count toward the number that a schema requires."""
 

@@ -58,7 +58,7 @@ def test_the_example() -> None:
         ("notes = []", "notes = 7", "invoices.notes must be a list"),
         ('DE = "19"', "DE = 19.0", "taxes.rates.DE must be a string"),
         ('DE = "19"', 'DE = "-1"', "taxes.rates.DE must be a string"),
-        ('DE = "19"', "", "the rate of DE is missing"),
+        ('DE = "19"', "", "the rate for DE is missing"),
         ('DE = "19"', 'DE = "0"', "taxes.rate"),
         ('AT = "20"', 'XX = "20"', "taxes.rates.XX must be an ISO 3166-1 country code"),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from app.delivery.exports import jobs
 from app.kit import container
-from app.kit.storage import Staged, StorageUnavailable, Stored
+from app.kit.storage import StagedFile, StorageUnavailable, StoredFile
 from tests.factories.labels import make_labeled
 from tests.factories.scrape import counted
 
@@ -95,15 +95,15 @@ def test_nobody_takes_the_lease_between_the_file_and_its_record(
 ) -> None:
     make_labeled(exports.org, 2)
     export_id = exports.start()
-    promote = Staged.promote
+    promote = StagedFile.promote
     free: list[Any] = []
 
-    def promoted(self: Staged, key: str) -> Stored:
+    def promoted(self: StagedFile, key: str) -> StoredFile:
         if key == exports.key_of(export_id):
             free.append(exports.apart(lambda: exports.run_row(skip_locked=True)))
         return promote(self, key)
 
-    monkeypatch.setattr(Staged, "promote", promoted)
+    monkeypatch.setattr(StagedFile, "promote", promoted)
     exports.work()
     assert free == [None]
     assert exports.get(export_id)["status"] == "completed"
@@ -144,7 +144,7 @@ def test_a_storage_that_is_away_never_fails_an_export(
         raise StorageUnavailable("s3://secret-bucket does not answer")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Staged, "promote", refuse)
+        patched.setattr(StagedFile, "promote", refuse)
         for faults in range(1, 8):
             exports.again()
             row = exports.run_row()
@@ -164,7 +164,7 @@ def test_an_export_whose_every_run_fails_is_given_up(
         raise RuntimeError("s3://secret-bucket does not answer")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Staged, "promote", refuse)
+        patched.setattr(StagedFile, "promote", refuse)
         exports.work()
         waiting = exports.run_row()
         assert (waiting.status, waiting.finished_at) == ("queued", None)

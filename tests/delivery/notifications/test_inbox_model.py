@@ -135,14 +135,14 @@ class InboxLife(RuleBasedStateMachine):
 
 
 def test_an_inbox_is_as_its_model(app: Flask, monkeypatch: Any) -> None:
-    monkeypatch.setattr(changing, "BATCH", 3)
+    monkeypatch.setattr(changing, "BATCH_SIZE", 3)
     InboxLife.flask = app
     run_machine(InboxLife, examples=LIVES, steps=STEPS)
 
 
 def test_the_model_notices_a_batch_that_ends_too_early(app: Flask, monkeypatch: Any) -> None:
     mark_batch_as_read = changing.mark_batch_as_read
-    monkeypatch.setattr(changing, "BATCH", 1)
+    monkeypatch.setattr(changing, "BATCH_SIZE", 1)
     monkeypatch.setattr(
         changing, "mark_batch_as_read", lambda *args: (None, mark_batch_as_read(*args)[1])
     )

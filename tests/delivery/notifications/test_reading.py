@@ -73,7 +73,7 @@ def test_a_deleted_one_is_gone(org: Org) -> None:
 
 
 def test_all_are_read_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changing, "BATCH", 3)
+    monkeypatch.setattr(changing, "BATCH_SIZE", 3)
     api = org.api("labeler")
     insert_notifications(org, org.users["labeler"], 7)
     insert_notifications(org, org.users["labeler"], 2, step="0 seconds")
@@ -105,7 +105,7 @@ def test_what_is_being_written_stays_unread(org: Org) -> None:
 def test_what_arrives_between_two_batches_stays_unread(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changing, "BATCH", 2)
+    monkeypatch.setattr(changing, "BATCH_SIZE", 2)
     api, user = org.api("labeler"), org.users["labeler"]
     insert_notifications(org, user, 4)
     batches = []

@@ -18,7 +18,7 @@ from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import recorder
 from app.delivery.webhooks.queries import leases
 from app.delivery.webhooks.queries.leases import Attempt, BeginLimit
-from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import db, events, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org, run_jobs_of
@@ -216,7 +216,7 @@ class Hooks:
         with self.as_deliverer():
             return leases.begin_attempts(limits, max_attempts=4)
 
-    def write(self, *results: Result) -> None:
+    def write(self, *results: AttemptResult) -> None:
         """Record outcomes, as a deliverer does."""
         with self.as_deliverer():
             assert recorder.write(results) == []

@@ -13,8 +13,8 @@ from tests.delivery.webhooks.conftest import Answer
 from tests.factories.scrape import counted
 from tests.factories.work import run_jobs_of
 
-LEFT = 2 * backlog.BATCH + 300
-BACKLOG = abandoning.FIRST_BATCH + LEFT
+LEFT = 2 * backlog.BATCH_SIZE + 300
+BACKLOG = abandoning.FIRST_BATCH_SIZE + LEFT
 
 
 class KilledError(Exception):
@@ -37,7 +37,7 @@ def test_a_request_abandons_one_batch_and_a_job_the_rest(hooks: Any) -> None:
     hooks.fill(created, BACKLOG)
     before = counted(hooks.org.app, "labeling_deliveries_total", outcome="abandoned")
     assert _act(hooks, created, "deactivate")["active"] is False
-    assert hooks.count(created, "abandoned") == abandoning.FIRST_BATCH
+    assert hooks.count(created, "abandoned") == abandoning.FIRST_BATCH_SIZE
     assert hooks.begin() == [], "what is not abandoned yet is not attempted either"
     run_jobs_of(hooks.org, "bulk")
     assert hooks.count(created, "abandoned") == BACKLOG
@@ -60,7 +60,7 @@ def test_a_job_that_is_killed_goes_on_after_its_last_batch(hooks: Any) -> None:
 
     with pytest.raises(KilledError):
         _run(hooks, commit)
-    assert hooks.count(created, "pending") == LEFT - backlog.BATCH
+    assert hooks.count(created, "pending") == LEFT - backlog.BATCH_SIZE
     run_jobs_of(hooks.org, "bulk")
     assert hooks.count(created, "abandoned") == BACKLOG
 
@@ -85,7 +85,7 @@ def test_no_statement_abandons_more_than_a_batch(app: Any, hooks: Any) -> None:
         for engine in engines:
             event.remove(engine, "after_cursor_execute", note)
     assert sum(sizes) == BACKLOG
-    assert max(sizes) <= backlog.BATCH
+    assert max(sizes) <= backlog.BATCH_SIZE
 
 
 def test_activating_again_revives_nothing(hooks: Any, deliver: Any) -> None:
@@ -145,7 +145,7 @@ def test_the_tenth_failure_of_one_with_a_backlog_delays_no_outcome(hooks: Any) -
     assert hooks.get(created)["active"] is False
     assert hooks.count(other, "delivered") == 1
     abandoned = hooks.count(created, "abandoned")
-    assert 0 < abandoned <= abandoning.FIRST_BATCH + 1
+    assert 0 < abandoned <= abandoning.FIRST_BATCH_SIZE + 1
     run_jobs_of(hooks.org, "bulk")
     assert hooks.count(created, "abandoned") == BACKLOG + 1
 

@@ -164,7 +164,7 @@ def test_many_relays_at_once_deliver_each_once(app: Flask, hooks: Any, deliver: 
         connection = container.current().redis(timeout=5)
         loop = Relay(app, lambda: connection)
         barrier.wait(10)
-        sent.extend(loop.round() for _ in range(3))
+        sent.extend(loop.run_once() for _ in range(3))
 
     deliver_threads = [threading.Thread(target=relay) for _ in range(4)]
     for thread in deliver_threads:

@@ -13,7 +13,7 @@ from flask import Flask
 from app.delivery.webhooks import quotas, sending
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries.leases import Attempt
-from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import container
 from app.kit.egress import Egress, Policy
 from tests.delivery.webhooks.conftest import LIMIT_SECONDS, Answer
@@ -108,15 +108,15 @@ def test_webhooks_that_hang_are_all_deactivated_and_hold_up_nobody(
     requests: Counter[str] = Counter()
     lock = threading.Lock()
 
-    def send(attempt: Attempt) -> Result:
+    def send(attempt: Attempt) -> AttemptResult:
         # What earlier tests left may be due again, and is sent here too.
         path = urlsplit(attempt.url).path if attempt.organization_id == hooks.org.id else "/other"
         with lock:
             requests[path] += 1
         if path == "/quick":
-            return Result(attempt, ok=True, duration_ms=1)
+            return AttemptResult(attempt, ok=True, duration_ms=1)
         time.sleep(0.05)
-        return Result(attempt, ok=False, duration_ms=50)
+        return AttemptResult(attempt, ok=False, duration_ms=50)
 
     hooks.emit(12)
     hooks.fan_out()

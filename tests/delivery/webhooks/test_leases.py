@@ -8,7 +8,7 @@ from app.delivery.webhooks import jobs as webhook_jobs
 from app.delivery.webhooks import sending
 from app.delivery.webhooks.queries import leases, outcomes
 from app.delivery.webhooks.queries.leases import Attempt, Lease
-from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.queries.outcomes import AttemptResult
 from tests.delivery.webhooks.conftest import Answer
 from tests.factories.scrape import counted
 from tests.factories.waiting import wait_until
@@ -213,7 +213,7 @@ def test_settling_keeps_to_the_leases_that_stand(hooks: Any) -> None:
     hooks.emit(2)
     one, two = hooks.begin()
     with hooks.as_deliverer():
-        stale = Result(one, ok=True)
+        stale = AttemptResult(one, ok=True)
         assert one.lease_token is not None
         assert outcomes.update_deliveries([stale], (30, 120, 300)) == {one.lease_token: True}
         assert outcomes.update_deliveries([stale], (30, 120, 300)) == {one.lease_token: False}

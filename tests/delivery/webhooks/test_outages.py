@@ -12,7 +12,7 @@ from app.delivery.webhooks import dispatcher, recorder, sending
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries import leases
 from app.delivery.webhooks.queries.leases import Attempt, BeginLimit
-from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import container, db, jobs, tenancy
 from app.kit.secrets import Keyring
 
@@ -22,7 +22,7 @@ def _only(hooks: Any, webhook: Any) -> Any:
     return delivery
 
 
-def _ours(hooks: Any, results: Sequence[Result]) -> list[Result]:
+def _ours(hooks: Any, results: Sequence[AttemptResult]) -> list[AttemptResult]:
     return [result for result in results if result.attempt.organization_id == hooks.org.id]
 
 
@@ -32,7 +32,7 @@ def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any, deliver: 
     hooks.fan_out()
     ending: list[Dispatcher] = []
 
-    def send(attempt: Attempt) -> Result:
+    def send(attempt: Attempt) -> AttemptResult:
         ending[0]._is_stopping |= attempt.organization_id == hooks.org.id
         return sending.send(attempt)
 
@@ -109,7 +109,7 @@ def test_the_recorder_waits_for_the_database(
     created = hooks.create()
     real, calls = recorder.write, []
 
-    def unreliable(results: Sequence[Result]) -> list[Result]:
+    def unreliable(results: Sequence[AttemptResult]) -> list[AttemptResult]:
         # What other tests left may be due too, and is written in the same batches.
         if ours := _ours(hooks, results):
             calls.append(len(ours))
@@ -131,7 +131,7 @@ def test_an_outcome_that_cannot_be_written_takes_no_other_along(
     created = hooks.create()
     real, poisoned = recorder.write, []
 
-    def picky(results: Sequence[Result]) -> list[Result]:
+    def picky(results: Sequence[AttemptResult]) -> list[AttemptResult]:
         if not poisoned:
             poisoned.extend(result.attempt.id for result in _ours(hooks, results)[:1])
         if any(result.attempt.id in poisoned for result in results):
@@ -176,7 +176,7 @@ def test_failures_of_a_process_that_stood_still_are_not_the_receivers(
     hooks.emit()
     hooks.fan_out()
     monkeypatch.setattr(dispatcher, "STALLED_SECONDS", -1.0)
-    other = Dispatcher(app, send=lambda attempt: Result(attempt, ok=False))
+    other = Dispatcher(app, send=lambda attempt: AttemptResult(attempt, ok=False))
     other.start()
     other.wake()
     assert other.wait_until_idle(30)

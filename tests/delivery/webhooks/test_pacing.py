@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries.leases import Attempt
-from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
 from app.delivery.webhooks.recorder import compute_pause
 from tests.delivery.webhooks.conftest import Answer
@@ -18,7 +18,7 @@ AWAY = Answer(503, b"starting")
 
 def _fail(hooks: Any, attempts: list[Attempt]) -> None:
     """Record that attempts failed."""
-    hooks.write(*[Result(attempt, ok=False) for attempt in attempts])
+    hooks.write(*[AttemptResult(attempt, ok=False) for attempt in attempts])
 
 
 def _pacing(hooks: Any) -> Any:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.delivery.webhooks import states
 from app.delivery.webhooks.queries.due import DueWebhook
 from app.delivery.webhooks.queries.leases import Attempt
-from app.delivery.webhooks.queries.outcomes import Result
+from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT, MAX_FAILING
 from app.delivery.webhooks.quotas import PickedWebhook, Quotas
 from app.delivery.webhooks.states import (
@@ -21,7 +21,7 @@ from app.delivery.webhooks.states import (
     MAX_CONCURRENT_NOT_QUICK,
     MAX_PREFETCHED,
     SLOW_SECONDS,
-    Limits,
+    AttemptLimits,
 )
 from app.kit.ids import uuid7
 from tests.factories.properties import examples
@@ -70,7 +70,7 @@ class Deliverer:
         while returned:
             self.find()
             while picked := self.quotas.pick(64):
-                self.quotas.begin(picked, self.begin(picked))
+                self.quotas.record_begun(picked, self.begin(picked))
                 started += self.send()
             returned = self.give_back() > 0
         return started
@@ -102,14 +102,14 @@ class Deliverer:
         self.under_way += started
         return started
 
-    def end(self, attempt: Attempt, *, ok: bool = True, ms: int = QUICK_MS) -> Result:
+    def end(self, attempt: Attempt, *, ok: bool = True, ms: int = QUICK_MS) -> AttemptResult:
         """An attempt ends; its result is not recorded yet."""
         self.under_way.remove(attempt)
-        result = Result(attempt, ok=ok, duration_ms=ms)
-        self.quotas.end(attempt, result)
+        result = AttemptResult(attempt, ok=ok, duration_ms=ms)
+        self.quotas.record_result(attempt, result)
         return result
 
-    def write(self, result: Result) -> None:
+    def write(self, result: AttemptResult) -> None:
         """Record a result. A delivery that failed is not due again."""
         hook = self.hooks[result.attempt.webhook_id]
         hook.under_way -= 1
@@ -168,7 +168,7 @@ def test_a_webhook_is_due_again_when_a_replay_is_recorded() -> None:
         picked = deliverer.quotas.pick(64)
         assert [webhook.limit.max_replays for webhook in picked] == [1]
         attempt = _attempt(hook, replayed=replayed)
-        deliverer.quotas.begin(picked, [attempt])
+        deliverer.quotas.record_begun(picked, [attempt])
         assert deliverer.send() == [attempt]
         result = deliverer.end(attempt)
         assert deliverer.quotas.pick(64) == []
@@ -245,7 +245,7 @@ def test_what_begun_without_knowledge_of_a_failure_goes_back() -> None:
     picked = deliverer.quotas.pick(64)
     begun = deliverer.begin(picked)
     deliverer.finish(deliverer.under_way[0], ok=False)
-    deliverer.quotas.begin(picked, begun)
+    deliverer.quotas.record_begun(picked, begun)
     assert deliverer.send() == []
     assert deliverer.give_back() == len(begun) > 0
     assert hook.due == 98
@@ -256,7 +256,7 @@ def test_a_paused_one_is_asked_for_once() -> None:
     deliverer.hook(50)
     deliverer.find()
     picked = deliverer.quotas.pick(64)
-    deliverer.quotas.begin(picked, [])
+    deliverer.quotas.record_begun(picked, [])
     assert deliverer.quotas.pick(64) == []
     assert deliverer.quotas.is_idle
 
@@ -288,7 +288,7 @@ def test_receivers_that_hang_leave_threads_for_others() -> None:
     hostile = uuid7()
     hanging = [deliverer.hook(50, hostile) for _ in range(12)]
     deliverer.run()
-    assert len(deliverer.under_way) <= Limits.from_available(64).not_quick == 16
+    assert len(deliverer.under_way) <= AttemptLimits.from_available(64).not_quick == 16
     assert all(deliverer.sending(hook) for hook in hanging), "none waits for the others"
     newcomer = deliverer.hook(1)
     assert [attempt.webhook_id for attempt in deliverer.run()] == [newcomer.id]
@@ -314,7 +314,7 @@ def test_an_organization_with_many_slow_webhooks_keeps_an_eighth() -> None:
     for attempt in list(deliverer.under_way):
         deliverer.finish(attempt, ms=9900)
         deliverer.run()
-    assert len(deliverer.under_way) == Limits.from_available(256).slow == 32
+    assert len(deliverer.under_way) == AttemptLimits.from_available(256).slow == 32
 
 
 def test_a_quick_webhook_of_an_organization_with_slow_ones_is_served() -> None:
@@ -397,7 +397,7 @@ def test_tests_are_sent_to_a_failing_webhook() -> None:
     deliverer.find()
     picked = deliverer.quotas.pick(64)
     test = _attempt(hook, test=True)
-    deliverer.quotas.begin(picked, [test])
+    deliverer.quotas.record_begun(picked, [test])
     assert deliverer.send() == [test]
 
 
@@ -415,7 +415,7 @@ def test_no_order_of_outcomes_sends_past_the_tenth_failure(
     was given back and begins again is all sent, however late outcomes are written."""
     deliverer = Deliverer(threads)
     deliverer.hook(60)
-    unwritten: list[Result] = []
+    unwritten: list[AttemptResult] = []
     row = sent = 0
     deliverer.run()
     while deliverer.under_way or unwritten:

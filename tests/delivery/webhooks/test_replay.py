@@ -275,7 +275,7 @@ def test_what_was_pending_at_the_deactivation_is_replayed(hooks: Any, deliver: A
 def test_a_killed_replay_goes_on_after_its_last_batch(
     hooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replays, "BATCH", 10)
+    monkeypatch.setattr(replays, "BATCH_SIZE", 10)
     created, _ = _missed(hooks, 35)
     _act(hooks, created, "activate", replay={})
     checkpoints: list[int] = []
@@ -312,7 +312,7 @@ def _replay_job(hooks: Any, webhook: Any, replay_id: str) -> Callable[[Callable[
 def test_a_deactivation_stops_a_replay_and_another_one_may_follow(
     hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replays, "BATCH", 10)
+    monkeypatch.setattr(replays, "BATCH_SIZE", 10)
     created, _ = _missed(hooks, 25)
     _act(hooks, created, "activate", replay={})
     assert _refused(hooks, created)[0] == 409

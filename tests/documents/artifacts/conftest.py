@@ -30,11 +30,11 @@ def stored(app: Flask, org: Org) -> Stored:
     # A worker that was killed in another test may have left files.
     before = staged()
 
-    def look() -> list[str]:
+    def list_keys() -> list[str]:
         own = {entry.key for entry in storage.list(f"organizations/{org.id}")}
         return sorted(own | (staged() - before))
 
-    return look
+    return list_keys
 
 
 def make_pdf(*pages: str) -> bytes:

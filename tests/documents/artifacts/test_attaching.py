@@ -51,13 +51,13 @@ def test_each_attachment_is_a_document(org: Org) -> None:
     mail = _write_mail(invoice_pdf=make_pdf("Total 12.50"), photo_png=make_png(70))
     parent = _upload(org, mail, priority="80", metadata='{"box": "billing"}')
     children = _list_children(org, parent)
-    assert [one["name"] for one in children] == ["invoice.pdf", "photo.png"]
-    assert {one["media_type"] for one in children} == {"application/pdf", "image/png"}
-    assert {(one["status"], one["priority"]) for one in children} == {("ready", 80)}
+    assert [child["name"] for child in children] == ["invoice.pdf", "photo.png"]
+    assert {child["media_type"] for child in children} == {"application/pdf", "image/png"}
+    assert {(child["status"], child["priority"]) for child in children} == {("ready", 80)}
     assert children[0]["metadata"] == {"box": "billing"}
-    assert {one["parent_id"] for one in children} == {parent}
-    assert {one["created_by"] for one in children} == {str(org.users["reviewer"])}
-    assert {one["attachment_count"] for one in children} == {None}
+    assert {child["parent_id"] for child in children} == {parent}
+    assert {child["created_by"] for child in children} == {str(org.users["reviewer"])}
+    assert {child["attachment_count"] for child in children} == {None}
     email = org.api("viewer").get(f"/artifacts/{parent}").json["data"]
     assert (email["parent_id"], email["attachment_count"]) == (None, 2)
 
@@ -69,8 +69,8 @@ def test_files_that_cannot_be_read_are_left_out(org: Org) -> None:
                        note_txt=b"Read me")  # fmt: skip
     mail.add_attachment(make_png(), "image", "png", disposition="inline", cid="<logo>")
     parent = _upload(org, mail)
-    assert [one["name"] for one in _list_children(org, parent)] == ["note.txt"]
-    (email,) = [one for one in _list_all(org) if one["id"] == parent]
+    assert [document["name"] for document in _list_children(org, parent)] == ["note.txt"]
+    (email,) = [document for document in _list_all(org) if document["id"] == parent]
     assert email["attachment_count"] == 3
 
 
@@ -95,7 +95,7 @@ def test_an_email_inside_an_email_of_outlook(org: Org) -> None:
     data = outlook_mail("Fwd: Order 7", "Forwarded", mails=(inner,))
     (forwarded,) = _list_children(org, _upload(org, data, "fwd.msg"))
     assert (forwarded["name"], forwarded["media_type"]) == ("Order 7.eml", "message/rfc822")
-    assert [one["name"] for one in _list_children(org, forwarded["id"])] == ["order.pdf"]
+    assert [document["name"] for document in _list_children(org, forwarded["id"])] == ["order.pdf"]
     again = outlook_mail("Fwd again", "The same order", mails=(inner,))
     assert _list_children(org, _upload(org, again, "again.msg")) == []
 
@@ -120,8 +120,8 @@ def test_the_emails_of_a_mailbox(org: Org) -> None:
     mails = [_write_mail("First", a_txt=b"In the first"), _write_mail("Second")]
     data = b"\n".join(b"From a@b.example Mon Jan  1 10:00:00 2024\n" + m.as_bytes() for m in mails)
     children = _list_children(org, _upload(org, data, "inbox.mbox"))
-    assert [one["name"] for one in children] == ["First.eml", "Second.eml"]
-    assert [one["name"] for one in _list_children(org, children[0]["id"])] == ["a.txt"]
+    assert [document["name"] for document in children] == ["First.eml", "Second.eml"]
+    assert [document["name"] for document in _list_children(org, children[0]["id"])] == ["a.txt"]
 
 
 def test_an_interrupted_run_creates_no_duplicates(org: Org) -> None:
@@ -142,7 +142,7 @@ def test_an_interrupted_run_creates_no_duplicates(org: Org) -> None:
         db.session().rollback()
     assert len(_list_children(org, parent)) == 2
     run_jobs_of(org)
-    names = [one["name"] for one in _list_children(org, parent)]
+    names = [document["name"] for document in _list_children(org, parent)]
     assert names == [f"note{number}.txt" for number in range(5)]
 
 
@@ -150,7 +150,7 @@ def test_invalid_attachment_names_are_replaced(org: Org) -> None:
     mail = _write_mail()
     mail.add_attachment(b"One", "text", "plain", filename="a\u202etxt.exe")
     mail.add_attachment(b"Two", "text", "plain", filename="../../etc/passwd")
-    names = [one["name"] for one in _list_children(org, _upload(org, mail))]
+    names = [document["name"] for document in _list_children(org, _upload(org, mail))]
     assert names[0] == "attachment-1"
     assert len(names) == 2
     assert not any(".." in name or "\u202e" in name for name in names)
@@ -159,9 +159,9 @@ def test_invalid_attachment_names_are_replaced(org: Org) -> None:
 def test_the_number_of_attachments_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attachments, "MAX_ATTACHMENTS", 3)
     mail = _write_mail(**{f"note{number}_txt": f"Note {number}".encode() for number in range(9)})
-    found = list(attachments.extract_attachments(mail.as_bytes()))
-    assert [one.name for one in found] == ["note0.txt", "note1.txt", "note2.txt"]
-    assert found[1].data == b"Note 1"
+    extracted = list(attachments.extract_attachments(mail.as_bytes()))
+    assert [attachment.name for attachment in extracted] == ["note0.txt", "note1.txt", "note2.txt"]
+    assert extracted[1].data == b"Note 1"
 
 
 def test_a_parent_of_another_organization_has_no_attachments(org: Org, other_org: Org) -> None:

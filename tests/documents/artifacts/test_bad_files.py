@@ -27,7 +27,7 @@ _CONTENT_TYPES = (
 )
 
 
-def _protected_pdf() -> bytes:
+def _make_protected_pdf() -> bytes:
     buffer = io.BytesIO()
     lock = StandardEncryption("user-password", "owner-password", strength=128)
     canvas = Canvas(buffer, encrypt=lock)
@@ -36,7 +36,7 @@ def _protected_pdf() -> bytes:
     return buffer.getvalue()
 
 
-def _pdf_of_pages(count: int) -> bytes:
+def _make_long_pdf(count: int) -> bytes:
     """Return a valid PDF of `count` empty pages, without creating the content of each page."""
     kids = " ".join(f"{number} 0 R" for number in range(3, count + 3))
     objects = [
@@ -57,7 +57,7 @@ def _pdf_of_pages(count: int) -> bytes:
     return body.getvalue()
 
 
-def _docx_bomb() -> bytes:
+def _make_docx_bomb() -> bytes:
     """Return a DOCX of less than one megabyte whose text unpacks to 640 MB."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -68,7 +68,7 @@ def _docx_bomb() -> bytes:
     return buffer.getvalue()
 
 
-def _png_of(width: int, height: int) -> bytes:
+def _make_png(width: int, height: int) -> bytes:
     """Return a PNG that declares this size; its rows of one bit per pixel compress well."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
@@ -82,7 +82,7 @@ def _png_of(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + body
 
 
-def _page_rows(org: Org, artifact_id: str) -> int:
+def _count_pages(org: Org, artifact_id: str) -> int:
     with org.app.app_context(), tenancy.organization(org.id):
         statement = select(func.count()).where(ArtifactPage.artifact_id == UUID(artifact_id))
         return int(db.session().execute(statement).scalar_one())
@@ -97,11 +97,11 @@ def _assert_nothing_left(org: Org, stored: Stored) -> None:
 @pytest.mark.parametrize(
     ("make", "name", "code"),
     [
-        (_protected_pdf, "protected.pdf", "password_protected"),
+        (_make_protected_pdf, "protected.pdf", "password_protected"),
         (lambda: make_pdf("text " * 50)[:300], "truncated.pdf", "unreadable"),
-        (lambda: _pdf_of_pages(10_000), "long.pdf", "too_many_pages"),
-        (_docx_bomb, "bomb.docx", "too_large_unpacked"),
-        (lambda: _png_of(50_000, 50_000), "huge.png", "too_many_pixels"),
+        (lambda: _make_long_pdf(10_000), "long.pdf", "too_many_pages"),
+        (_make_docx_bomb, "bomb.docx", "too_large_unpacked"),
+        (lambda: _make_png(50_000, 50_000), "huge.png", "too_many_pixels"),
         (lambda: b" \n\n ", "blank.txt", "empty_document"),
         (lambda: make_png()[:60], "cut.png", "unreadable"),
     ],
@@ -119,7 +119,7 @@ def test_unreadable_files_fail_with_the_reason(
     assert failed["failure"]["code"] == code
     assert failed["failure"]["message"].endswith(".")
     assert failed["page_count"] is None
-    assert _page_rows(org, failed["id"]) == 0
+    assert _count_pages(org, failed["id"]) == 0
     for what in ("text", "pages", "pages/1/image"):
         refused = api.get(f"{path}/{what}")
         assert refused.status_code == 409
@@ -208,7 +208,7 @@ def test_names_of_every_script_are_kept(org: Org, name: str) -> None:
     assert answer.json["data"]["name"] == name
 
 
-class _Endless(io.RawIOBase):
+class _EndlessBody(io.RawIOBase):
     """An endless request body that records how many bytes of it were read."""
 
     def __init__(self, head: bytes) -> None:
@@ -232,7 +232,7 @@ def test_a_file_that_is_too_large_is_refused_while_it_is_read(org: Org, stored: 
         b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n'
         b"Content-Type: text/plain\r\n\r\n"
     )
-    body = _Endless(head)
+    body = _EndlessBody(head)
     api = org.api("labeler")
     answer = api.client.open(
         "/api/v1/artifacts",

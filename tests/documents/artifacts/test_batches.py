@@ -34,7 +34,7 @@ def _create_documents(workspace: Workspace, number: int) -> list[UUID]:
     return [workspace.artifact(schema_id) for _ in range(number)]
 
 
-def _is_archived(workspace: Workspace) -> list[UUID]:
+def _list_archived(workspace: Workspace) -> list[UUID]:
     return [row.id for row in workspace.sql("SELECT id FROM artifacts WHERE archived ORDER BY id")]
 
 
@@ -53,24 +53,24 @@ def _run_after_search(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) 
 def test_each_batch_emits_an_event(workspace: Workspace) -> None:
     ids = _create_documents(workspace, 8)
     assert _act(workspace, "archive", 8).json["data"]["succeeded"] == 8
-    told = workspace.events("artifacts.archived")
-    assert [one["count"] for one in told] == [3, 3, 2]
-    assert [one for batch in told for one in batch["artifact_ids"]] == [str(one) for one in ids]
+    events = workspace.events("artifacts.archived")
+    assert [one["count"] for one in events] == [3, 3, 2]
+    assert [one for batch in events for one in batch["artifact_ids"]] == [str(one) for one in ids]
 
 
 @pytest.mark.parametrize("action", ["archive", "delete"])
 def test_a_batch_takes_a_fixed_number_of_statements(
     workspace: Workspace, app: Flask, action: str
 ) -> None:
-    taken = []
+    statement_counts = []
     for number in (3, 9):
         _create_documents(workspace, number)
-        with record_statements(app) as found:
+        with record_statements(app) as statements:
             assert _act(workspace, action, number).json["data"]["succeeded"] == number
-        taken.append(len(found))
-    more = (taken[1] - taken[0]) / 2
-    # Locked, written, told of: the job that makes the audit log's seal is woken by none of it.
-    assert more <= 4, taken
+        statement_counts.append(len(statements))
+    per_batch = (statement_counts[1] - statement_counts[0]) / 2
+    # Each batch is locked, written and announced by an event. None of this wakes the audit job.
+    assert per_batch <= 4, statement_counts
 
 
 @pytest.mark.parametrize("action", ["archive", "delete"])
@@ -79,19 +79,19 @@ def test_documents_changed_or_deleted_since_the_search_are_left_alone(
 ) -> None:
     ids = _create_documents(workspace, 8)
 
-    def others() -> None:
+    def change_documents() -> None:
         workspace.sql("DELETE FROM artifacts WHERE id = :id", id=ids[1])
         workspace.sql("UPDATE artifacts SET status = 'in_review' WHERE id = :id", id=ids[6])
         workspace.artifact()
 
-    _run_after_search(monkeypatch, others)
+    _run_after_search(monkeypatch, change_documents)
     result = _act(workspace, action, 8).json["data"]
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 6, 2)
     assert [(one["id"], one["ok"], one["code"]) for one in result["outcomes"]] == [
         (str(ids[1]), False, "not_found"),
         (str(ids[6]), False, "conflict"),
     ]
-    # With the one that came since.
+    # The new document is also listed.
     listed = workspace.org.api("viewer").get("/artifacts").json["data"]
     assert {one["status"] for one in listed} == {"in_review", "ready"}
     assert len(listed) == 2
@@ -117,7 +117,7 @@ def test_an_error_in_the_first_batch_changes_nothing(
     _fail_at(monkeypatch, 1)
     answer = _act(workspace, "archive", 8)
     assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
-    assert _is_archived(workspace) == []
+    assert _list_archived(workspace) == []
     assert workspace.events("artifacts.archived") == []
 
 
@@ -133,13 +133,13 @@ def test_an_error_in_a_later_batch_reports_what_was_done(
     assert [(one["id"], one["code"]) for one in result["outcomes"]] == [
         (str(one), "service_unavailable") for one in ids[3:6]
     ]
-    assert _is_archived(workspace) == ids[:3]
+    assert _list_archived(workspace) == ids[:3]
     assert [one["count"] for one in workspace.events("artifacts.archived")] == [3]
     monkeypatch.undo()
     assert _act(workspace, "archive", 5).json["data"]["succeeded"] == 5
 
 
-def _entries(workspace: Workspace, document: UUID) -> list[tuple[Any, ...]]:
+def _list_entries(workspace: Workspace, document: UUID) -> list[tuple[Any, ...]]:
     rows = workspace.sql(
         "SELECT * FROM audit_entries WHERE target_id = :id AND organization_id = :o ORDER BY id",
         id=document,
@@ -160,19 +160,19 @@ def _entries(workspace: Workspace, document: UUID) -> list[tuple[Any, ...]]:
 
 def test_the_audit_log_has_the_same_entries_as_for_single_documents(workspace: Workspace) -> None:
     api, schema_id = workspace.org.api("admin"), workspace.schema()
-    one, *many = [workspace.artifact(schema_id) for _ in range(5)]
+    single_id, *bulk_ids = [workspace.artifact(schema_id) for _ in range(5)]
     for archived in (True, False):
-        found = {"status": ["ready"], "archived": "false" if archived else "true"}
-        assert api.patch(f"/artifacts/{one}", {"archived": archived}).status_code == 200
-        result = _act(workspace, "archive", 4, filter=found, archived=archived).json["data"]
+        filters = {"status": ["ready"], "archived": "false" if archived else "true"}
+        assert api.patch(f"/artifacts/{single_id}", {"archived": archived}).status_code == 200
+        result = _act(workspace, "archive", 4, filter=filters, archived=archived).json["data"]
         assert result["succeeded"] == 4
-    assert api.delete(f"/artifacts/{one}").status_code == 204
+    assert api.delete(f"/artifacts/{single_id}").status_code == 204
     assert _act(workspace, "delete", 4).json["data"]["succeeded"] == 4
-    told = _entries(workspace, one)
-    assert [sorted(changes) for *_, changes in told[1:3]] == [["archived"], ["archived"]]
-    assert len(told) == 4
-    for other in many:
-        assert _entries(workspace, other) == told
+    entries = _list_entries(workspace, single_id)
+    assert [sorted(changes) for *_, changes in entries[1:3]] == [["archived"], ["archived"]]
+    assert len(entries) == 4
+    for bulk_id in bulk_ids:
+        assert _list_entries(workspace, bulk_id) == entries
 
 
 def test_one_statement_archives_and_unarchives_documents(workspace: Workspace) -> None:

@@ -25,7 +25,7 @@ def workspace(org: Org) -> Workspace:
     return Workspace(org)
 
 
-def _bulk(org: Org, action: str, by: str = "admin", **body: Any) -> Any:
+def _request_bulk(org: Org, action: str, by: str = "admin", **body: Any) -> Any:
     return org.api(by).post(f"/artifacts/bulk-{action}", body)
 
 
@@ -34,7 +34,7 @@ def _create_documents(workspace: Workspace, number: int) -> list[str]:
     return [str(workspace.artifact(schema_id, name=f"{n}.txt")) for n in range(number)]
 
 
-def _archived(workspace: Workspace) -> set[str]:
+def _list_archived(workspace: Workspace) -> set[str]:
     rows = workspace.sql(
         "SELECT id FROM artifacts WHERE organization_id = :o AND archived", o=workspace.org.id
     )
@@ -47,7 +47,9 @@ def test_documents_are_archived_by_id_with_one_outcome_each(
     ids = _create_documents(workspace, 3)
     workspace.org.api("labeler").post(f"/artifacts/{ids[0]}/claim")
     foreign, absent = str(Workspace(other_org).artifact()), str(uuid7())
-    answer = _bulk(workspace.org, "archive", artifact_ids=[ids[1], foreign, ids[0], ids[1], absent])
+    answer = _request_bulk(
+        workspace.org, "archive", artifact_ids=[ids[1], foreign, ids[0], ids[1], absent]
+    )
     assert answer.status_code == 200, answer.json
     result = answer.json["data"]
     assert (result["matched"], result["succeeded"], result["failed"]) == (4, 2, 2)
@@ -57,13 +59,13 @@ def test_documents_are_archived_by_id_with_one_outcome_each(
         (ids[0], True, None),
         (absent, False, "not_found"),
     ]
-    assert _archived(workspace) == set(ids[:2])
+    assert _list_archived(workspace) == set(ids[:2])
     claimed = workspace.artifact_row(ids[0])
     assert (claimed.status, claimed.claim_user_id) == ("ready", None)
-    (told,) = workspace.events("artifacts.archived")
-    assert sorted(told["artifact_ids"]) == sorted(ids[:2])
-    assert (told["archived"], told["count"]) == (True, 2)
-    assert told["by"] == str(workspace.org.users["admin"])
+    (event,) = workspace.events("artifacts.archived")
+    assert sorted(event["artifact_ids"]) == sorted(ids[:2])
+    assert (event["archived"], event["count"]) == (True, 2)
+    assert event["by"] == str(workspace.org.users["admin"])
     assert not Workspace(other_org).sql(
         "SELECT 1 FROM artifacts WHERE archived AND id = :i", i=foreign
     )
@@ -72,12 +74,14 @@ def test_documents_are_archived_by_id_with_one_outcome_each(
 def test_unarchived_documents_get_the_status_of_their_tag_sets(workspace: Workspace) -> None:
     sent = workspace.submitted()
     ids = [sent["artifact_id"], str(workspace.artifact())]
-    _bulk(workspace.org, "archive", artifact_ids=ids)
-    again = _bulk(workspace.org, "archive", artifact_ids=ids)
+    _request_bulk(workspace.org, "archive", artifact_ids=ids)
+    again = _request_bulk(workspace.org, "archive", artifact_ids=ids)
     assert again.json["data"]["succeeded"] == 2
     assert len(workspace.events("artifacts.archived")) == 1
-    assert _bulk(workspace.org, "archive", artifact_ids=ids, archived=False).status_code == 200
-    assert _archived(workspace) == set()
+    assert (
+        _request_bulk(workspace.org, "archive", artifact_ids=ids, archived=False).status_code == 200
+    )
+    assert _list_archived(workspace) == set()
     row = workspace.artifact_row(ids[0])
     assert (row.status, row.label_counts) == ("in_review", counts(submitted=1))
     document = workspace.org.api("viewer").get(f"/artifacts/{ids[1]}").json["data"]
@@ -91,15 +95,19 @@ def test_documents_are_deleted_by_id_and_then_their_files(
     documents = [create_text(api, f"text {n}", schema_id=None) for n in range(3)]
     ids = [document["id"] for document in documents]
     absent = str(uuid7())
-    result = _bulk(workspace.org, "delete", artifact_ids=[ids[2], absent, ids[0]]).json["data"]
+    result = _request_bulk(workspace.org, "delete", artifact_ids=[ids[2], absent, ids[0]]).json[
+        "data"
+    ]
     assert [(o["id"], o["ok"]) for o in result["outcomes"]] == [
         (ids[2], True),
         (absent, False),
         (ids[0], True),
     ]
     assert [d["id"] for d in api.get("/artifacts").json["data"]] == [ids[1]]
-    told = {event["artifact_id"]: event["sha256"] for event in workspace.events("artifact.deleted")}
-    assert told == {documents[n]["id"]: documents[n]["sha256"] for n in (0, 2)}
+    digest_by_id = {
+        event["artifact_id"]: event["sha256"] for event in workspace.events("artifact.deleted")
+    }
+    assert digest_by_id == {documents[n]["id"]: documents[n]["sha256"] for n in (0, 2)}
     work()
     assert len(stored()) == 1
 
@@ -112,19 +120,19 @@ def test_a_filter_changes_all_matching_documents(
     schema_id = workspace.schema()
     for number in range(8):
         workspace.artifact(schema_id, name=f"{number}.txt")
-    left = str(workspace.artifact())
+    other_id = str(workspace.artifact())
     body = {"filter": {"schema_id": str(schema_id), "status": ["ready"]}, "expected_count": 8}
-    result = _bulk(workspace.org, action, **body).json["data"]
+    result = _request_bulk(workspace.org, action, **body).json["data"]
     assert result == {"matched": 8, "succeeded": 8, "failed": 0, "outcomes": []}
     listed = workspace.org.api("viewer").get("/artifacts").json["data"]
-    assert [document["id"] for document in listed] == [left]
+    assert [document["id"] for document in listed] == [other_id]
 
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_an_unexpected_count_changes_nothing(workspace: Workspace, action: str) -> None:
     _create_documents(workspace, 3)
     for expected in (0, 2, 4):
-        answer = _bulk(workspace.org, action, filter={}, expected_count=expected)
+        answer = _request_bulk(workspace.org, action, filter={}, expected_count=expected)
         assert answer.status_code == 409
         assert answer.json["error"]["code"] == "conflict"
         assert answer.json["error"]["details"] == {"count": 3}
@@ -138,9 +146,11 @@ def test_a_search_selects_documents(workspace: Workspace) -> None:
         create_text(api, f"The invoices of {number}", f"{number}.txt")
     create_text(api, "Something else", "x.txt")
     body = {"filter": {"q": "invoices"}, "expected_count": 3}
-    assert _bulk(workspace.org, "archive", **body).json["data"]["matched"] == 3
+    assert _request_bulk(workspace.org, "archive", **body).json["data"]["matched"] == 3
     back = {"filter": {"q": "invoices", "archived": "true"}, "expected_count": 3}
-    assert _bulk(workspace.org, "archive", archived=False, **back).json["data"]["matched"] == 3
+    assert (
+        _request_bulk(workspace.org, "archive", archived=False, **back).json["data"]["matched"] == 3
+    )
 
 
 @pytest.mark.parametrize("gold", [True, "true"])
@@ -150,9 +160,11 @@ def test_a_filter_in_a_body_accepts_a_json_boolean(workspace: Workspace, gold: A
         workspace.org.api("admin").patch(f"/artifacts/{marked}", {"gold": True}).status_code == 200
     )
     for filtered, expected in ((gold, {marked}), (False, {marked, other})):
-        answer = _bulk(workspace.org, "archive", filter={"gold": filtered}, expected_count=1)
+        answer = _request_bulk(
+            workspace.org, "archive", filter={"gold": filtered}, expected_count=1
+        )
         assert answer.status_code == 200, answer.json
-        assert _archived(workspace) == expected
+        assert _list_archived(workspace) == expected
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -171,7 +183,7 @@ def test_a_filter_in_a_body_accepts_a_json_boolean(workspace: Workspace, gold: A
     ids=["nothing", "no id", "too many", "both", "no count", "state", "unknown", "count alone"],
 )
 def test_an_invalid_selection_is_422(org: Org, action: str, body: dict[str, Any]) -> None:
-    answer = _bulk(org, action, **body)
+    answer = _request_bulk(org, action, **body)
     assert answer.status_code == 422
     assert answer.json["error"]["code"] == "unprocessable"
 
@@ -179,7 +191,7 @@ def test_an_invalid_selection_is_422(org: Org, action: str, body: dict[str, Any]
 @pytest.mark.parametrize("action", ACTIONS)
 def test_only_admins_use_bulk_actions(org: Org, action: str) -> None:
     for role in ("reviewer", "labeler", "viewer"):
-        answer = _bulk(org, action, role, artifact_ids=[])
+        answer = _request_bulk(org, action, role, artifact_ids=[])
         assert answer.json["error"]["code"] == "insufficient_role"
 
 
@@ -187,13 +199,13 @@ def test_only_admins_use_bulk_actions(org: Org, action: str) -> None:
 def test_a_thousand_documents_take_few_statements(
     org: Org, app: Flask, action: str, most: int
 ) -> None:
-    made = make_labeled(org, 1000, texts=False)
+    labeled = make_labeled(org, 1000, texts=False)
     listed = org.api("viewer").get("/artifacts?page_size=1000").json["data"]
     ids = [document["id"] for document in listed]
-    with record_statements(app) as found:
-        answer = _bulk(org, action, artifact_ids=ids)
-    assert answer.json["data"]["succeeded"] == made.count
-    assert len(found) <= most, found
+    with record_statements(app) as statements:
+        answer = _request_bulk(org, action, artifact_ids=ids)
+    assert answer.json["data"]["succeeded"] == labeled.count
+    assert len(statements) <= most, statements
 
 
 def test_documents_of_many_pages_are_deleted_a_few_at_a_time(
@@ -201,25 +213,25 @@ def test_documents_of_many_pages_are_deleted_a_few_at_a_time(
 ) -> None:
     monkeypatch.setattr(bulk, "MAX_PAGES", 10)
     ids = [str(workspace.artifact(page_count=pages)) for pages in (4, 6, 1, 99, None, 10)]
-    with record_statements(app) as found:
-        answer = _bulk(workspace.org, "delete", artifact_ids=ids)
+    with record_statements(app) as statements:
+        answer = _request_bulk(workspace.org, "delete", artifact_ids=ids)
     assert answer.json["data"]["succeeded"] == 6
     assert workspace.org.api("viewer").get("/artifacts").json["meta"]["total"] == 0
-    # 4 + 6, 1, 99, 10 pages: in the order of their ids, which is that of their making.
-    assert sum(one.startswith("DELETE FROM artifacts") for one in found) == 4
+    # Batches of 4 + 6, 1, 99 and 10 pages, in the order of the ids (the order of creation).
+    assert sum(statement.startswith("DELETE FROM artifacts") for statement in statements) == 4
     assert len(workspace.events("artifact.deleted")) == 6
 
 
 def test_a_member_of_another_organization_finds_nothing(org: Org, other_org: Org) -> None:
     ids = _create_documents(Workspace(other_org), 2)
     for action in ACTIONS:
-        assert _bulk(org, action, artifact_ids=ids).json["data"]["failed"] == 2
-        answer = _bulk(org, action, filter={"archived": "any"}, expected_count=0)
+        assert _request_bulk(org, action, artifact_ids=ids).json["data"]["failed"] == 2
+        answer = _request_bulk(org, action, filter={"archived": "any"}, expected_count=0)
         assert answer.json["data"]["matched"] == 0
     assert other_org.api("viewer").get("/artifacts").json["meta"]["total"] == 2
 
 
-def _stats(org: Org, query: str = "") -> dict[str, Any]:
+def _get_stats(org: Org, query: str = "") -> dict[str, Any]:
     answer = org.api("reviewer").get(f"/artifacts/stats?{query}")
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
@@ -236,11 +248,11 @@ def test_statistics_count_by_state_schema_and_age(workspace: Workspace, other_or
     first, second = sorted((workspace.schema(), workspace.schema()))
     ages = (("day", 0.5), ("week", 3), ("month", 20), ("older", 90))
     days = {name: now - timedelta(days=age) for name, age in ages}
-    held = [{"user_id": str(workspace.org.users["labeler"]), "team_id": None}]
+    assignees = [{"user_id": str(workspace.org.users["labeler"]), "team_id": None}]
     workspace.artifact(first, created_at=days["day"], due_at=now - timedelta(hours=1))
     workspace.artifact(first, created_at=days["week"], status="in_progress", gold=True)
     workspace.artifact(first, created_at=days["month"], status="done", due_at=days["month"])
-    workspace.artifact(second, created_at=days["older"], status="in_review", assignees=held)
+    workspace.artifact(second, created_at=days["older"], status="in_review", assignees=assignees)
     workspace.artifact(second, created_at=days["month"], status="failed")
     workspace.artifact(
         second, created_at=days["older"], archived=True, gold=True, due_at=days["older"]
@@ -248,9 +260,9 @@ def test_statistics_count_by_state_schema_and_age(workspace: Workspace, other_or
     create_text(workspace.org.api("labeler"), "text")
     claimed = workspace.artifact(second, created_at=days["month"])
     workspace.org.api("labeler").post(f"/artifacts/{claimed}/claim")
-    found = _stats(workspace.org)
-    by_schema = found.pop("by_schema")
-    assert found == {
+    stats = _get_stats(workspace.org)
+    by_schema = stats.pop("by_schema")
+    assert stats == {
         "total": 7,
         "by_status": _list_statuses(ready=2, in_progress=2, in_review=1, done=1, failed=1),
         "by_age": {"under_1_day": 2, "under_1_week": 1, "under_1_month": 1, "older": 1},
@@ -267,18 +279,18 @@ def test_statistics_count_by_state_schema_and_age(workspace: Workspace, other_or
         (None, None, 1, 0),
     ]
     assert by_schema[0]["by_status"] == _list_statuses(ready=1, in_progress=1, done=1)
-    assert _stats(workspace.org, f"schema_id={second}")["total"] == 3
-    assert _stats(workspace.org, f"schema_id={uuid7()}")["by_schema"] == []
+    assert _get_stats(workspace.org, f"schema_id={second}")["total"] == 3
+    assert _get_stats(workspace.org, f"schema_id={uuid7()}")["by_schema"] == []
     week = (now - timedelta(days=7)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    assert _stats(workspace.org, f"created_after={week}")["total"] == 3
-    assert _stats(workspace.org, f"created_before={week}")["total"] == 4
+    assert _get_stats(workspace.org, f"created_after={week}")["total"] == 3
+    assert _get_stats(workspace.org, f"created_before={week}")["total"] == 4
 
 
 def test_statistics_are_one_statement(workspace: Workspace, app: Flask) -> None:
     _create_documents(workspace, 3)
-    with record_statements(app) as found:
-        assert _stats(workspace.org)["total"] == 3
-    assert len(found) == 1, found
+    with record_statements(app) as statements:
+        assert _get_stats(workspace.org)["total"] == 3
+    assert len(statements) == 1, statements
 
 
 @pytest.mark.parametrize("query", ["schema_id=x", "created_after=today", "status=ready"])

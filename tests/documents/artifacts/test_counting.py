@@ -1,4 +1,4 @@
-"""Statistics of a period count overdue documents exactly, by day and at the edges of days."""
+"""Statistics of a period count overdue documents exactly, including at the limits of days."""
 
 from datetime import datetime, timedelta
 from itertools import product
@@ -21,7 +21,7 @@ def _get_today() -> datetime:
 
 
 def _create_documents(workspace: Workspace) -> None:
-    """Create documents around the starts of days, due around the start of today and now."""
+    """Create documents close to the start of a day, with due times close to midnight and to now."""
     today, schema_id = _get_today(), workspace.schema()
     created = [
         today - timedelta(days=days) + offset

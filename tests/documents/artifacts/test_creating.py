@@ -19,7 +19,7 @@ from tests.factories import Org
 TEXT = "Invoice 4711 of the vendor ACME.\nTotal due within thirty days: EUR 120.50.\n"
 
 
-def _events(org: Org, name: str) -> list[dict[str, Any]]:
+def _list_events(org: Org, name: str) -> list[dict[str, Any]]:
     with org.app.app_context(), tenancy.across_organizations(reason="a test looks"):
         statement = (
             select(OutboxEvent.data)
@@ -71,7 +71,7 @@ def test_text_is_ready_immediately(org: Org, stored: Stored) -> None:
     assert answer.headers["ETag"] == '"1"'
     assert api.get(f"/artifacts/{document['id']}").json["data"] == document
     assert stored() == [blob_key(org.id, digest)]
-    assert _events(org, "artifact.ingested") == [
+    assert _list_events(org, "artifact.ingested") == [
         {
             "artifact_id": document["id"],
             "name": "a.txt",
@@ -126,8 +126,10 @@ def test_a_file_is_read_by_a_job(org: Org, stored: Stored, work: Callable[[], No
         "ready", 2, "application/pdf",
     )  # fmt: skip
     assert read["revision"] == 1
-    told = _events(org, "artifact.ingested")
-    assert [(one["artifact_id"], one["page_count"]) for one in told] == [(document["id"], 2)]
+    events = _list_events(org, "artifact.ingested")
+    assert [(event_data["artifact_id"], event_data["page_count"]) for event_data in events] == [
+        (document["id"], 2)
+    ]
     text = api.get(f"/artifacts/{document['id']}/text").json["data"]
     assert "Lease of the premises" in text["text"]
     assert text["length"] == len(text["text"]) == read["text_length"]

@@ -28,7 +28,7 @@ Work = Callable[[], None]
 _TABLES = ("artifacts", "artifact_texts", "artifact_pages", "tag_sets")
 
 
-def _rows(org: Org) -> int:
+def _count_rows(org: Org) -> int:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         return sum(
             session.execute(
@@ -44,7 +44,7 @@ def _sweep(org: Org) -> int:
 
 
 def _age(key: str, hours: float) -> None:
-    """Set the modification time of a stored file to some hours ago."""
+    """Age a stored file: set its modification time to `hours` ago."""
     path = Path(container.settings().storage_url.removeprefix("file://"), key)
     then = time.time() - hours * 3600
     os.utime(path, (then, then))
@@ -66,7 +66,7 @@ def test_rows_are_deleted_immediately_and_files_later(org: Org, stored: Stored, 
     assert (answer.status_code, answer.data) == (204, b"")
     assert api.get(path).status_code == 404
     assert api.delete(path).status_code == 404
-    assert _rows(org) == 0
+    assert _count_rows(org) == 0
     assert len(stored()) == 2
     work()
     assert stored() == []
@@ -82,7 +82,7 @@ def test_tag_sets_are_deleted_with_their_document(org: Org, work: Work) -> None:
     path = f"/artifacts/{document['id']}"
     assert org.api("labeler").post(f"{path}/tag-sets", {}).status_code == 201
     assert api.delete(path).status_code == 204
-    assert _rows(org) == 0
+    assert _count_rows(org) == 0
 
 
 def test_the_revision_must_be_current(org: Org) -> None:
@@ -139,18 +139,18 @@ def test_changes_of_the_same_content_wait_for_each_other(org: Org) -> None:
     """The lock serializes the upload and the deletion in the race above."""
     digest = "ab" * 32
     with org.app.app_context(), tenancy.organization(org.id):
-        creating.lock_content(digest)
+        creating.lock_content_and_check_schema(digest)
         with ThreadPoolExecutor(1) as threads:
 
             def other() -> bool:
                 with org.app.app_context(), tenancy.organization(org.id), db.transaction() as s:
                     s.execute(text("SET LOCAL lock_timeout = '100ms'"))
-                    return creating.lock_content(digest)
+                    return creating.lock_content_and_check_schema(digest)
 
             with pytest.raises(Exception, match="lock timeout"):
                 threads.submit(other).result()
         db.session().rollback()
-        assert creating.lock_content(digest)
+        assert creating.lock_content_and_check_schema(digest)
         db.session().rollback()
 
 
@@ -165,7 +165,7 @@ def test_a_failure_after_the_file_was_stored_removes_it(
     answer = org.api("labeler").post("/artifacts", {"name": "a", "text": "text"})
     assert answer.status_code == 503
     assert stored() == []
-    assert _rows(org) == 0
+    assert _count_rows(org) == 0
 
 
 def test_a_request_that_lost_its_session_keeps_the_file_of_another(
@@ -180,7 +180,7 @@ def test_a_request_that_lost_its_session_keeps_the_file_of_another(
 
         def second() -> Any:
             with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
-                # Waits, 10,000 ms at most, until the backend is gone.
+                # Waits until the backend has exited, at most 10,000 ms.
                 cursor.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
                 assert cursor.fetchone() == (True,)
             return upload(org.api("labeler"), b"the same bytes", "a.txt")
@@ -192,32 +192,38 @@ def test_a_request_that_lost_its_session_keeps_the_file_of_another(
     monkeypatch.setattr(creation, "_insert", lose)
     lost = upload(org.api("labeler"), b"the same bytes", "a.txt")
     assert lost.status_code >= 500
-    (taken,) = answers
-    assert taken.status_code == 201
-    document = taken.json["data"]
+    (stored_answer,) = answers
+    assert stored_answer.status_code == 201
+    document = stored_answer.json["data"]
     assert stored() == [blob_key(org.id, document["sha256"])]
     download = org.api("viewer").get(f"/artifacts/{document['id']}/content")
     assert download.data == b"the same bytes"
 
 
 def test_the_sweep_deletes_only_old_stray_files(org: Org, stored: Stored) -> None:
-    kept = create_text(org.api("labeler"), "kept")
-    own = blob_key(org.id, kept["sha256"])
-    _age(own, hours=1000)
-    fresh = _write(blob_key(org.id, "aa" * 32))
+    document = create_text(org.api("labeler"), "kept")
+    content = blob_key(org.id, document["sha256"])
+    _age(content, hours=1000)
+    fresh_stray = _write(blob_key(org.id, "aa" * 32))
     stray = _write(blob_key(org.id, "bb" * 32))
-    drawing = _write(f"{stray}.pages/1-100.png")
-    orphan = _write(f"{blob_key(org.id, 'cc' * 32)}.pages/1-100.png")
-    recent = _write(f"{own}.pages/1-100.png")
-    faded = _write(f"{own}.pages/2-100.png")
-    other = _write(f"organizations/{org.id}/exports/some.jsonl")
+    stray_image = _write(f"{stray}.pages/1-100.png")
+    orphan_image = _write(f"{blob_key(org.id, 'cc' * 32)}.pages/1-100.png")
+    recent_image = _write(f"{content}.pages/1-100.png")
+    old_image = _write(f"{content}.pages/2-100.png")
+    export = _write(f"organizations/{org.id}/exports/some.jsonl")
     staged = _write(f"staging/{'d' * 32}")
-    for key, hours in ((stray, 2), (drawing, 2), (orphan, 2), (recent, 2), (faded, 200)):
+    for key, hours in (
+        (stray, 2),
+        (stray_image, 2),
+        (orphan_image, 2),
+        (recent_image, 2),
+        (old_image, 200),
+    ):
         _age(key, hours)
-    _age(other, hours=1000)
+    _age(export, hours=1000)
     _age(staged, hours=2)
     assert _sweep(org) >= 4
-    assert stored() == sorted([own, fresh, recent, other])
+    assert stored() == sorted([content, fresh_stray, recent_image, export])
     assert not container.current().storage.exists(staged)
 
 
@@ -226,13 +232,13 @@ def test_the_sweep_compares_contents_by_organization(
 ) -> None:
     """An organization's document does not protect a stray copy in another organization."""
     document = create_text(other_org.api("labeler"), "theirs")
-    theirs = blob_key(other_org.id, document["sha256"])
-    copy = _write(blob_key(org.id, document["sha256"]))
-    for key in (theirs, copy):
+    foreign_content = blob_key(other_org.id, document["sha256"])
+    stray_copy = _write(blob_key(org.id, document["sha256"]))
+    for key in (foreign_content, stray_copy):
         _age(key, hours=2)
     _sweep(org)
     assert stored() == []
-    assert container.current().storage.exists(theirs)
+    assert container.current().storage.exists(foreign_content)
 
 
 def test_the_jobs_delete_stray_files(org: Org, stored: Stored, work: Work) -> None:
@@ -245,7 +251,7 @@ def test_the_jobs_delete_stray_files(org: Org, stored: Stored, work: Work) -> No
             text("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id"),
             {"id": UUID(document["id"])},
         )
-    # This hour's and this minute's runs are due again.
+    # Make the runs of this hour and this minute due again.
     make_due(org.app, "artifacts.sweep", "artifacts.expire_claims")
     work()
     assert stored() == [blob_key(org.id, document["sha256"])]

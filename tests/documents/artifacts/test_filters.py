@@ -20,14 +20,14 @@ def workspace(org: Org) -> Workspace:
     return Workspace(org)
 
 
-def _names(org: Org, query: str) -> list[str]:
+def _list_names(org: Org, query: str) -> list[str]:
     answer = org.api("viewer").get(f"/artifacts?{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
     return [document["name"] for document in answer.json["data"]]
 
 
-def _document(workspace: Workspace, name: str, **members: Any) -> str:
+def _create_document(workspace: Workspace, name: str, **members: Any) -> str:
     found: str = create_text(workspace.org.api("labeler"), f"text of {name}", name, **members)["id"]
     return found
 
@@ -40,29 +40,31 @@ def _assign(workspace: Workspace, artifact_id: str, to: str) -> None:
 
 def test_filter_by_assignment(workspace: Workspace) -> None:
     schema = str(workspace.schema())
-    mine, team_s, _ = (_document(workspace, name, schema_id=schema) for name in ("a", "b", "c"))
-    _assign(workspace, mine, "labeler")
+    assigned_id, team_document_id, _ = (
+        _create_document(workspace, name, schema_id=schema) for name in ("a", "b", "c")
+    )
+    _assign(workspace, assigned_id, "labeler")
     api = workspace.org.api("admin")
     team = api.post("/teams", json={"name": "Team"}).json["data"]["id"]
-    assert api.post(f"/artifacts/{team_s}/assign", {"team_id": team}).status_code == 200
-    assert _names(workspace.org, "assigned=true") == ["b", "a"]
-    assert _names(workspace.org, "assigned=false") == ["c"]
-    assert _names(workspace.org, f"assigned=false&assignee={team}") == []
-    assert _names(workspace.org, "assigned=true&q=text&sort=name") == ["a", "b"]
-    assert api.post(f"/artifacts/{mine}/assign", {"user_ids": []}).status_code == 200
-    assert _names(workspace.org, "assigned=false") == ["c", "a"]
+    assert api.post(f"/artifacts/{team_document_id}/assign", {"team_id": team}).status_code == 200
+    assert _list_names(workspace.org, "assigned=true") == ["b", "a"]
+    assert _list_names(workspace.org, "assigned=false") == ["c"]
+    assert _list_names(workspace.org, f"assigned=false&assignee={team}") == []
+    assert _list_names(workspace.org, "assigned=true&q=text&sort=name") == ["a", "b"]
+    assert api.post(f"/artifacts/{assigned_id}/assign", {"user_ids": []}).status_code == 200
+    assert _list_names(workspace.org, "assigned=false") == ["c", "a"]
 
 
 def test_filter_by_due_time(workspace: Workspace, other_org: Org) -> None:
-    _document(workspace, "early", due_at=EARLY)
-    _document(workspace, "late", due_at="2026-03-02t09:00:00+01:00")
-    _document(workspace, "never")
+    _create_document(workspace, "early", due_at=EARLY)
+    _create_document(workspace, "late", due_at="2026-03-02t09:00:00+01:00")
+    _create_document(workspace, "never")
     create_text(other_org.api("labeler"), "theirs", "theirs", due_at=EARLY)
-    assert _names(workspace.org, f"due_before={LATE}") == ["early"]
-    assert _names(workspace.org, f"due_after={EARLY}") == ["late", "early"]
-    assert _names(workspace.org, f"due_after={EARLY}&due_before={LATE}") == ["early"]
-    assert _names(workspace.org, "due_after=2026-03-01T07:59:59.999999z") == ["late", "early"]
-    assert _names(workspace.org, "q=text&due_before=2026-03-01T08:00:00.000001Z") == ["early"]
+    assert _list_names(workspace.org, f"due_before={LATE}") == ["early"]
+    assert _list_names(workspace.org, f"due_after={EARLY}") == ["late", "early"]
+    assert _list_names(workspace.org, f"due_after={EARLY}&due_before={LATE}") == ["early"]
+    assert _list_names(workspace.org, "due_after=2026-03-01T07:59:59.999999z") == ["late", "early"]
+    assert _list_names(workspace.org, "q=text&due_before=2026-03-01T08:00:00.000001Z") == ["early"]
 
 
 @pytest.mark.parametrize("query", ["assigned=1", "assigned=", "due_after=today", "due_before=2026"])
@@ -76,17 +78,17 @@ def test_an_invalid_filter_is_422(org: Org, query: str) -> None:
 def test_overdue_and_unassigned_documents_in_bulk(workspace: Workspace, action: str) -> None:
     schema, now = workspace.schema(), db.utc_now()
     late, soon = now - timedelta(days=1), now + timedelta(days=1)
-    nobody_s, somebody_s = (str(workspace.artifact(schema, due_at=late)) for _ in range(2))
-    others = [str(workspace.artifact(schema, due_at=due)) for due in (soon, None)]
-    _assign(workspace, somebody_s, "labeler")
-    chosen = {"assigned": False, "due_after": LONG_AGO, "due_before": now.isoformat()}
+    unassigned_id, assigned_id = (str(workspace.artifact(schema, due_at=late)) for _ in range(2))
+    other_ids = [str(workspace.artifact(schema, due_at=due)) for due in (soon, None)]
+    _assign(workspace, assigned_id, "labeler")
+    filters = {"assigned": False, "due_after": LONG_AGO, "due_before": now.isoformat()}
     api = workspace.org.api("admin")
-    body = {"filter": chosen, "expected_count": 1}
+    body = {"filter": filters, "expected_count": 1}
     result = api.post(f"/artifacts/bulk-{action}", body).json["data"]
     assert (result["matched"], result["succeeded"]) == (1, 1)
-    left = {document["id"] for document in api.get("/artifacts").json["data"]}
-    assert left == {somebody_s, *others}
-    assert nobody_s not in left
+    remaining_ids = {document["id"] for document in api.get("/artifacts").json["data"]}
+    assert remaining_ids == {assigned_id, *other_ids}
+    assert unassigned_id not in remaining_ids
 
 
 def test_documents_assigned_meanwhile_are_not_reassigned(
@@ -97,7 +99,7 @@ def test_documents_assigned_meanwhile_are_not_reassigned(
     ids = [str(workspace.artifact(schema)) for _ in range(5)]
     checkpoint = bulk.db.checkpoint
 
-    def others() -> None:
+    def assign_in_another_request() -> None:
         checkpoint()
         monkeypatch.setattr(bulk.db, "checkpoint", checkpoint)
         assignees = f'[{{"user_id": "{uuid7()}", "team_id": null}}]'
@@ -107,7 +109,7 @@ def test_documents_assigned_meanwhile_are_not_reassigned(
             id=ids[4],
         )
 
-    monkeypatch.setattr(bulk.db, "checkpoint", others)
+    monkeypatch.setattr(bulk.db, "checkpoint", assign_in_another_request)
     me = str(workspace.org.users["labeler"])
     body = {"filter": {"assigned": "false"}, "expected_count": 5, "user_ids": [me]}
     answer = workspace.org.api("admin").post("/artifacts/bulk-assign", body)

@@ -1,4 +1,4 @@
-"""A text can be sent in a form, for clients that use one type of body for files and texts."""
+"""Clients can send text in a form, so that they can use forms for both files and text."""
 
 import io
 from typing import Any

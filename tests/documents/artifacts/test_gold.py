@@ -1,4 +1,4 @@
-"""Gold marks documents whose correct labels are known. Labelers and viewers must not see it."""
+"""Only reviewers and higher roles see which documents are gold (have known correct labels)."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def workspace(org: Org) -> Workspace:
     return Workspace(org)
 
 
-def _documents(workspace: Workspace, by: str, **marks: Any) -> list[dict[str, Any]]:
+def _list_documents(workspace: Workspace, by: str, **marks: Any) -> list[dict[str, Any]]:
     """Return the document from every response that contains it."""
     api = workspace.org.api(by)
     artifact_id = workspace.artifact(gold=True, **marks)
@@ -28,14 +28,14 @@ def _documents(workspace: Workspace, by: str, **marks: Any) -> list[dict[str, An
         ]
     assert all(answer.status_code in (200, 201) for answer in answers)
     found = [answer.json["data"] for answer in answers]
-    return [one for data in found for one in (data if isinstance(data, list) else [data])]
+    return [document for data in found for document in (data if isinstance(data, list) else [data])]
 
 
 @pytest.mark.parametrize(("by", "gold"), [("viewer", None), ("labeler", None), ("reviewer", True)])
 def test_only_reviewers_see_the_mark(workspace: Workspace, by: str, gold: bool | None) -> None:
-    documents = _documents(workspace, by)
+    documents = _list_documents(workspace, by)
     assert len(documents) >= 2
-    assert {one["gold"] for one in documents} == {gold}
+    assert {document["gold"] for document in documents} == {gold}
     stats = workspace.org.api(by).get("/artifacts/stats").json["data"]
     assert stats["gold"] == (None if gold is None else 2)
 
@@ -55,7 +55,7 @@ def test_only_reviewers_read_of_it_in_the_history(
     for changes in ({"gold": True}, {"gold": False, "priority": 90}):
         assert admin.patch(f"/artifacts/{artifact_id}", json=changes).status_code == 200
     entries = workspace.org.api(by).get(f"/artifacts/{artifact_id}/history").json["data"]
-    updates = [one["changes"] for one in entries if one["action"] == "artifacts.update"]
-    told = [{"gold": [True, False], "priority": [50, 90]}, {"gold": [False, True]}]
-    assert updates == (told if shown else [{"priority": [50, 90]}])
-    assert any("gold" in one["changes"] for one in entries) is shown
+    updates = [entry["changes"] for entry in entries if entry["action"] == "artifacts.update"]
+    expected = [{"gold": [True, False], "priority": [50, 90]}, {"gold": [False, True]}]
+    assert updates == (expected if shown else [{"priority": [50, 90]}])
+    assert any("gold" in entry["changes"] for entry in entries) is shown

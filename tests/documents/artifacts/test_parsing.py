@@ -23,8 +23,8 @@ from tests.factories import Org, run_jobs_of
 Work = Callable[[], None]
 
 
-def _do_nothing() -> None:
-    """Do nothing, as a checkpoint that only commits."""
+def _commit() -> None:
+    """Commit, and do nothing else."""
     db.session().commit()
 
 
@@ -35,18 +35,18 @@ def _upload(org: Org, data: bytes, name: str) -> dict[str, Any]:
     return found
 
 
-def _parse(org: Org, artifact_id: str, checkpoint: Callable[[], None] = _do_nothing) -> None:
+def _parse(org: Org, artifact_id: str, checkpoint: Callable[[], None] = _commit) -> None:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         service.parse(UUID(artifact_id), checkpoint)
 
 
-def _events(org: Org, name: str) -> int:
+def _count_events(org: Org, name: str) -> int:
     statement = "SELECT count(*) FROM outbox_events WHERE organization_id = :org AND name = :name"
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         return int(session.execute(text(statement), {"org": org.id, "name": name}).scalar_one())
 
 
-def _page_numbers(org: Org, artifact_id: str) -> list[int]:
+def _list_page_numbers(org: Org, artifact_id: str) -> list[int]:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         statement = select(ArtifactPage.number).where(ArtifactPage.artifact_id == UUID(artifact_id))
         return sorted(session.execute(statement).scalars())
@@ -97,11 +97,11 @@ def test_a_text_layer_is_shown_if_it_is_known(org: Org, work: Work) -> None:
     work()
     assert _get(org, artifact_id)["has_text_layer"] is False
     listed = org.api("viewer").get("/artifacts").json["data"]
-    assert [one["has_text_layer"] for one in listed] == [False]
+    assert [document["has_text_layer"] for document in listed] == [False]
     assert _upload(org, make_pdf("", "one word"), "b.pdf")["has_text_layer"] is None
     work()
     listed = org.api("viewer").get("/artifacts").json["data"]
-    assert sorted(one["has_text_layer"] for one in listed) == [False, True]
+    assert sorted(document["has_text_layer"] for document in listed) == [False, True]
 
 
 def test_a_word_document_of_pictures_is_ready_without_text(org: Org, work: Work) -> None:
@@ -142,7 +142,7 @@ def test_the_words_of_a_workbook(org: Org, work: Work, data: bytes, name: str, w
     document = _get(org, artifact_id)
     assert (document["status"], document["page_count"]) == ("ready", 2)
     pages = org.api("viewer").get(f"/artifacts/{artifact_id}/pages").json["data"]
-    assert word in [one["text"] for page in pages for one in page["words"]]
+    assert word in [page_word["text"] for page in pages for page_word in page["words"]]
 
 
 def test_running_twice_changes_nothing(org: Org) -> None:
@@ -151,8 +151,8 @@ def test_running_twice_changes_nothing(org: Org) -> None:
     before = _get(org, artifact_id)
     _parse(org, artifact_id)
     assert _get(org, artifact_id) == before
-    assert _page_numbers(org, artifact_id) == [1, 2, 3]
-    assert _events(org, "artifact.ingested") == 1
+    assert _list_page_numbers(org, artifact_id) == [1, 2, 3]
+    assert _count_events(org, "artifact.ingested") == 1
 
 
 def test_a_run_after_an_interrupted_run_starts_again(
@@ -171,12 +171,12 @@ def test_a_run_after_an_interrupted_run_starts_again(
 
     with pytest.raises(handlers.LostLease):
         _parse(org, artifact_id, fail_at_the_third)
-    assert _page_numbers(org, artifact_id) == [1, 2]
+    assert _list_page_numbers(org, artifact_id) == [1, 2]
     assert _get(org, artifact_id)["status"] == "processing"
     _parse(org, artifact_id)
-    assert _page_numbers(org, artifact_id) == [1, 2, 3, 4, 5]
+    assert _list_page_numbers(org, artifact_id) == [1, 2, 3, 4, 5]
     assert _get(org, artifact_id)["page_count"] == 5
-    assert _events(org, "artifact.ingested") == 1
+    assert _count_events(org, "artifact.ingested") == 1
 
 
 def test_a_failure_deletes_the_pages_that_were_read(
@@ -188,23 +188,23 @@ def test_a_failure_deletes_the_pages_that_were_read(
     _parse(org, artifact_id)
     document = _get(org, artifact_id)
     assert (document["status"], document["failure"]["code"]) == ("failed", "too_large_unpacked")
-    assert _page_numbers(org, artifact_id) == []
-    assert _events(org, "artifact.ingested") == 0
+    assert _list_page_numbers(org, artifact_id) == []
+    assert _count_events(org, "artifact.ingested") == 0
 
 
 def test_a_document_deleted_meanwhile_ends_the_job(org: Org, work: Work) -> None:
     artifact_id = _upload(org, make_pdf("one"), "a.pdf")["id"]
     assert org.api("admin").delete(f"/artifacts/{artifact_id}").status_code == 204
     work()
-    assert _events(org, "artifact.ingested") == 0
+    assert _count_events(org, "artifact.ingested") == 0
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        left = session.execute(
+        remaining = session.execute(
             text(
                 "SELECT count(*) FROM jobs WHERE organization_id = :org AND status <> 'completed'"
             ),
             {"org": org.id},
         )
-        assert left.scalar_one() == 0
+        assert remaining.scalar_one() == 0
 
 
 def test_a_worker_that_crashes_each_time_fails_the_document(org: Org) -> None:
@@ -246,7 +246,7 @@ def test_pages_are_written_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch)
 
     _parse(org, artifact_id, checkpoint)
     assert commits == [0, 10, 20, 30]
-    assert _page_numbers(org, artifact_id) == list(range(1, 36))
+    assert _list_page_numbers(org, artifact_id) == list(range(1, 36))
 
 
 def test_only_documents_being_read_are_marked_as_failed(org: Org) -> None:

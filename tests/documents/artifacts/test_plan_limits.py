@@ -10,7 +10,7 @@ from tests.factories.usage import find_usage_differences, set_plan
 
 
 def _list_files(org: Org) -> list[str]:
-    return [one.key for one in container.current().storage.list(f"organizations/{org.id}")]
+    return [entry.key for entry in container.current().storage.list(f"organizations/{org.id}")]
 
 
 def _check_refused(answer: Any, **details: object) -> None:
@@ -29,7 +29,7 @@ def test_a_refused_file_is_not_kept(org: Org) -> None:
     answer = api.post("/artifacts", json={"name": "third", "text": "Third"})
     _check_refused(answer, meter="documents_per_month", limit=1, used=1, plan="free")
     assert _list_files(org) == files
-    # What is there already is named as such, not as too much.
+    # Duplicate content is reported as a duplicate, not as a plan limit.
     assert upload(api, first, "first.pdf").json["error"]["code"] == "artifact_duplicate"
     assert find_usage_differences(org) == []
 
@@ -68,7 +68,7 @@ def test_attachments_beyond_the_limit_are_left_out(org: Org) -> None:
     parent = upload(org.api("labeler"), mail.as_bytes(), "mail.eml").json["data"]["id"]
     run_jobs_of(org)
     listed = org.api("viewer").get(f"/artifacts?parent_id={parent}&sort=name").json["data"]
-    assert [one["name"] for one in listed] == ["0.pdf", "1.pdf"]
+    assert [artifact["name"] for artifact in listed] == ["0.pdf", "1.pdf"]
     shown = org.api("viewer").get(f"/artifacts/{parent}").json["data"]
     assert (shown["status"], shown["attachment_count"]) == ("ready", 3)
     assert find_usage_differences(org) == []

@@ -22,7 +22,7 @@ Work = Callable[[], None]
 SEARCHED_BYTES = 240_000
 
 
-def _change(org: Org, artifact_id: str, **values: Any) -> None:
+def _change_document(org: Org, artifact_id: str, **values: Any) -> None:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         row = session.get(Artifact, (org.id, UUID(artifact_id)))
         assert row is not None
@@ -30,7 +30,7 @@ def _change(org: Org, artifact_id: str, **values: Any) -> None:
             setattr(row, name, value)
 
 
-def _names(org: Org, query: str) -> list[str]:
+def _list_names(org: Org, query: str) -> list[str]:
     answer = org.api("reviewer").get(f"/artifacts?{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
@@ -47,7 +47,7 @@ def test_the_list_is_filtered_by_every_property(org: Org, other_org: Org) -> Non
     create_text(api, "fourth", "d", archived=True)
     assigned = create_text(api, "fifth", "e")
     somebody, team = uuid7(), uuid7()
-    _change(
+    _change_document(
         org,
         assigned["id"],
         status="in_review",
@@ -56,22 +56,22 @@ def test_the_list_is_filtered_by_every_property(org: Org, other_org: Org) -> Non
             {"user_id": None, "team_id": str(team)},
         ],
     )
-    assert _names(org, "") == ["e", "c", "b", "a"]
-    assert _names(org, f"schema_id={schema}") == ["a"]
-    assert _names(org, f"schema_id={uuid7()}") == []
-    assert _names(org, "language=de") == ["b"]
-    assert _names(org, "external_id=e-2") == ["b"]
-    assert _names(org, "gold=true") == ["c"]
-    assert _names(org, "archived=true") == ["d"]
-    assert _names(org, "archived=any&gold=false") == ["e", "d", "b", "a"]
-    assert _names(org, "status=in_review") == ["e"]
-    assert _names(org, "status=in_review&status=ready") == ["e", "c", "b", "a"]
-    assert _names(org, "media_type=text/plain&status=ready") == ["c", "b", "a"]
-    assert _names(org, "media_type=application/pdf") == []
-    assert _names(org, f"assignee={somebody}") == _names(org, f"assignee={team}") == ["e"]
-    assert _names(org, f"assignee={uuid7()}") == []
-    assert _names(org, "created_after=2000-01-01T00:00:00Z") == ["e", "c", "b", "a"]
-    assert _names(org, "created_before=2000-01-01T00:00:00Z") == []
+    assert _list_names(org, "") == ["e", "c", "b", "a"]
+    assert _list_names(org, f"schema_id={schema}") == ["a"]
+    assert _list_names(org, f"schema_id={uuid7()}") == []
+    assert _list_names(org, "language=de") == ["b"]
+    assert _list_names(org, "external_id=e-2") == ["b"]
+    assert _list_names(org, "gold=true") == ["c"]
+    assert _list_names(org, "archived=true") == ["d"]
+    assert _list_names(org, "archived=any&gold=false") == ["e", "d", "b", "a"]
+    assert _list_names(org, "status=in_review") == ["e"]
+    assert _list_names(org, "status=in_review&status=ready") == ["e", "c", "b", "a"]
+    assert _list_names(org, "media_type=text/plain&status=ready") == ["c", "b", "a"]
+    assert _list_names(org, "media_type=application/pdf") == []
+    assert _list_names(org, f"assignee={somebody}") == _list_names(org, f"assignee={team}") == ["e"]
+    assert _list_names(org, f"assignee={uuid7()}") == []
+    assert _list_names(org, "created_after=2000-01-01T00:00:00Z") == ["e", "c", "b", "a"]
+    assert _list_names(org, "created_before=2000-01-01T00:00:00Z") == []
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_the_list_is_sorted_and_paged(org: Org) -> None:
     api = org.api("labeler")
     for name, priority in (("b", 10), ("c", 90), ("a", 50)):
         create_text(api, name, name, priority=priority)
-    assert _names(org, "sort=created_at") == ["b", "c", "a"]
-    assert _names(org, "sort=name") == ["a", "b", "c"]
-    assert _names(org, "sort=-name") == ["c", "b", "a"]
-    assert _names(org, "sort=-priority") == ["c", "a", "b"]
-    assert _names(org, "sort=updated_at") == ["b", "c", "a"]
+    assert _list_names(org, "sort=created_at") == ["b", "c", "a"]
+    assert _list_names(org, "sort=name") == ["a", "b", "c"]
+    assert _list_names(org, "sort=-name") == ["c", "b", "a"]
+    assert _list_names(org, "sort=-priority") == ["c", "a", "b"]
+    assert _list_names(org, "sort=updated_at") == ["b", "c", "a"]
     first = api.get("/artifacts?sort=name&page_size=2").json
     rest = api.get(f"/artifacts?sort=name&page_size=2&cursor={first['meta']['next_cursor']}").json
     assert [d["name"] for d in first["data"] + rest["data"]] == ["a", "b", "c"]
@@ -105,16 +105,16 @@ def test_search_finds_words_of_name_and_text(org: Org, other_org: Org, work: Wor
     create_text(api, "Invoice for the delivery of premises", "bill.txt")
     create_text(other_org.api("labeler"), "premises of somebody else")
     upload(api, make_pdf("Warehouse premises"), "warehouse.pdf")
-    assert _names(org, "q=warehouse.pdf") == ["warehouse.pdf"]
-    assert _names(org, "q=warehouse+premises") == []
+    assert _list_names(org, "q=warehouse.pdf") == ["warehouse.pdf"]
+    assert _list_names(org, "q=warehouse+premises") == []
     work()
-    assert _names(org, "q=warehouse+premises") == ["warehouse.pdf"]
-    assert _names(org, "q=premises") == ["warehouse.pdf", "bill.txt", "lease 2031.txt"]
-    assert _names(org, "q=PREMISES+köln") == ["lease 2031.txt"]
-    assert _names(org, "q=premises+-invoice&sort=name") == ["lease 2031.txt", "warehouse.pdf"]
-    assert _names(org, 'q="due+monthly"') == ["lease 2031.txt"]
-    assert _names(org, 'q="monthly+due"') == []
-    assert _names(org, "q=2031") == ["lease 2031.txt"]
+    assert _list_names(org, "q=warehouse+premises") == ["warehouse.pdf"]
+    assert _list_names(org, "q=premises") == ["warehouse.pdf", "bill.txt", "lease 2031.txt"]
+    assert _list_names(org, "q=PREMISES+köln") == ["lease 2031.txt"]
+    assert _list_names(org, "q=premises+-invoice&sort=name") == ["lease 2031.txt", "warehouse.pdf"]
+    assert _list_names(org, 'q="due+monthly"') == ["lease 2031.txt"]
+    assert _list_names(org, 'q="monthly+due"') == []
+    assert _list_names(org, "q=2031") == ["lease 2031.txt"]
     for odd in ("'", '"', "\\", "!", ":*", "&|", "%", "(", "%EF%BF%BE", "<->"):
         assert org.api("viewer").get("/artifacts", query_string={"q": odd}).status_code == 200
 
@@ -134,7 +134,7 @@ def test_search_finds_words_of_name_and_text(org: Org, other_org: Org, work: Wor
 def test_any_text_can_be_searched(org: Org, text: str) -> None:
     assert len(text.encode()) > SEARCHED_BYTES
     create_text(org.api("labeler"), text, "findable.txt")
-    assert _names(org, "q=findable.txt") == ["findable.txt"]
+    assert _list_names(org, "q=findable.txt") == ["findable.txt"]
 
 
 def test_content_is_the_original_bytes(org: Org, work: Work) -> None:
@@ -226,10 +226,10 @@ def test_a_page_is_rendered_once_and_cached(
     path = f"/artifacts/{answer.json['data']['id']}/pages"
     work()
     api, query = org.api("viewer"), f"width=300&format={form}"
-    drawn = api.get(f"{path}/2/image?{query}")
-    assert drawn.status_code == 200
-    assert drawn.mimetype == f"image/{form}"
-    with Image.open(io.BytesIO(drawn.data)) as image:
+    rendered = api.get(f"{path}/2/image?{query}")
+    assert rendered.status_code == 200
+    assert rendered.mimetype == f"image/{form}"
+    with Image.open(io.BytesIO(rendered.data)) as image:
         assert (image.format, image.width, image.height) == (form.upper(), 300, 425)
     digest = answer.json["data"]["sha256"]
     assert stored() == [
@@ -237,9 +237,9 @@ def test_a_page_is_rendered_once_and_cached(
         f"{blob_key(org.id, digest)}.pages/2-300.{form}",
     ]
     monkeypatch.setattr(documents, "render", None)
-    assert api.get(f"{path}/2/image?{query}").data == drawn.data
+    assert api.get(f"{path}/2/image?{query}").data == rendered.data
     part = api.get(f"{path}/2/image?{query}", headers={"Range": "bytes=1-3"})
-    assert part.data == drawn.data[1:4]
+    assert part.data == rendered.data[1:4]
 
 
 def test_other_widths_are_rendered_but_not_cached(org: Org, stored: Stored) -> None:

@@ -46,7 +46,7 @@ def _enable_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def recognized(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Every page reads "Net 12.50"; return the numbers of the pages that were recognized."""
+    """Recognize "Net 12.50" on every page, and return the numbers of the recognized pages."""
     numbers: list[int] = []
 
     def recognize(_path: object, _type: str, number: int, **_size: float) -> RecognizedPage:

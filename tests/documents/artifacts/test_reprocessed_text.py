@@ -9,7 +9,8 @@ from tests.factories import Org
 from tests.factories.workspace import Workspace
 
 OLD = "1,234.56\nTotal due\x07 cafe\u0301"
-"""As an earlier release read it: values before labels, control characters, no composed accents."""
+"""The text as an earlier release read it: values before labels, control characters, separate
+accents."""
 
 
 def test_text_of_an_earlier_release_is_kept_until_reprocessing(

@@ -1,4 +1,4 @@
-"""Documents are deleted after the retention time of the organization, whatever their status."""
+"""Documents are deleted after the organization's retention time, regardless of their status."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -24,7 +24,7 @@ def _age(workspace: Workspace, artifact_id: Any, days: float) -> None:
     )
 
 
-def _today(app: Flask, work: Work) -> None:
+def _run_retention(app: Flask, work: Work) -> None:
     """Make the retention run of today due, even if it has already run."""
     make_due(app, "artifacts.start_retention")
     work()
@@ -53,10 +53,10 @@ def test_older_documents_are_deleted_with_tag_sets_and_files(
         _age(workspace, artifact_id, 30.1)
     kept = str(elsewhere.artifact())
     _age(elsewhere, kept, 10_000)
-    _today(app, work)
+    _run_retention(app, work)
     assert _list_remaining(org) == {young, *old.values()}
     workspace.settings(retention_days=30)
-    _today(app, work)
+    _run_retention(app, work)
     assert _list_remaining(org) == {young}
     assert _list_remaining(other_org) == {kept}
     assert {event["artifact_id"] for event in workspace.events("artifact.deleted")} == set(
@@ -75,7 +75,7 @@ def test_the_audit_log_names_retention_as_the_reason(org: Org, app: Flask, work:
     artifact_id = workspace.artifact()
     _age(workspace, artifact_id, 2)
     workspace.settings(retention_days=1)
-    _today(app, work)
+    _run_retention(app, work)
     path = f"/organizations/{org.slug}/audit-log?target_id={artifact_id}&sort=-at&page_size=1"
     (entry,) = org.api("admin").get(path).json["data"]
     assert entry["action"] == "artifacts.retain"

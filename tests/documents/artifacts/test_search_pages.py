@@ -33,7 +33,7 @@ def document_names(org: Org) -> list[str]:
 
 
 def _record(monkeypatch: pytest.MonkeyPatch, name: str) -> Calls:
-    """Return a list to which each call of `name` adds the number of documents that it finds."""
+    """Record the calls of `name`: return a list of the numbers of documents that they find."""
     calls: Calls = []
     find = getattr(search_pages, name)
 
@@ -46,7 +46,7 @@ def _record(monkeypatch: pytest.MonkeyPatch, name: str) -> Calls:
     return calls
 
 
-def _pages(org: Org, path: str) -> list[list[str]]:
+def _list_pages(org: Org, path: str) -> list[list[str]]:
     pages, cursor = [], ""
     while True:
         answer = org.api("viewer").get(f"{path}{cursor}").json
@@ -75,13 +75,13 @@ def test_pages_found_quickly_equal_those_of_the_index(
     sort: str,
 ) -> None:
     path = f"/artifacts?q=rope&page_size=2&archived={archived}&sort={sort}"
-    expected = _pages(org, path)
+    expected = _list_pages(org, path)
     assert sum(len(page) for page in expected) == (10 if archived == "any" else 7)
     assert {name for page in expected for name in page} <= set(document_names)
     calls = _record(monkeypatch, way)
     monkeypatch.setattr(search_pages, limit, 1)
     monkeypatch.setattr(search_pages, "_DEVIATIONS", 0)
-    assert _pages(org, path) == expected
+    assert _list_pages(org, path) == expected
     assert calls[0] == 3, "The first page was not found this way."
 
 
@@ -96,7 +96,7 @@ def test_every_hit_is_visited_if_the_newest_do_not_fill_a_page(
     calls = _record(monkeypatch, "_find_hits_until")
     monkeypatch.setattr(search_pages, "MIN_HITS_TO_SEARCH_NEWEST", 1)
     monkeypatch.setattr(search_pages, "_DEVIATIONS", 0)
-    assert _pages(org, path) == [["5", "4"], ["3", "2"], ["1", "0"]]
+    assert _list_pages(org, path) == [["5", "4"], ["3", "2"], ["1", "0"]]
     assert calls[0] == 0
 
 
@@ -134,8 +134,8 @@ def test_a_cached_first_page_is_used_only_for_the_same_search(
             (2, "any", "created_at"),
         )
     ]  # fmt: skip
-    first = [_pages(org, search)[0] for search in searches]
+    first = [_list_pages(org, search)[0] for search in searches]
     assert first == [["19", "17"], ["19", "17"], ["19", "17", "15"], ["01", "03"]]
-    assert [_pages(org, search)[0] for search in searches] == first
-    assert _pages(other_org, searches[0]) == [[]]
+    assert [_list_pages(org, search)[0] for search in searches] == first
+    assert _list_pages(other_org, searches[0]) == [[]]
     assert len(document_names) == 10

@@ -1,4 +1,4 @@
-"""The index contains the name, metadata and text of a document, composed and cut."""
+"""The index contains the normalized, truncated name, metadata and text of a document."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ GERMAN = "Die Häuser wurden von den Mietern bezahlt, und die Rechnungen kamen j
 FRENCH = "Les locataires payaient leurs loyers pour les maisons quand les factures arrivaient."
 
 
-def _found(org: Org, query: str, more: str = "") -> list[str]:
+def _search(org: Org, query: str, more: str = "") -> list[str]:
     answer = org.api("viewer").get(f"/artifacts?sort=created_at&q={quote(query)}{more}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
@@ -67,15 +67,15 @@ def language_org(org: Org) -> Org:
 def test_words_are_found_in_every_inflected_form(
     language_org: Org, query: str, names: list[str]
 ) -> None:
-    assert _found(language_org, query) == names
+    assert _search(language_org, query) == names
 
 
 def test_excluded_words_are_excluded_in_every_form(language_org: Org) -> None:
-    assert _found(language_org, "rent -invoice") == []
-    assert _found(language_org, "rents -invoice") == ["n"]
-    assert _found(language_org, "rent -rechnung") == ["e"]
-    assert _found(language_org, "-rent") == ["g", "f", "n"]
-    assert _found(language_org, "-rents") == ["g", "f"]
+    assert _search(language_org, "rent -invoice") == []
+    assert _search(language_org, "rents -invoice") == ["n"]
+    assert _search(language_org, "rent -rechnung") == ["e"]
+    assert _search(language_org, "-rent") == ["g", "f", "n"]
+    assert _search(language_org, "-rents") == ["g", "f"]
 
 
 @pytest.mark.parametrize(
@@ -93,18 +93,18 @@ def test_excluded_words_are_excluded_in_every_form(language_org: Org) -> None:
 def test_a_hyphen_without_a_following_word_is_a_dash(
     language_org: Org, query: str, names: list[str]
 ) -> None:
-    assert _found(language_org, query) == names
+    assert _search(language_org, query) == names
 
 
 def test_common_words_are_searched(org: Org) -> None:
     api = org.api("labeler")
     create_text(api, "This is the last will and testament of the late Mr Smith, of London.", "will")
     create_text(api, "This is a letter that Mr Smith wrote to his sister in the winter.", "letter")
-    assert _found(org, "will") == ["will"]
-    assert _found(org, "smith -will") == ["letter"]
-    assert _found(org, '"and testament of the"') == ["will"]
-    assert _found(org, '"and testament in the"') == []
-    assert _found(org, '"to be or not to be"') == []
+    assert _search(org, "will") == ["will"]
+    assert _search(org, "smith -will") == ["letter"]
+    assert _search(org, '"and testament of the"') == ["will"]
+    assert _search(org, '"and testament in the"') == []
+    assert _search(org, '"to be or not to be"') == []
 
 
 def test_metadata_is_searched(org: Org) -> None:
@@ -112,49 +112,51 @@ def test_metadata_is_searched(org: Org) -> None:
     metadata = {"customer": "Acme Traders", "lot": 4711, "paid": True, "path": "in/tray_7.pdf"}
     create_text(api, ENGLISH, "a", metadata=metadata)
     create_text(api, GERMAN, "b", metadata={"customer": "Umbrella"})
-    assert _found(org, "acme") == _found(org, "trader 4711") == ["a"]
-    assert _found(org, "umbrella") == ["b"]
-    # Keys say what a value is, and are the same in all documents; marks are no words.
-    assert _found(org, "customer") == _found(org, "true") == []
+    assert _search(org, "acme") == _search(org, "trader 4711") == ["a"]
+    assert _search(org, "umbrella") == ["b"]
+    # Keys are not searched, because they are the same in all documents; booleans are not words.
+    assert _search(org, "customer") == _search(org, "true") == []
 
 
 def test_search_follows_name_metadata_and_archiving(org: Org) -> None:
     api = org.api("admin")
     document = create_text(api, ENGLISH, "first_name.pdf", metadata={"lot": "alpha"})
     path = f"/artifacts/{document['id']}"
-    assert _found(org, "first name alpha rent") == ["first_name.pdf"]
+    assert _search(org, "first name alpha rent") == ["first_name.pdf"]
     api.patch(path, {"name": "second"})
-    assert (_found(org, "first"), _found(org, "second alpha rent")) == ([], ["second"])
+    assert (_search(org, "first"), _search(org, "second alpha rent")) == ([], ["second"])
     api.patch(path, {"metadata": {"lot": "beta"}})
-    assert (_found(org, "alpha"), _found(org, "second beta rent")) == ([], ["second"])
+    assert (_search(org, "alpha"), _search(org, "second beta rent")) == ([], ["second"])
     api.patch(path, {"archived": True})
-    assert _found(org, "beta") == []
+    assert _search(org, "beta") == []
     assert (
-        _found(org, "beta", "&archived=true") == _found(org, "beta", "&archived=any") == ["second"]
+        _search(org, "beta", "&archived=true")
+        == _search(org, "beta", "&archived=any")
+        == ["second"]
     )
     api.post("/artifacts/bulk-archive", {"artifact_ids": [document["id"]], "archived": False})
-    assert _found(org, "beta") == ["second"]
+    assert _search(org, "beta") == ["second"]
     api.delete(path)
-    assert _found(org, "beta", "&archived=any") == []
+    assert _search(org, "beta", "&archived=any") == []
 
 
 def test_a_file_is_found_by_its_language_once_it_is_read(org: Org, work: Work) -> None:
     upload(org.api("labeler"), make_pdf(ENGLISH), "scan.pdf")
-    assert (_found(org, "scan"), _found(org, "rent")) == (["scan.pdf"], [])
+    assert (_search(org, "scan"), _search(org, "rent")) == (["scan.pdf"], [])
     work()
-    assert _found(org, "rent scan") == ["scan.pdf"]
+    assert _search(org, "rent scan") == ["scan.pdf"]
 
 
 def test_search_combines_with_filters_and_sorts(language_org: Org) -> None:
     query = "invoice or rechnung or facture or 4711"
-    assert _found(language_org, query, "&language=de") == ["g"]
-    assert _found(language_org, query, "&created_after=2000-01-01T00:00:00Z") == [
+    assert _search(language_org, query, "&language=de") == ["g"]
+    assert _search(language_org, query, "&created_after=2000-01-01T00:00:00Z") == [
         "e",
         "g",
         "f",
         "n",
     ]
-    assert _found(language_org, query, "&created_before=2000-01-01T00:00:00Z") == []
+    assert _search(language_org, query, "&created_before=2000-01-01T00:00:00Z") == []
     answer = language_org.api("viewer").get(f"/artifacts?sort=-name&q={quote(query)}").json
     assert [document["name"] for document in answer["data"]] == ["n", "g", "f", "e"]
 
@@ -186,10 +188,10 @@ def test_found_documents_are_paged_both_ways(org: Org, sort: str) -> None:
 
 def test_another_organization_is_never_found(org: Org, other_org: Org) -> None:
     create_text(other_org.api("labeler"), ENGLISH)
-    assert _found(org, "rent") == _found(org, "-nothing") == []
-    # Whatever somebody writes as a query, it cannot name another organization's marks.
+    assert _search(org, "rent") == _search(org, "-nothing") == []
+    # No query can match documents of another organization, even if it contains that id.
     for odd in (f"english {other_org.id}", f'"english {other_org.id}"', str(other_org.id)):
-        assert _found(org, odd) == []
+        assert _search(org, odd) == []
 
 
 _VIEWS = ("searchable_artifacts", "search_hits")
@@ -224,11 +226,11 @@ def test_rare_words_are_found_with_the_index_of_words_alone(org: Org) -> None:
         explained = connection.exec_driver_sql(f"EXPLAIN {compiled}", compiled.params)
         plan = "\n".join(row[0] for row in explained)
         db.session().rollback()
-    # An index of the organization's documents would be read as a whole.
+    # An index on the organization's documents would have to be read completely.
     assert set(re.findall(r"\b[ip][xk]_artifact\w+", plan)) == {"ix_artifact_search_vector"}
 
 
-def _as_before_the_migration(workspace: Workspace) -> None:
+def _restore_unmigrated_index(workspace: Workspace) -> None:
     workspace.sql(
         "UPDATE artifact_texts SET search = to_tsvector('simple', text) WHERE organization_id = :o",
         o=workspace.org.id,
@@ -250,15 +252,15 @@ def test_old_documents_are_found_until_they_are_indexed_again(org: Org) -> None:
     api = org.api("admin")
     create_text(api, ENGLISH, "a")
     old = create_text(api, ENGLISH + " Again.", "b")
-    _as_before_the_migration(workspace)
-    assert _found(org, "rents") == ["a", "b"]
-    assert _found(org, "rent") == []
-    assert _found(org, "rents", "&language=en") == ["a", "b"]
-    # A change makes it one of the new kind, found once.
+    _restore_unmigrated_index(workspace)
+    assert _search(org, "rents") == ["a", "b"]
+    assert _search(org, "rent") == []
+    assert _search(org, "rents", "&language=en") == ["a", "b"]
+    # A changed document is indexed in the new way, and is found only once.
     api.patch(f"/artifacts/{old['id']}", {"name": "c"})
-    assert (_found(org, "rents"), _found(org, "rent")) == (["a", "c"], ["c"])
+    assert (_search(org, "rents"), _search(org, "rent")) == (["a", "c"], ["c"])
     _index(org)
-    assert _found(org, "rents") == _found(org, "rent") == ["a", "c"]
+    assert _search(org, "rents") == _search(org, "rent") == ["a", "c"]
     assert workspace.sql("SELECT 1 FROM artifact_search_backlog") == []
 
 
@@ -273,7 +275,7 @@ def test_indexing_continues_after_an_interruption(
     workspace = Workspace(org)
     for number in range(5):
         create_text(org.api("labeler"), f"{ENGLISH} {number}", f"{number}")
-    _as_before_the_migration(workspace)
+    _restore_unmigrated_index(workspace)
     calls = []
 
     def checkpoint() -> None:
@@ -285,21 +287,21 @@ def test_indexing_continues_after_an_interruption(
 
     with pytest.raises(_KilledError):
         _index(org, checkpoint=checkpoint)
-    assert _found(org, "rent") == ["0", "1"]
-    assert _found(org, "rents") == ["0", "1", "2", "3", "4"]
+    assert _search(org, "rent") == ["0", "1"]
+    assert _search(org, "rents") == ["0", "1", "2", "3", "4"]
     with org.app.app_context(), tenancy.organization(org.id):
         (waiting,) = db.session().query(ArtifactSearchBacklog).all()
         assert waiting.after is not None
     _index(org)
-    assert _found(org, "rent") == ["0", "1", "2", "3", "4"]
+    assert _search(org, "rent") == ["0", "1", "2", "3", "4"]
 
 
 def test_the_job_indexes_the_backlog(org: Org, work: Work, app: Flask) -> None:
     create_text(org.api("labeler"), ENGLISH, "a")
-    _as_before_the_migration(Workspace(org))
+    _restore_unmigrated_index(Workspace(org))
     make_due(app, "artifacts.index")
     work()
-    assert _found(org, "rent") == ["a"]
+    assert _search(org, "rent") == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -317,7 +319,7 @@ def test_large_metadata_leaves_room_for_the_text(org: Org) -> None:
         f"{n}": " ".join(f"{n}-{word:x}" for word in range(250)) for n in range(100)
     }
     create_text(org.api("labeler"), ENGLISH, "a", metadata=metadata)
-    assert _found(org, "rent") == ["a"]
+    assert _search(org, "rent") == ["a"]
 
 
 def test_accents_are_found_however_they_are_encoded(org: Org) -> None:
@@ -325,7 +327,7 @@ def test_accents_are_found_however_they_are_encoded(org: Org) -> None:
     create_text(api, "Cafe\u0301 in Zu\u0308rich", "decomposed", metadata={"a": "Mu\u0308nster"})
     create_text(api, "Café in Zürich, as one code point each", "compose\u0301d")
     for query in ("café", "cafe\u0301", '"in Zürich"', '"in Zu\u0308rich"'):
-        assert _found(org, query) == ["decomposed", "compose\u0301d"]
-    assert _found(org, "Münster") == _found(org, "Mu\u0308nster") == ["decomposed"]
-    assert _found(org, "composéd") == ["compose\u0301d"]
-    assert _found(org, "café -münster") == ["compose\u0301d"]
+        assert _search(org, query) == ["decomposed", "compose\u0301d"]
+    assert _search(org, "Münster") == _search(org, "Mu\u0308nster") == ["decomposed"]
+    assert _search(org, "composéd") == ["compose\u0301d"]
+    assert _search(org, "café -münster") == ["compose\u0301d"]

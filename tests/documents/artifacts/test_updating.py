@@ -29,7 +29,7 @@ def _patch(org: Org, artifact_id: Any, by: str = "admin", **body: Any) -> Any:
     return org.api(by).patch(f"/artifacts/{artifact_id}", body)
 
 
-def _error(answer: Any, status: int, code: str) -> dict[str, Any]:
+def _get_error(answer: Any, status: int, code: str) -> dict[str, Any]:
     assert answer.status_code == status, answer.json
     assert answer.json["error"]["code"] == code
     return dict(answer.json["error"])
@@ -37,7 +37,7 @@ def _error(answer: Any, status: int, code: str) -> dict[str, Any]:
 
 def test_every_property_can_be_changed_with_one_new_revision(workspace: Workspace) -> None:
     document = create_text(workspace.org.api("labeler"), "text", metadata={"a": 1, "b": "x"})
-    wanted = {
+    properties = {
         "name": "other.txt",
         "schema_id": str(workspace.schema()),
         "external_id": "e-7",
@@ -46,16 +46,16 @@ def test_every_property_can_be_changed_with_one_new_revision(workspace: Workspac
         "due_at": "2030-01-02T03:04:05Z",
         "gold": True,
     }
-    answer = _patch(workspace.org, document["id"], **wanted, revision=1)
+    answer = _patch(workspace.org, document["id"], **properties, revision=1)
     assert answer.status_code == 200, answer.json
     changed = answer.json["data"]
-    assert {name: changed[name] for name in wanted} == wanted
+    assert {name: changed[name] for name in properties} == properties
     assert (changed["revision"], answer.headers["ETag"]) == (2, '"2"')
     assert workspace.org.api("reviewer").get(f"/artifacts/{document['id']}").json["data"] == changed
-    (told,) = workspace.events("artifact.updated")
-    assert told == {
+    (event,) = workspace.events("artifact.updated")
+    assert event == {
         "artifact_id": document["id"],
-        "changed": sorted(wanted),
+        "changed": sorted(properties),
         "by": str(workspace.org.users["admin"]),
     }
 
@@ -82,9 +82,9 @@ def test_true_is_not_one_in_metadata(workspace: Workspace) -> None:
 def test_only_admins_change_documents(workspace: Workspace) -> None:
     artifact_id = workspace.artifact()
     for role in ("reviewer", "labeler", "viewer"):
-        _error(_patch(workspace.org, artifact_id, role, gold=True), 403, "insufficient_role")
+        _get_error(_patch(workspace.org, artifact_id, role, gold=True), 403, "insufficient_role")
         again = workspace.org.api(role).post(f"/artifacts/{artifact_id}/reprocess")
-        _error(again, 403, "insufficient_role")
+        _get_error(again, 403, "insufficient_role")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_an_invalid_body_is_422_and_changes_nothing(
     workspace: Workspace, body: dict[str, Any]
 ) -> None:
     artifact_id = workspace.artifact()
-    error = _error(_patch(workspace.org, artifact_id, **body), 422, "unprocessable")
+    error = _get_error(_patch(workspace.org, artifact_id, **body), 422, "unprocessable")
     assert error["field"].split(".")[0] in body
     assert (
         workspace.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["revision"] == 1
@@ -127,7 +127,7 @@ def test_an_unknown_or_foreign_schema_is_refused(workspace: Workspace, other_org
     artifact_id = workspace.artifact()
     for schema_id in (uuid7(), Workspace(other_org).schema()):
         answer = _patch(workspace.org, artifact_id, schema_id=str(schema_id), name="new")
-        assert _error(answer, 400, "validation_error")["field"] == "schema_id"
+        assert _get_error(answer, 400, "validation_error")["field"] == "schema_id"
     document = workspace.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]
     assert (document["name"], document["revision"]) == ("invoice.txt", 1)
 
@@ -135,16 +135,18 @@ def test_an_unknown_or_foreign_schema_is_refused(workspace: Workspace, other_org
 def test_the_schema_cannot_change_while_it_has_tag_sets(workspace: Workspace) -> None:
     first, second = workspace.schema(), workspace.schema()
     sent = workspace.submitted(workspace.artifact(first))
-    path = sent["artifact_id"]
-    for wanted in (str(second), None):
-        error = _error(_patch(workspace.org, path, schema_id=wanted), 409, "conflict")
+    artifact_id = sent["artifact_id"]
+    for new_schema_id in (str(second), None):
+        error = _get_error(
+            _patch(workspace.org, artifact_id, schema_id=new_schema_id), 409, "conflict"
+        )
         assert error["details"] == {"tag_sets": [sent["id"]]}
-    assert _patch(workspace.org, path, schema_id=str(first), priority=60).status_code == 200
+    assert _patch(workspace.org, artifact_id, schema_id=str(first), priority=60).status_code == 200
     rejected = workspace.org.api("reviewer").post(
         f"/tag-sets/{sent['id']}/reject", {"reason": "no", "send_to": "pool"}
     )
     assert rejected.status_code == 200
-    changed = _patch(workspace.org, path, schema_id=str(second)).json["data"]
+    changed = _patch(workspace.org, artifact_id, schema_id=str(second)).json["data"]
     assert (changed["schema_id"], changed["status"]) == (str(second), "ready")
 
 
@@ -180,14 +182,14 @@ def test_a_document_that_was_only_claimed_is_ready_after_archiving(workspace: Wo
 def test_a_stale_revision_is_refused(workspace: Workspace) -> None:
     artifact_id = workspace.artifact()
     _patch(workspace.org, artifact_id, priority=1)
-    error = _error(
+    error = _get_error(
         _patch(workspace.org, artifact_id, priority=2, revision=1), 409, "stale_precondition"
     )
     assert error["details"] == {"current_revision": 2}
     header = workspace.org.api("admin").patch(
         f"/artifacts/{artifact_id}", {"priority": 2}, headers={"If-Match": '"1"'}
     )
-    _error(header, 409, "stale_precondition")
+    _get_error(header, 409, "stale_precondition")
 
 
 def _run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
@@ -282,28 +284,30 @@ def test_urgency_reorders_the_review_queue(workspace: Workspace) -> None:
 
 def test_reprocessing_gives_the_same_text_and_pages(org: Org, work: Work) -> None:
     api = org.api("admin")
-    made = [
+    artifact_ids = [
         upload(api, make_pdf("First page", "Second page"), "two.pdf").json["data"]["id"],
         create_text(api, "Text that came as text.\nTwo lines of it.")["id"],
     ]
     work()
     workspace = Workspace(org)
-    for artifact_id in made:
+    for artifact_id in artifact_ids:
         path = f"/artifacts/{artifact_id}"
         text_before, pages_before = (
-            api.get(f"{path}/{of}").json["data"] for of in ("text", "pages")
+            api.get(f"{path}/{part}").json["data"] for part in ("text", "pages")
         )
         answer = api.post(f"{path}/reprocess")
         assert answer.status_code == 202, answer.json
         assert answer.json["data"]["status"] == "processing"
-        assert _error(api.get(f"{path}/text"), 409, "conflict")["details"]["state"] == "processing"
-        again = _error(api.post(f"{path}/reprocess"), 409, "conflict")
+        assert (
+            _get_error(api.get(f"{path}/text"), 409, "conflict")["details"]["state"] == "processing"
+        )
+        again = _get_error(api.post(f"{path}/reprocess"), 409, "conflict")
         assert again["details"] == {"state": "processing"}
         work()
         assert api.get(path).json["data"]["status"] == "ready"
         assert api.get(f"{path}/text").json["data"] == text_before
         assert api.get(f"{path}/pages").json["data"] == pages_before
-    assert len(workspace.events("artifact.ingested")) == len(made)
+    assert len(workspace.events("artifact.ingested")) == len(artifact_ids)
 
 
 @pytest.mark.parametrize("status", ["ready", "in_progress", "in_review", "done"])
@@ -312,7 +316,7 @@ def test_a_document_of_the_previous_release_is_not_ingested_again(
 ) -> None:
     api, workspace = org.api("admin"), Workspace(org)
     document = create_text(api, "The text as it is.")["id"]
-    # It was made, and is reprocessed, by an instance that knows nothing of `ingested_at`.
+    # An instance of the previous release, which does not know `ingested_at`, created the document.
     sql = "UPDATE artifacts SET status = :status, ingested_at = NULL WHERE id = :id"
     workspace.sql(sql, id=document, status=status)
     assert api.post(f"/artifacts/{document}/reprocess").status_code == 202
@@ -370,10 +374,10 @@ def test_a_document_that_becomes_unreadable_is_not_found(org: Org, work: Work) -
 def test_tag_sets_prevent_reprocessing(workspace: Workspace) -> None:
     draft = workspace.draft()
     path = f"/artifacts/{draft['artifact_id']}/reprocess"
-    error = _error(workspace.org.api("admin").post(path), 409, "conflict")
+    error = _get_error(workspace.org.api("admin").post(path), 409, "conflict")
     assert error["details"] == {"tag_sets": [draft["id"]]}
     archived = workspace.artifact(archived=True)
-    error = _error(
+    error = _get_error(
         workspace.org.api("admin").post(f"/artifacts/{archived}/reprocess"), 409, "conflict"
     )
     assert error["details"] == {"state": "archived"}
@@ -383,7 +387,7 @@ def test_a_stale_revision_prevents_reprocessing(workspace: Workspace) -> None:
     api, artifact_id = workspace.org.api("admin"), workspace.artifact()
     assert api.patch(f"/artifacts/{artifact_id}", {"gold": True}).status_code == 200
     answer = api.post(f"/artifacts/{artifact_id}/reprocess", {"revision": 1})
-    assert _error(answer, 409, "stale_precondition")["details"] == {"current_revision": 2}
+    assert _get_error(answer, 409, "stale_precondition")["details"] == {"current_revision": 2}
     assert api.get(f"/artifacts/{artifact_id}").json["data"]["status"] == "ready"
     assert api.post(f"/artifacts/{artifact_id}/reprocess", {"revision": 2}).status_code == 202
 

@@ -12,7 +12,7 @@ from app.engines import documents
 from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org
 
-_PIECES = (
+_SNIPPETS = (
     "word", "a", " ", "  ", "\n", "\r\n", "\f", "\t", "漢字", "e\u0301", "\u200b", "שלום", "x" * 90,
     "\u2028", "\x01", "😀", ". ", "\n" * 60, "long line of words " * 20,
 )  # fmt: skip
@@ -21,7 +21,7 @@ _PIECES = (
 @pytest.mark.parametrize("seed", range(6))
 def test_a_page_laid_out_alone_equals_the_page_among_others(org: Org, seed: int) -> None:
     dice = random.Random(seed)
-    text = "Start " + "".join(dice.choices(_PIECES, k=1500))
+    text = "Start " + "".join(dice.choices(_SNIPPETS, k=1500))
     document = create_text(org.api("labeler"), text)
     pages = documents.parse_text(text).pages
     answer = org.api("viewer").get(f"/artifacts/{document['id']}/pages?page_size=1000").json
@@ -31,7 +31,7 @@ def test_a_page_laid_out_alone_equals_the_page_among_others(org: Org, seed: int)
     assert [page["words"] for page in answer["data"]] == expected
 
 
-def _pages(org: Org, path: str, query: str) -> list[Any]:
+def _list_page_words(org: Org, path: str, query: str) -> list[Any]:
     answer = org.api("viewer").get(f"{path}?{query}")
     assert answer.status_code == 200
     return [page["words"] for page in answer.json["data"]]
@@ -41,12 +41,14 @@ def test_a_response_never_exceeds_its_limit(org: Org) -> None:
     text = "a b c d e f g h i j k l m n o p q r s t u v w x y z\n" * 20_000
     path = f"/artifacts/{create_text(org.api('labeler'), text)['id']}/pages"
     answer = org.api("viewer").get(f"{path}?page_size=1000")
-    given = [page["words"] is not None for page in answer.json["data"]]
-    assert len(given) == answer.json["meta"]["total"] == 345
-    assert given == sorted(given, reverse=True)
-    assert 0 < sum(given) < len(given)
+    has_words = [page["words"] is not None for page in answer.json["data"]]
+    assert len(has_words) == answer.json["meta"]["total"] == 345
+    assert has_words == sorted(has_words, reverse=True)
+    assert 0 < sum(has_words) < len(has_words)
     assert words.MAX_RESPONSE_BYTES * 0.9 < len(answer.data) < words.MAX_RESPONSE_BYTES * 1.05
-    assert all(words is not None for words in _pages(org, path, "page_size=20&sort=-number"))
+    assert all(
+        words is not None for words in _list_page_words(org, path, "page_size=20&sort=-number")
+    )
 
 
 @pytest.mark.parametrize("kind", ["text", "pdf"])
@@ -60,25 +62,25 @@ def test_a_page_beyond_the_limit_can_be_requested_alone(
     else:
         document = create_text(org.api("labeler"), "\f".join(texts))
     path = f"/artifacts/{document['id']}/pages"
-    everything = _pages(org, path, "")
-    assert [[word["text"] for word in page] for page in everything] == [t.split() for t in texts]
-    size = max(len(orjson.dumps(page, option=orjson.OPT_INDENT_2)) for page in everything)
+    all_words = _list_page_words(org, path, "")
+    assert [[word["text"] for word in page] for page in all_words] == [t.split() for t in texts]
+    size = max(len(orjson.dumps(page, option=orjson.OPT_INDENT_2)) for page in all_words)
     monkeypatch.setattr(words, "MAX_RESPONSE_BYTES", size * 2)
-    some = _pages(org, path, "")
-    held = sum(page is not None for page in some)
-    assert 2 <= held < 4
-    assert some == everything[:held] + [None] * (4 - held)
+    limited = _list_page_words(org, path, "")
+    page_count = sum(page is not None for page in limited)
+    assert 2 <= page_count < 4
+    assert limited == all_words[:page_count] + [None] * (4 - page_count)
     monkeypatch.setattr(words, "MAX_RESPONSE_BYTES", 1)
-    assert _pages(org, path, "") == [everything[0], None, None, None]
-    assert _pages(org, path, "sort=-number") == [everything[3], None, None, None]
+    assert _list_page_words(org, path, "") == [all_words[0], None, None, None]
+    assert _list_page_words(org, path, "sort=-number") == [all_words[3], None, None, None]
     for number in range(1, 5):
-        assert _words_of(org, path, number) == everything[number - 1]
+        assert _read_page_words(org, path, number) == all_words[number - 1]
 
 
-def _words_of(org: Org, path: str, number: int) -> Any:
+def _read_page_words(org: Org, path: str, number: int) -> Any:
     """Return the words of one page, read with pages of size one."""
     query = "page_size=1"
     for _ in range(number - 1):
         meta = org.api("viewer").get(f"{path}?{query}").json["meta"]
         query = f"page_size=1&cursor={meta['next_cursor']}"
-    return _pages(org, path, query)[0]
+    return _list_page_words(org, path, query)[0]

@@ -1,4 +1,4 @@
-"""A proxy that damages or interrupts what a client sends."""
+"""A proxy that damages or interrupts the data that a client sends."""
 
 import contextlib
 import socket

@@ -1,4 +1,4 @@
-"""Fixtures for documents that take a long time to read."""
+"""Provide documents that take a long time to read."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ from tests.engines.documents import samples
 
 
 @pytest.fixture
-def long(tmp_path: Path) -> Path:
-    """Return a document whose pages exceed the capacity of a pipe."""
+def long_pdf(tmp_path: Path) -> Path:
+    """Return the path of a PDF whose pages exceed the capacity of a pipe."""
     lines = ["many words on every line of it " * 3] * 14
     return samples.stored(tmp_path, samples.pdf([lines] * 60), "long.pdf")
 
 
 @pytest.fixture
-def endless(tmp_path: Path) -> Path:
+def endless_pdf(tmp_path: Path) -> Path:
     return samples.stored(tmp_path, samples.endless_pdf(), "endless.pdf")

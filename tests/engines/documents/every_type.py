@@ -16,7 +16,7 @@ MAIL = "message/rfc822"
 
 
 def make_documents() -> dict[str, tuple[str, bytes]]:
-    """Return media type and content by name."""
+    """Create documents, and return the media type and content of each by name."""
     demo = {f"demo {item.name}": (item.media_type, item.render()) for item in DOCUMENTS}
     return {**_pdfs(), **_texts(), **_mails(), **_images(), **demo}
 
@@ -99,9 +99,9 @@ def _images() -> dict[str, tuple[str, bytes]]:
     turned[0x0112] = 6
     red = Image.new("RGB", (200, 100), "red")
     frames = {"save_all": True, "append_images": [Image.new("L", (9, 9))]}
-    kinds = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
+    formats = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
     return {
-        **{kind: (f"image/{kind.lower()}", samples.image(kind)) for kind in kinds},
+        **{name: (f"image/{name.lower()}", samples.image(name)) for name in formats},
         "cmyk": ("image/tiff", samples.image("TIFF", Image.new("CMYK", (50, 50)))),
         "two frames": ("image/tiff", samples.image("TIFF", red, **frames)),
         "turned": ("image/jpeg", samples.image("JPEG", red, exif=turned, dpi=(300, 300))),

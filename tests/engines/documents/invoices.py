@@ -39,37 +39,37 @@ class Word:
 
 
 @dataclass
-class Sheet:
+class InvoicePage:
     """A page whose words are added in reading order."""
 
     words: list[Word] = field(default_factory=list)
     face: str = "Helvetica"
     size: float = 9.0
 
-    def line(self, x: float, y: float, text: str, *, space: float | None = None) -> None:
+    def add_line(self, x: float, y: float, text: str, *, space: float | None = None) -> None:
         """Add a line that begins at `x`."""
         if space is None:
             space = pdfmetrics.stringWidth(" ", self.face, self.size)
         for word in text.split():
             self.words.append(Word(word, x, y, self.face, self.size))
-            x += self.width(word) + space
+            x += self.measure(word) + space
 
-    def flush_right(self, x: float, y: float, text: str) -> None:
+    def add_right_aligned(self, x: float, y: float, text: str) -> None:
         """Add a line that ends at `x`."""
-        self.line(x - self.width(text), y, text)
+        self.add_line(x - self.measure(text), y, text)
 
-    def width(self, text: str) -> float:
+    def measure(self, text: str) -> float:
         return float(pdfmetrics.stringWidth(text, self.face, self.size))
 
-    def row(self, y: float, *cells: tuple[float, str]) -> None:
+    def add_row(self, y: float, *cells: tuple[float, str]) -> None:
         """Add cells from left to right. A negative position is the right side of a cell."""
         for x, text in cells:
             if x < 0:
-                self.flush_right(-x, y, text)
+                self.add_right_aligned(-x, y, text)
             else:
-                self.line(x, y, text)
+                self.add_line(x, y, text)
 
-    def columns(
+    def add_columns(
         self,
         top: float,
         lefts: Sequence[float],
@@ -84,26 +84,26 @@ class Sheet:
             for number, (line, is_last) in enumerate(self._wrap(words, width)):
                 space = None
                 if justified and not is_last and len(line) > 1:
-                    space = (width - sum(map(self.width, line))) / (len(line) - 1)
-                self.line(left, top + number * leading, " ".join(line), space=space)
+                    space = (width - sum(map(self.measure, line))) / (len(line) - 1)
+                self.add_line(left, top + number * leading, " ".join(line), space=space)
 
     def _wrap(self, words: Sequence[str], width: float) -> list[tuple[list[str], bool]]:
         lines: list[list[str]] = [[]]
         for word in words:
-            if lines[-1] and self.width(" ".join([*lines[-1], word])) > width:
+            if lines[-1] and self.measure(" ".join([*lines[-1], word])) > width:
                 lines.append([])
             lines[-1].append(word)
         return [(line, line is lines[-1]) for line in lines]
 
-    def mixed(self, seed: int) -> list[Word]:
+    def shuffle_words(self, seed: int) -> list[Word]:
         """Return the words in random order, in which the file draws them."""
         mixed = list(self.words)
         random.Random(seed).shuffle(mixed)
         return mixed
 
-    def pdf(self, seed: int) -> bytes:
+    def build_pdf(self, seed: int) -> bytes:
         """Return a PDF of the page, whose words are not drawn in reading order."""
-        mixed = self.mixed(seed)
+        mixed = self.shuffle_words(seed)
 
         def draw(canvas: Canvas) -> None:
             for word in mixed:
@@ -113,62 +113,62 @@ class Sheet:
         return pdf([()], size=A4, draw=draw)
 
 
-Invoice = Callable[[float], Sheet]
-"""Sets an invoice whose columns have a gutter of so many points."""
+InvoiceLayout = Callable[[float], InvoicePage]
+"""A function that lays out an invoice with columns whose gutter has this width in points."""
 
 
-def head(sheet: Sheet, *, right: float = 350) -> None:
-    """Add the address, and beside it the invoice details as labels and values."""
-    sheet.row(60, (50, "Northern Tools GmbH"), (right, "INVOICE"))
+def add_header(page: InvoicePage, *, right: float = 350) -> None:
+    """Add a header: the address, and beside it the invoice details as labels and values."""
+    page.add_row(60, (50, "Northern Tools GmbH"), (right, "INVOICE"))
     address = ("Harbor Trading Ltd.", "Attn. Accounts Payable", "14 Quay Street", "London E1 7AA")
-    facts = (
+    details = (
         ("Invoice number", "2026-00417"),
         ("Invoice date", "22.11.2026"),
         ("Customer number", "K-20811"),
         ("Delivery date", "18.11.2026"),
     )
-    for row, (line, (label, value)) in enumerate(zip(address, facts, strict=True)):
-        sheet.row(120 + 13 * row, (50, line), (right, label), (-545, value))
+    for row, (line, (label, value)) in enumerate(zip(address, details, strict=True)):
+        page.add_row(120 + 13 * row, (50, line), (right, label), (-545, value))
 
 
-def table(sheet: Sheet, top: float, rows: int, *, wrapped: bool = False) -> float:
-    """Add a table of items; `wrapped` descriptions have a second line. Returns its bottom."""
-    sheet.row(top, (50, "Pos."), (80, "Description"), (-360, "Qty"), (-450, "Unit price"),
+def add_table(page: InvoicePage, top: float, rows: int, *, wrapped: bool = False) -> float:
+    """Add a table of items; `wrapped` descriptions have a second line. Returns its lower edge."""
+    page.add_row(top, (50, "Pos."), (80, "Description"), (-360, "Qty"), (-450, "Unit price"),
               (-545, "Amount"))  # fmt: skip
     y = top + 16
     for row in range(1, rows + 1):
         amount = f"{row * 37}.50"
-        sheet.row(y, (50, str(row)), (80, f"Hardened drill bit, lot {row}, with coating"),
+        page.add_row(y, (50, str(row)), (80, f"Hardened drill bit, lot {row}, with coating"),
                   (-360, str(row * 2)), (-450, amount), (-545, f"{row * 75}.00"))  # fmt: skip
         y += 11
         if wrapped:
-            sheet.line(80, y, "for steel and cast iron, as agreed")
+            page.add_line(80, y, "for steel and cast iron, as agreed")
             y += 11
         y += 3
     return y
 
 
-def totals(sheet: Sheet, top: float) -> float:
-    """Add the totals at the right, as labels and amounts. Returns their bottom."""
+def add_totals(page: InvoicePage, top: float) -> float:
+    """Add the totals on the right, as labels and amounts. Returns their lower edge."""
     lines = (("Net amount", "1,125.00 EUR"), ("VAT 19 %", "213.75 EUR"), ("Total", "1,338.75 EUR"))
     for row, (label, amount) in enumerate(lines):
-        sheet.row(top + 13 * row, (370, label), (-545, amount))
+        page.add_row(top + 13 * row, (370, label), (-545, amount))
     return top + 13 * len(lines)
 
 
-def footer(sheet: Sheet) -> None:
-    """Add three short blocks side by side."""
+def add_footer(page: InvoicePage) -> None:
+    """Add a footer of three short blocks side by side."""
     rows = (
         ("Northern Tools GmbH", "Commerzbank Hamburg", "Managing director"),
         ("Speicherstadt 4", "DE89 3704 0044 0532 0130 00", "Anna Petersen"),
         ("20457 Hamburg", "COBADEFFXXX", "VAT ID DE123456789"),
     )
     for row, cells in enumerate(rows):
-        sheet.row(790 + 11 * row, *zip((50, 230, 420), cells, strict=True))
+        page.add_row(790 + 11 * row, *zip((50, 230, 420), cells, strict=True))
 
 
-def terms(
-    sheet: Sheet,
+def add_terms(
+    page: InvoicePage,
     top: float,
     *,
     gutter: float,
@@ -179,7 +179,10 @@ def terms(
 ) -> None:
     """Add the terms of sale in columns that fill the width of the page."""
     width = (495 - gutter * (count - 1)) / count
-    share = -(-words // count)
-    texts = [TERMS[number * share : min(words, (number + 1) * share)] for number in range(count)]
+    words_per_column = -(-words // count)
+    texts = [
+        TERMS[number * words_per_column : min(words, (number + 1) * words_per_column)]
+        for number in range(count)
+    ]
     lefts = [50 + number * (width + gutter) for number in range(count)]
-    sheet.columns(top, lefts, width, texts, leading=leading, justified=justified)
+    page.add_columns(top, lefts, width, texts, leading=leading, justified=justified)

@@ -1,4 +1,4 @@
-"""Create presentations, OpenDocument texts and RTF."""
+"""Create PPTX, ODT, ODS, EPUB and RTF files."""
 
 import datetime as dt
 import io
@@ -21,7 +21,7 @@ RTF = (
 
 
 def presentation(*, hidden: bool = True) -> bytes:
-    """Return slides with a title, a text box, a group, a table, a picture place and nothing."""
+    """Return a presentation with text, a group, a table, notes, an empty and a hidden slide."""
     deck: Any = pptx.Presentation()
     first = deck.slides.add_slide(deck.slide_layouts[5])
     first.shapes.title.text = "Quarterly report"
@@ -31,8 +31,13 @@ def presentation(*, hidden: bool = True) -> bytes:
     inner = first.shapes.add_group_shape().shapes.add_textbox(0, 0, Inches(1), Inches(1))
     inner.text_frame.text = "in a group"
     table = first.shapes.add_table(2, 2, 0, 0, Inches(2), Inches(2)).table
-    for place, value in (((0, 0), "Item"), ((0, 1), "Price"), ((1, 0), "Bolts\nM8"), ((1, 1), "7")):
-        table.cell(*place).text = value
+    for position, value in (
+        ((0, 0), "Item"),
+        ((0, 1), "Price"),
+        ((1, 0), "Bolts\nM8"),
+        ((1, 1), "7"),
+    ):
+        table.cell(*position).text = value
     first.notes_slide.notes_text_frame.text = "Do not mention the loss"
     deck.slides.add_slide(deck.slide_layouts[6])
     if hidden:
@@ -50,7 +55,7 @@ def empty_presentation() -> bytes:
 
 
 def open_document() -> bytes:
-    """Return a text with a heading, a table, a note, an annotation and a hidden paragraph."""
+    """Return an ODT file with a heading, a table, a note, an annotation and a hidden paragraph."""
     document: Any = odfdo.Document("text")
     body = document.body
     body.clear()
@@ -74,7 +79,7 @@ def open_document() -> bytes:
 
 
 def spreadsheet() -> bytes:
-    """Return a sheet with values of every type and repeated cells, and a hidden sheet."""
+    """Return an ODS file with values of every type, repeated cells and a hidden sheet."""
     document: Any = odfdo.Document("spreadsheet")
     body = document.body
     body.clear()

@@ -16,7 +16,7 @@ _NAME, _METHOD, _DATA = 0x3707, 0x3705, 0x3701
 _BY_VALUE, _EMBEDDED = 1, 5
 
 Storage = dict[str, Any]
-"""Streams (bytes) and storages by name."""
+"""A storage of a compound file: maps names to streams (bytes) and inner storages."""
 
 
 def outlook_mail(
@@ -60,9 +60,9 @@ def _mail(
     ]
     attached += [{_METHOD: _EMBEDDED, _DATA: mail} for mail in mails]
     storage = _properties(values, header_bytes)
-    for number, one in enumerate(attached):
+    for number, properties in enumerate(attached):
         name = f"__attach_version1.0_#{number:08X}"
-        storage[name] = _properties(one, _ATTACHMENT_HEADER_BYTES)
+        storage[name] = _properties(properties, _ATTACHMENT_HEADER_BYTES)
     return storage
 
 

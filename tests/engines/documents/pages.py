@@ -13,15 +13,15 @@ from reportlab.pdfgen.canvas import Canvas
 from app.engines.documents import ParsedDocument
 from tests.engines.documents.samples import pdf, raw_pdf
 
-Placed = tuple[float, float, str]
-"""x and y in points from the top left, and a text."""
+PlacedText = tuple[float, float, str]
+"""A tuple of x and y in points from the top left, and the text at this position."""
 
 A4 = (595, 842)
 FACE = "FiraGO"
 
 
 def placed_pdf(
-    texts: Iterable[Placed],
+    texts: Iterable[PlacedText],
     *,
     size: float = 10,
     face: str = "Helvetica",
@@ -43,16 +43,16 @@ def placed_pdf(
     return pdf([()], size=A4, rotation=rotation, crop=crop, draw=draw)
 
 
-def words_of(x: float, y: float, line: str, size: float = 10) -> list[Placed]:
+def words_of(x: float, y: float, line: str, size: float = 10) -> list[PlacedText]:
     """Return the words of a line with their positions."""
-    words: list[Placed] = []
+    words: list[PlacedText] = []
     for word in line.split():
         words.append((x, y, word))
         x += pdfmetrics.stringWidth(word + " ", "Helvetica", size)
     return words
 
 
-def shuffled(texts: Iterable[Placed], seed: int = 7) -> list[Placed]:
+def shuffled(texts: Iterable[PlacedText], seed: int = 7) -> list[PlacedText]:
     mixed = list(texts)
     random.Random(seed).shuffle(mixed)
     return mixed
@@ -65,7 +65,7 @@ def register_face() -> None:
 
 
 def encoded_pdf(content: bytes, meanings: dict[int, str]) -> bytes:
-    """Return a page whose font maps its codes to characters."""
+    """Return a PDF page whose font maps codes to the characters in `meanings`."""
     lines = "".join(
         f"<{code:02x}> <{text.encode('utf-16-be').hex()}>\n" for code, text in meanings.items()
     )

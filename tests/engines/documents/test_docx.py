@@ -56,7 +56,7 @@ def test_everything_in_document_order(tmp_path: Path) -> None:
     assert [word.text for word in page.words] == document.text.split()
 
 
-def test_inserted_text_and_text_boxes_count_and_deleted_text_does_not(tmp_path: Path) -> None:
+def test_inserted_text_is_included_and_deleted_text_is_left_out(tmp_path: Path) -> None:
     def fill(document: Document) -> None:
         inner = (
             "<w:ins><w:r><w:t>kept </w:t></w:r></w:ins>"
@@ -98,7 +98,7 @@ def test_a_bomb_is_measured_while_it_inflates(tmp_path: Path) -> None:
     assert failure(path, Limits(max_unpacked_bytes=50 << 20)) == "too_large_unpacked"
 
 
-def test_a_bomb_that_lies_about_its_size(tmp_path: Path) -> None:
+def test_a_bomb_with_a_wrong_declared_size(tmp_path: Path) -> None:
     data = samples.swollen_docx(100 << 20, declared=1000)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert archive.getinfo("word/document.xml").file_size == 1000

@@ -69,7 +69,7 @@ def test_control_characters_are_left_out_and_accents_composed(tmp_path: Path) ->
     assert text == "abc café Zürich"
 
 
-def test_boxes_to_tick_are_signs(tmp_path: Path) -> None:
+def test_checkboxes_become_symbols(tmp_path: Path) -> None:
     def sym(code: str, font: str = "Wingdings") -> str:
         return f'<w:r><w:sym w:font="{font}" w:char="{code}"/></w:r>'
 
@@ -98,7 +98,7 @@ def test_boxes_to_tick_are_signs(tmp_path: Path) -> None:
     assert text.split("\n") == ["☑ yes ☐ no ☒✓", "☑ yes ☐ no", "☑ þ ", "☐ typed", "☒☒☐", "☒☐☑"]
 
 
-def test_symbols_without_a_meaning_do_no_harm(tmp_path: Path) -> None:
+def test_invalid_symbols_are_left_out(tmp_path: Path) -> None:
     odd = "".join(f"<w:r><w:sym {given}/></w:r>" for given in ("", 'w:char="xyz"', 'w:char="-5"'))
     assert text_of(tmp_path, run("before") + odd + run(" after")) == "before after"
 

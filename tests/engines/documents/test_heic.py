@@ -61,7 +61,7 @@ def test_photographs_are_pages() -> None:
     assert sizes["arrow.heic"] == (3024, 4032, 0), "it is turned upright"
 
 
-def test_the_content_tells_the_type() -> None:
+def test_the_type_is_detected_by_the_content() -> None:
     for path in FOLDER.iterdir():
         if path.name != "empty.heic":
             assert detect_media_type(path.read_bytes()[:4096], "photo", None) == HEIC, path.name
@@ -71,7 +71,7 @@ def test_the_content_tells_the_type() -> None:
     ("name", "size"),
     [("pug.heic", (4032, 3024)), ("arrow.heic", (3024, 4032)), ("RGB_10__29x100.heif", (29, 100))],
 )
-def test_pages_are_drawn_as_they_are_measured(name: str, size: tuple[int, int]) -> None:
+def test_rendered_pages_have_the_measured_proportions(name: str, size: tuple[int, int]) -> None:
     (page,) = parse(FOLDER / name, HEIC).pages
     assert (page.width, page.height) == size
     drawn = Image.open(io.BytesIO(render(FOLDER / name, HEIC, 1, width_px=200)))

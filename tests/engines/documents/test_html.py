@@ -13,7 +13,7 @@ def read(folder: Path, markup: str | bytes) -> ParsedDocument:
     return parse(stored(folder, data), "text/html")
 
 
-def test_what_a_reader_sees(tmp_path: Path) -> None:
+def test_only_visible_text_is_extracted(tmp_path: Path) -> None:
     markup = """<!DOCTYPE html><html><head><title>No</title><style>p {}</style></head><body>
       <h1>Invoice   <em>17</em></h1><!-- gone --> <p>Dear
       customer,<br>thank&nbsp;you &amp; bye.</p>
@@ -121,5 +121,5 @@ def test_tables_that_lay_out_a_page_keep_its_lines(tmp_path: Path) -> None:
     "markup",
     ["<td>a<td>b", "<tr><td>a<td>b", "<table><td>a<td>b</table>", "<table><tr><td>a<th>b"],
 )
-def test_tables_without_their_frames(tmp_path: Path, markup: str) -> None:
+def test_incomplete_tables(tmp_path: Path, markup: str) -> None:
     assert read(tmp_path, markup).text.split() in (["a", "b"], ["ab"])

@@ -1,4 +1,4 @@
-"""Language detection, and None for uncertain texts."""
+"""Language detection, and None for uncertain text."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_languages(code: str) -> None:
 @pytest.mark.parametrize(
     "text", ["12345 67.89 2024-01-01", "OK", "a b c " * 100, "xqzv kwpt " * 30]
 )
-def test_unsure(text: str) -> None:
+def test_uncertain_text(text: str) -> None:
     assert parse_text(text).language is None
 
 

@@ -141,7 +141,7 @@ def test_control_characters_in_a_body_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("charset", ["iso-8859-1", "windows-1252", "no-such-charset", "zlib", ""])
-def test_charsets_true_and_false(tmp_path: Path, charset: str) -> None:
+def test_correct_and_wrong_charsets(tmp_path: Path, charset: str) -> None:
     data = (
         b"Subject: =?iso-8859-1?q?Gr=FC=DFe?=\r\nContent-Type: text/plain; charset="
         + charset.encode()
@@ -172,5 +172,5 @@ def test_ten_thousand_parts_inside_one_another(tmp_path: Path) -> None:
     assert outcome.startswith("Subject: deep") or outcome in ("unreadable", "timed_out", "crashed")
 
 
-def test_words_that_are_no_message_at_all(tmp_path: Path) -> None:
+def test_text_without_headers(tmp_path: Path) -> None:
     assert text_of(tmp_path, b"just some words\n") == "just some words"

@@ -18,7 +18,7 @@ ODT = "application/vnd.oasis.opendocument.text"
 HTML = b"<!-- made by hand -->\n<!DOCTYPE html><html><body><p>Hello</p></body></html>"
 
 
-def test_every_kind_is_known_by_its_content_alone() -> None:
+def test_every_type_is_detected_by_its_content_alone() -> None:
     contents = {
         "application/pdf": samples.pdf(),
         DOCX: samples.word(lambda document: document.add_paragraph("Hello")),
@@ -84,13 +84,13 @@ def test_a_pdf_under_another_name(name: str, declared: str | None) -> None:
 
 
 @pytest.mark.parametrize("declared", [None, "", "*/*", "application/octet-stream", "text/plain"])
-def test_kinds_of_text_do_not_contradict_one_another(declared: str | None) -> None:
+def test_text_types_are_compatible_with_each_other(declared: str | None) -> None:
     assert detect_media_type(HTML, "page.txt", declared) == "text/plain"
     assert detect_media_type(b"# Title\n", "notes.md", declared) == "text/markdown"
     assert detect_media_type(b'{"a": 1}', "data.json", declared) == "text/plain"
 
 
-def test_a_sheet_that_windows_calls_excel() -> None:
+def test_a_csv_file_that_windows_declares_as_excel() -> None:
     assert detect_media_type(b"a;b\n", "rows.csv", "application/vnd.ms-excel") == "text/csv"
 
 
@@ -105,7 +105,9 @@ def test_a_sheet_that_windows_calls_excel() -> None:
         (bytes(4096), None),
     ],
 )
-def test_what_is_not_supported_is_named_where_possible(data: bytes, detected: str | None) -> None:
+def test_the_type_of_unsupported_content_is_reported_if_known(
+    data: bytes, detected: str | None
+) -> None:
     for name in ("upload", "upload.txt", "upload.pdf"):
         with pytest.raises(UnsupportedMediaType) as caught:
             detect_media_type(data, name, None)
@@ -113,7 +115,7 @@ def test_what_is_not_supported_is_named_where_possible(data: bytes, detected: st
 
 
 @pytest.mark.parametrize("name", ["slides.docx", "slides.xlsx"])
-def test_other_office_files_are_not_taken_for_supported_ones(name: str) -> None:
+def test_office_files_with_a_wrong_extension_are_rejected(name: str) -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
@@ -123,7 +125,7 @@ def test_other_office_files_are_not_taken_for_supported_ones(name: str) -> None:
     assert str(caught.value.detected).endswith("presentationml.presentation")
 
 
-def test_a_word_document_with_a_password_passes_so_that_parsing_can_say_so() -> None:
+def test_a_password_protected_document_is_rejected_only_by_the_parser() -> None:
     wrapped = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(4096)
     assert detect_media_type(wrapped, "secret.docx", None) == DOCX
     with pytest.raises(UnsupportedMediaType):
@@ -186,7 +188,7 @@ def test_the_search_for_html_takes_no_exponential_time() -> None:
     name=st.text(max_size=20),
     declared=st.none() | st.text(max_size=20),
 )
-def test_any_bytes_give_a_type_or_the_one_error(
+def test_any_bytes_give_a_type_or_an_unsupported_media_type_error(
     head: bytes, name: str, declared: str | None
 ) -> None:
     found = None

@@ -1,4 +1,4 @@
-"""Presentations, OpenDocument texts and RTF: the displayed text in order, and damaged files."""
+"""Presentations, ODT and RTF files: the displayed text in order, and damaged files."""
 
 import io
 import zipfile

@@ -65,7 +65,7 @@ def test_boxes_match_the_page_as_displayed(
     assert 0.005 < area < 0.2
 
 
-def test_writing_at_an_angle_lies_in_its_boxes(tmp_path: Path) -> None:
+def test_rotated_text_is_inside_its_boxes(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.saveState()
         canvas.translate(300, 100)
@@ -113,7 +113,7 @@ def test_a_scan_has_pages_but_no_words(tmp_path: Path) -> None:
     assert [page.words for page in document.pages] == [[], []]
 
 
-def test_pages_are_handed_over_one_by_one(tmp_path: Path) -> None:
+def test_pages_are_passed_one_by_one(tmp_path: Path) -> None:
     path = samples.stored(tmp_path, samples.pdf([[f"Page {number}"] for number in range(300)]))
     pages: list[Page] = []
     summary = parse_stream(path, PDF, Limits(), pages.append)
@@ -165,7 +165,7 @@ def test_too_much_text(tmp_path: Path) -> None:
     assert failure(path, Limits(max_words_per_page=2)) == "too_large_unpacked"
 
 
-def test_a_page_of_absurd_size_has_sound_boxes(tmp_path: Path) -> None:
+def test_a_page_of_absurd_size_has_valid_boxes(tmp_path: Path) -> None:
     path = samples.stored(tmp_path, samples.pdf(size=(14_400, 3)))
     for word in parse(path, PDF).pages[0].words:
         assert all(0 <= side <= 1 for side in word.box)

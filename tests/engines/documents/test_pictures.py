@@ -1,4 +1,4 @@
-"""Presentations and OpenDocument texts with only pictures: each picture is a page."""
+"""Presentations and OpenDocument text files with only pictures: each picture is a page."""
 
 import io
 import zipfile

@@ -49,7 +49,7 @@ def fetched() -> None:
 
 
 @pytest.mark.parametrize("package", COUNTS)
-def test_nothing_fails_that_can_be_read(package: str) -> None:
+def test_readable_documents_do_not_fail(package: str) -> None:
     paths = sorted((FOLDER / package).iterdir())
     assert len(paths) == COUNTS[package]
     failures = {}
@@ -102,7 +102,7 @@ def test_the_rows_of_a_page(name: str, lines: list[str]) -> None:
     assert [line for line in found[start:] if line in lines] == lines
 
 
-def test_an_email_of_outlook() -> None:
+def test_an_outlook_email() -> None:
     name = "mail_parser/mail_outlook_1.msg"
     headers, _, body = sample(name).text.partition("\n\n")
     assert [line.partition(":")[0] for line in headers.split("\n")] == [
@@ -114,7 +114,7 @@ def test_an_email_of_outlook() -> None:
     assert attached[0].data.startswith(b"\x89PNG")
 
 
-def test_emails_inside_an_email_of_outlook() -> None:
+def test_emails_inside_an_outlook_email() -> None:
     for name, enclosed in (("outer", "test.eml"), ("other", "default_attachment.eml")):
         found = list(iterate_attachments(FOLDER / f"msg_parser/{name}.msg", MEDIA_TYPES[".msg"]))
         assert [one.name for one in found] == [enclosed]

@@ -12,7 +12,7 @@ from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate, Paragraph
 
 from app.engines.documents import ParsedDocument, parse
 from tests.engines.documents.pages import (
-    Placed,
+    PlacedText,
     check_offsets,
     placed_pdf,
     shuffled,
@@ -51,7 +51,7 @@ def read(folder: Path, data: bytes) -> ParsedDocument:
     return document
 
 
-def two_columns(offset: float = 0.0) -> list[Placed]:
+def two_columns(offset: float = 0.0) -> list[PlacedText]:
     left = [(60.0, 150.0 + 12 * row, line) for row, line in enumerate(LEFT)]
     right = [(310.0, 150.0 + offset + 12 * row, line) for row, line in enumerate(RIGHT)]
     return [*left, *right]
@@ -90,7 +90,7 @@ def test_columns_of_lines_that_begin_with_capitals(tmp_path: Path) -> None:
 
 def test_three_columns_under_a_heading_and_two_below_another(tmp_path: Path) -> None:
     heads = "A heading that is as wide as the whole page is wide, from left to right"
-    texts: list[Placed] = [(40, 60, heads), (40, 330, heads.upper())]
+    texts: list[PlacedText] = [(40, 60, heads), (40, 330, heads.upper())]
     lines = [f"of a column has line {row} its words" for row in range(8)]
     for column, x in enumerate((40, 220, 400)):
         texts += [(x, 100 + 12 * row, f"{column} {line}"[2:]) for row, line in enumerate(lines)]

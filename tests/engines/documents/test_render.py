@@ -61,7 +61,7 @@ def test_senseless_sizes(tmp_path: Path, width: int | None, scale: float | None)
         ("image/tiff", samples.image("TIFF")),
     ],
 )
-def test_pages_that_are_not_there(tmp_path: Path, media_type: str, data: bytes) -> None:
+def test_missing_pages(tmp_path: Path, media_type: str, data: bytes) -> None:
     path = samples.stored(tmp_path, data)
     for number in (0, -1, 2, 10**12):
         with pytest.raises(PageNotFound) as caught:
@@ -111,7 +111,7 @@ def test_a_later_page_of_a_long_text(tmp_path: Path) -> None:
     assert opened(render(path, "text/plain", 2)).convert("L").getextrema() == (0, 255)
 
 
-def test_every_flowing_kind_can_be_drawn(tmp_path: Path) -> None:
+def test_every_flowing_type_can_be_rendered(tmp_path: Path) -> None:
     word = samples.word(lambda document: document.add_paragraph("Hello"))
     docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
     kinds = {docx: word, "text/html": b"<p>Hello", "message/rfc822": bytes(samples.mail())}
@@ -142,7 +142,7 @@ def test_modes(tmp_path: Path, mode: str) -> None:
     assert opened(render(path, media_type, 1)).size == (100, 100)
 
 
-def test_what_shines_through_is_white(tmp_path: Path) -> None:
+def test_transparent_pixels_become_white(tmp_path: Path) -> None:
     path = samples.stored(tmp_path, samples.image("PNG", Image.new("RGBA", (9, 9), (0, 0, 0, 0))))
     assert opened(render(path, "image/png", 1, format="jpeg")).convert("L").getextrema()[0] > 250
 

@@ -41,7 +41,7 @@ def failure(action: Callable[[], object]) -> ParseFailed:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
-def test_a_child_that_is_killed(long: Path, number: signal.Signals) -> None:
+def test_a_child_that_is_killed(long_pdf: Path, number: signal.Signals) -> None:
     pages: list[Page] = []
 
     def kill(page: Page) -> None:
@@ -49,40 +49,40 @@ def test_a_child_that_is_killed(long: Path, number: signal.Signals) -> None:
         for child in sandboxed():
             send_signal(child, number)
 
-    error = failure(lambda: parse_stream(long, PDF, Limits(), kill))
+    error = failure(lambda: parse_stream(long_pdf, PDF, Limits(), kill))
     assert error.code == "crashed"
     assert number.name in error.message
     assert 0 < len(pages) < 60
-    assert len(parse(long, PDF).pages) == 60
+    assert len(parse(long_pdf, PDF).pages) == 60
 
 
-def test_the_callers_own_memory_is_not_the_childs(long: Path) -> None:
+def test_the_memory_limit_does_not_include_the_memory_of_the_caller(long_pdf: Path) -> None:
     ballast = bytearray(b"x") * (250 << 20)
 
     def kill(_: Page) -> None:
         for child in sandboxed():
             send_signal(child, signal.SIGKILL)
 
-    error = failure(lambda: parse_stream(long, PDF, Limits(memory_bytes=400 << 20), kill))
+    error = failure(lambda: parse_stream(long_pdf, PDF, Limits(memory_bytes=400 << 20), kill))
     assert (error.code, len(ballast)) == ("crashed", 250 << 20)
 
 
-def test_wall_clock(endless: Path) -> None:
+def test_wall_clock(endless_pdf: Path) -> None:
     begun = time.monotonic()
-    error = failure(lambda: parse(endless, PDF, Limits(wall_seconds=0.6)))
+    error = failure(lambda: parse(endless_pdf, PDF, Limits(wall_seconds=0.6)))
     assert error.code == "timed_out"
     assert "0.6 seconds" in error.message
     assert 0.5 < time.monotonic() - begun < 30
 
 
 @pytest.mark.parametrize("action", [parse, lambda *given: render(*given[:2], 1, limits=given[2])])
-def test_processor_time(endless: Path, action: Callable[[Path, str, Limits], object]) -> None:
-    error = failure(lambda: action(endless, PDF, Limits(cpu_seconds=1)))
+def test_processor_time(endless_pdf: Path, action: Callable[[Path, str, Limits], object]) -> None:
+    error = failure(lambda: action(endless_pdf, PDF, Limits(cpu_seconds=1)))
     assert error.code == "timed_out"
     assert "processor" in error.message
 
 
-def test_time_in_the_callers_hands_does_not_count(long: Path) -> None:
+def test_time_spent_in_the_callback_does_not_count(long_pdf: Path) -> None:
     limits = Limits(wall_seconds=8)
     late = time.monotonic() + limits.wall_seconds + 0.2
 
@@ -90,7 +90,7 @@ def test_time_in_the_callers_hands_does_not_count(long: Path) -> None:
         if page.number == 1:
             wait_until(lambda: time.monotonic() > late)
 
-    assert parse_stream(long, PDF, limits, slow).page_count == 60
+    assert parse_stream(long_pdf, PDF, limits, slow).page_count == 60
 
 
 def test_memory(tmp_path: Path) -> None:
@@ -100,12 +100,12 @@ def test_memory(tmp_path: Path) -> None:
     assert len(parse(big, "image/png").pages) == 1
 
 
-def test_what_the_callback_raises_comes_through(long: Path) -> None:
+def test_exceptions_from_the_callback_propagate(long_pdf: Path) -> None:
     def refuse(page: Page) -> None:
         raise KeyError(page.number)
 
     with pytest.raises(KeyError):
-        parse_stream(long, PDF, Limits(), refuse)
+        parse_stream(long_pdf, PDF, Limits(), refuse)
     assert not sandboxed()
 
 
@@ -124,7 +124,7 @@ def test_nothing_is_left_open(tmp_path: Path) -> None:
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
-def test_the_child_is_confined(long: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_child_is_confined(long_pdf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "do not hand this on")
     seen: dict[str, object] = {}
 
@@ -135,7 +135,7 @@ def test_the_child_is_confined(long: Path, monkeypatch: pytest.MonkeyPatch) -> N
             seen["threads"] = child.num_threads()
             seen["details"] = _details(child)
 
-    parse_stream(long, PDF, Limits(memory_bytes=700 << 20, cpu_seconds=17), look)
+    parse_stream(long_pdf, PDF, Limits(memory_bytes=700 << 20, cpu_seconds=17), look)
     limits = seen["limits"]
     assert isinstance(limits, dict)
     assert limits["Max address space"] == [str(700 << 20)] * 2
@@ -156,13 +156,13 @@ def test_the_child_is_confined(long: Path, monkeypatch: pytest.MonkeyPatch) -> N
         "PYTHONPATH",
         "PYTHONUTF8",
     }
-    assert files == [str(long)]
+    assert files == [str(long_pdf)]
     assert folder == "/"
     assert descriptors <= 6
 
 
 def _details(child: psutil.Process) -> tuple[dict[str, str], list[str], str, int] | None:
-    """Return details that only root can see if a process cannot be traced, or None."""
+    """Return details of a process, or None if this user may not read them."""
     try:
         files = [file.path for file in child.open_files()]
         return child.environ(), files, child.cwd(), child.num_fds()
@@ -170,13 +170,13 @@ def _details(child: psutil.Process) -> tuple[dict[str, str], list[str], str, int
         return None
 
 
-def test_the_child_dies_with_its_parent(endless: Path) -> None:
+def test_the_child_dies_with_its_parent(endless_pdf: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from app.engines.documents import parse; "
         f"parse(Path(sys.argv[1]), {PDF!r})"
     )
     root = Path(__file__).resolve().parents[3]
-    parent = subprocess.Popen([sys.executable, "-c", code, str(endless)], cwd=root)
+    parent = subprocess.Popen([sys.executable, "-c", code, str(endless_pdf)], cwd=root)
     orphans: list[psutil.Process] = []
     try:
         wait_until(lambda: orphans.extend(sandboxed(parent.pid)) or orphans)
@@ -221,7 +221,7 @@ GOOD = (
         (b"?", b""),
     ],
 )
-def test_a_child_that_was_taken_over_is_not_believed(
+def test_invalid_frames_are_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: bytes, payload: bytes
 ) -> None:
     answers = [(frames.PAGES, GOOD), (kind, payload)]
@@ -238,7 +238,7 @@ def test_a_child_that_was_taken_over_is_not_believed(
     assert [word.text for word in pages[0].words] == ["one", "two"]
 
 
-def test_a_frame_that_promises_more_than_any_page_holds(
+def test_a_frame_with_a_huge_declared_length_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def speak(child: SandboxedProcess) -> None:
@@ -250,7 +250,7 @@ def test_a_frame_that_promises_more_than_any_page_holds(
 
 
 @pytest.mark.parametrize("frame_pages", [1, 3, 20])
-def test_more_pages_than_any_document_may_have(
+def test_more_pages_than_the_limit_are_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frame_pages: int
 ) -> None:
     blank = GOOD.replace(b"one two", b"").replace(b"[0,4]", b"[]").replace(b"[3,7]", b"[]")

@@ -28,7 +28,7 @@ PDF = "application/pdf"
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_a_server_that_dies_fails_no_document(long: Path) -> None:
+def test_a_server_that_was_killed_is_replaced(long_pdf: Path) -> None:
     pages: list[Page] = []
 
     def kill(page: Page) -> None:
@@ -37,10 +37,10 @@ def test_a_server_that_dies_fails_no_document(long: Path) -> None:
             send_signal(server, signal.SIGKILL)
 
     with pytest.raises(SandboxUnavailable):
-        parse_stream(long, PDF, Limits(), kill)
+        parse_stream(long_pdf, PDF, Limits(), kill)
     assert 0 < len(pages) < 60
     wait_until(lambda: not sandboxed(), "the end of what the server had forked")
-    assert len(parse(long, PDF).pages) == 60
+    assert len(parse(long_pdf, PDF).pages) == 60
 
 
 def test_parsing_and_rendering_from_threads(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ assert second != first
 """
 
 
-def test_a_worker_whose_launcher_is_gone_replaces_it_before_it_forks(tmp_path: Path) -> None:
+def test_a_worker_replaces_a_killed_launcher_before_it_forks(tmp_path: Path) -> None:
     path = samples.stored(tmp_path, b"words")
     command = [sys.executable, "-c", AS_WORKERS_DO, str(path)]
     subprocess.run(command, cwd=ROOT, check=True, timeout=120)

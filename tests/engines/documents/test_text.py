@@ -34,12 +34,12 @@ def read(folder: Path, data: bytes, media_type: str = "text/plain") -> ParsedDoc
 
 
 @pytest.mark.parametrize("encoding", MARKED)
-def test_unicode_encodings_marked_or_not(tmp_path: Path, encoding: str) -> None:
+def test_unicode_encodings_with_and_without_a_mark(tmp_path: Path, encoding: str) -> None:
     assert read(tmp_path, GERMAN.encode(encoding)).text == GERMAN
 
 
 @pytest.mark.parametrize("encoding", list(TEXTS))
-def test_encodings_of_old(tmp_path: Path, encoding: str) -> None:
+def test_legacy_encodings(tmp_path: Path, encoding: str) -> None:
     text = TEXTS[encoding]
     assert read(tmp_path, text.encode(encoding)).text == text
 
@@ -67,7 +67,7 @@ def test_a_late_accent_in_a_long_file(tmp_path: Path) -> None:
     assert read(tmp_path, text.encode("cp1252")).text == text
 
 
-def test_utf8_with_a_broken_place_stays_utf8(tmp_path: Path) -> None:
+def test_damaged_utf8_is_decoded_as_utf8(tmp_path: Path) -> None:
     data = GERMAN.encode() * 3 + b"\xc3"
     assert read(tmp_path, data).text == GERMAN * 3 + "\ufffd"
 

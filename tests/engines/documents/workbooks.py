@@ -61,7 +61,7 @@ def rewritten(data: bytes, name: str, change: Callable[[str], str]) -> bytes:
 
 
 def with_shared_text(text: str, rows: int) -> bytes:
-    """Return a workbook of ten columns, all of whose cells refer to one text."""
+    """Return a workbook with ten columns, in which all cells refer to one shared string."""
 
     def fill(xml: str) -> str:
         head, _, rest = xml.partition("<sheetData")

@@ -7,21 +7,21 @@ from dataclasses import astuple
 import pytest
 
 from app.engines.drift import (
-    Categories,
+    CategorySample,
     ComparisonFailed,
     Hypothesis,
-    Numbers,
-    Rate,
+    NumberSample,
+    RateSample,
     assign_verdicts,
     compare,
     find_drift,
 )
 
 _HYPOTHESES = [
-    Hypothesis("kind", Categories({"a": 90, "ü": 10}), Categories({"a": 40, "ü": 60})),
-    Hypothesis("total", Numbers([float(n) for n in range(100)]), Numbers([7.5] * 60)),
-    Hypothesis("empty", Rate(1, 100), Rate(2, 100)),
-    Hypothesis("few", Rate(1, 10), Rate(2, 100)),
+    Hypothesis("kind", CategorySample({"a": 90, "ü": 10}), CategorySample({"a": 40, "ü": 60})),
+    Hypothesis("total", NumberSample([float(n) for n in range(100)]), NumberSample([7.5] * 60)),
+    Hypothesis("empty", RateSample(1, 100), RateSample(2, 100)),
+    Hypothesis("few", RateSample(1, 10), RateSample(2, 100)),
 ]
 
 
@@ -38,7 +38,7 @@ def test_nothing_to_compare() -> None:
 
 def test_a_failure_of_the_child_is_raised() -> None:
     with pytest.raises(ComparisonFailed, match="same type"):
-        find_drift([Hypothesis("x", Rate(1, 100), Numbers([1.0]))])
+        find_drift([Hypothesis("x", RateSample(1, 100), NumberSample([1.0]))])
 
 
 def test_the_package_does_not_load_scipy() -> None:

@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 
 from app.engines.drift import (
-    Categories,
+    CategorySample,
+    DriftLimits,
     Hypothesis,
-    Limits,
-    Numbers,
-    Rate,
+    NumberSample,
+    RateSample,
     Sample,
     Verdict,
     assign_verdicts,
@@ -20,13 +20,13 @@ from app.engines.drift import (
 from app.engines.drift.testing import pool_rare_categories
 
 
-def _judge(baseline: Sample, current: Sample, limits: Limits | None = None) -> str:
+def _judge(baseline: Sample, current: Sample, limits: DriftLimits | None = None) -> str:
     (found,) = assign_verdicts([compare(Hypothesis("x", baseline, current), limits)], limits)
     return found.verdict.value
 
 
 def test_a_shift_of_categories_is_drift() -> None:
-    before, after = Categories({"a": 400, "b": 100}), Categories({"a": 100, "b": 100})
+    before, after = CategorySample({"a": 400, "b": 100}), CategorySample({"a": 100, "b": 100})
     (found,) = assign_verdicts([compare(Hypothesis("kind", before, after))])
     assert (found.verdict, found.test, found.category) == ("drift", "chi_square", "a")
     assert (found.baseline_n, found.current_n) == (500, 200)
@@ -40,7 +40,7 @@ def test_a_shift_of_categories_is_drift() -> None:
 
 
 def test_a_two_proportion_test_is_the_chi_square_of_its_table() -> None:
-    found = compare(Hypothesis("rate", Rate(10, 200), Rate(40, 200)))
+    found = compare(Hypothesis("rate", RateSample(10, 200), RateSample(40, 200)))
     pooled = 50 / 400
     z = (40 / 200 - 10 / 200) / math.sqrt(pooled * (1 - pooled) * (2 / 200))
     assert found.p_value == pytest.approx(2 * stats.norm.sf(z), rel=1e-9)
@@ -48,7 +48,7 @@ def test_a_two_proportion_test_is_the_chi_square_of_its_table() -> None:
 
 
 def test_small_expected_counts_are_tested_exactly() -> None:
-    found = compare(Hypothesis("rate", Rate(0, 40), Rate(6, 40)))
+    found = compare(Hypothesis("rate", RateSample(0, 40), RateSample(6, 40)))
     assert found.test == "fisher_exact"
     assert found.p_value == pytest.approx(stats.fisher_exact([[0, 40], [6, 34]]).pvalue)
 
@@ -65,7 +65,7 @@ def test_a_kolmogorov_smirnov_test_of_numbers() -> None:
     random = np.random.default_rng(1)
     before, after = random.normal(0, 1, 300), random.normal(0.8, 1, 100)
     (found,) = assign_verdicts(
-        [compare(Hypothesis("x", Numbers(list(before)), Numbers(list(after))))]
+        [compare(Hypothesis("x", NumberSample(list(before)), NumberSample(list(after))))]
     )
     assert (found.verdict, found.test) == ("drift", "kolmogorov_smirnov")
     assert found.p_value == pytest.approx(stats.ks_2samp(before, after).pvalue, rel=1e-9)
@@ -75,10 +75,10 @@ def test_a_kolmogorov_smirnov_test_of_numbers() -> None:
 @pytest.mark.parametrize(
     ("baseline", "current"),
     [
-        (Rate(1, 1000), Rate(29, 29)),
-        (Rate(0, 0), Rate(0, 0)),
-        (Numbers([]), Numbers([1.0] * 50)),
-        (Categories({}), Categories({"a": 1000})),
+        (RateSample(1, 1000), RateSample(29, 29)),
+        (RateSample(0, 0), RateSample(0, 0)),
+        (NumberSample([]), NumberSample([1.0] * 50)),
+        (CategorySample({}), CategorySample({"a": 1000})),
     ],
 )
 def test_too_few_are_not_enough(baseline: Sample, current: Sample) -> None:
@@ -87,29 +87,35 @@ def test_too_few_are_not_enough(baseline: Sample, current: Sample) -> None:
 
 
 @pytest.mark.parametrize(
-    "sample", [Rate(0, 100), Rate(100, 100), Categories({"a": 90}), Numbers([5.0] * 100)]
+    "sample",
+    [
+        RateSample(0, 100),
+        RateSample(100, 100),
+        CategorySample({"a": 90}),
+        NumberSample([5.0] * 100),
+    ],
 )
 def test_one_value_only_is_no_drift(sample: Sample) -> None:
     assert _judge(sample, sample) == Verdict.GONE
 
 
 def test_all_values_replaced_is_drift() -> None:
-    assert _judge(Categories({"a": 100}), Categories({"b": 100})) == Verdict.DRIFT
-    assert _judge(Numbers([1.0] * 100), Numbers([2.0] * 100)) == Verdict.DRIFT
-    assert _judge(Rate(0, 100), Rate(100, 100)) == Verdict.DRIFT
+    assert _judge(CategorySample({"a": 100}), CategorySample({"b": 100})) == Verdict.DRIFT
+    assert _judge(NumberSample([1.0] * 100), NumberSample([2.0] * 100)) == Verdict.DRIFT
+    assert _judge(RateSample(0, 100), RateSample(100, 100)) == Verdict.DRIFT
 
 
 def test_a_significant_difference_without_effect_is_no_drift() -> None:
-    before, after = Rate(50_000, 100_000), Rate(52_000, 100_000)
+    before, after = RateSample(50_000, 100_000), RateSample(52_000, 100_000)
     (found,) = assign_verdicts([compare(Hypothesis("x", before, after))])
     assert found.p_value is not None
     assert found.p_value < 1e-10
     assert found.verdict == Verdict.UNCLEAR
-    assert _judge(before, after, Limits(effect=0.001)) == Verdict.DRIFT
+    assert _judge(before, after, DriftLimits(effect=0.001)) == Verdict.DRIFT
 
 
 def test_an_effect_without_significance_is_no_drift() -> None:
-    (found,) = assign_verdicts([compare(Hypothesis("x", Rate(15, 35), Rate(23, 35)))])
+    (found,) = assign_verdicts([compare(Hypothesis("x", RateSample(15, 35), RateSample(23, 35)))])
     assert found.psi is not None
     assert found.psi > 0.05
     assert found.verdict == Verdict.UNCLEAR
@@ -118,12 +124,18 @@ def test_an_effect_without_significance_is_no_drift() -> None:
 def test_the_false_discovery_rate_of_all_comparisons_is_controlled() -> None:
     random = np.random.default_rng(3)
     quiet = [
-        compare(Hypothesis(str(n), Rate(int(random.binomial(500, 0.5)), 500), Rate(250, 500)))
+        compare(
+            Hypothesis(
+                str(n), RateSample(int(random.binomial(500, 0.5)), 500), RateSample(250, 500)
+            )
+        )
         for n in range(99)
     ]
-    weak = compare(Hypothesis("weak", Rate(250, 500), Rate(296, 500)), Limits(effect=0.01))
-    assert assign_verdicts([weak], Limits(effect=0.01))[0].verdict == Verdict.DRIFT
-    found = assign_verdicts([*quiet, weak], Limits(effect=0.01))
+    weak = compare(
+        Hypothesis("weak", RateSample(250, 500), RateSample(296, 500)), DriftLimits(effect=0.01)
+    )
+    assert assign_verdicts([weak], DriftLimits(effect=0.01))[0].verdict == Verdict.DRIFT
+    found = assign_verdicts([*quiet, weak], DriftLimits(effect=0.01))
     assert found[-1].verdict == Verdict.UNCLEAR
     p_values = [one.p_value for one in found]
     assert [one.q_value for one in found] == pytest.approx(
@@ -133,4 +145,4 @@ def test_the_false_discovery_rate_of_all_comparisons_is_controlled() -> None:
 
 def test_samples_of_different_types_are_an_error() -> None:
     with pytest.raises(ValueError, match="same type"):
-        compare(Hypothesis("x", Rate(1, 100), Numbers([1.0] * 100)))
+        compare(Hypothesis("x", RateSample(1, 100), NumberSample([1.0] * 100)))

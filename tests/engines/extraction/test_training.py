@@ -12,7 +12,7 @@ import pytest
 
 from app.engines import extraction
 from app.engines.extraction import examples as example_selection
-from app.engines.extraction.evaluation import compare
+from app.engines.extraction.evaluation import compare_tags
 from app.engines.extraction.examples import select_examples
 from app.engines.fields import SourceText, compile_fields
 from tests.factories.receipts import build_examples, build_fields, build_tag
@@ -27,7 +27,7 @@ def model():
 
 
 def _compare(model, examples, fields=FIELDS):
-    return compare(examples, [model.predict(one.document) for one in examples], fields)
+    return compare_tags(examples, [model.predict(one.document) for one in examples], fields)
 
 
 def test_sixty_labels_are_enough_for_vendors_seen_and_unseen(model):
@@ -155,7 +155,7 @@ def test_evaluation_predicts_each_document_without_having_seen_it():
 
 
 def test_the_newest_examples_count_and_one_labeler_gives_at_most_half(monkeypatch):
-    monkeypatch.setattr(example_selection, "ALWAYS_ALLOWED", 5)
+    monkeypatch.setattr(example_selection, "MIN_LABELER_LIMIT", 5)
     examples = [
         replace(one, id=f"{n:03}", labeler_id="a" if n < 20 else "b", accepted_at=f"{n:03}")
         for n, one in enumerate(build_examples(26, seed=1))
@@ -181,7 +181,7 @@ def test_a_model_is_better_unless_it_is_worse_by_more_than_noise(model):
     worse = replace(report, document_counts=tuple((max(a - 2, 0), b, c) for a, b, c in counts))
     first = (counts[0][0] - 1, *counts[0][1:])
     slightly_worse = replace(report, document_counts=(first, *counts[1:]))
-    assert extraction.is_better(report, report)
-    assert extraction.is_better(report, worse)
-    assert extraction.is_better(slightly_worse, report)
-    assert not extraction.is_better(worse, report)
+    assert extraction.can_replace(report, report)
+    assert extraction.can_replace(report, worse)
+    assert extraction.can_replace(slightly_worse, report)
+    assert not extraction.can_replace(worse, report)

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from app.engines.fields import check_fields, check_tags
 from app.engines.formats import (
     FORMATS,
-    KEEPS,
+    TAG_SET_PARTS,
     FormatError,
     LabelBuilder,
     check_options,
@@ -43,7 +43,7 @@ def test_every_format_describes_itself(format_id: str) -> None:
     assert format_.description.endswith(".")
     assert "/" in format_.media_type
     assert format_.extension.isalnum()
-    assert set(format_.keeps) <= set(KEEPS)
+    assert set(format_.keeps) <= set(TAG_SET_PARTS)
     assert "RE-1042" in format_.sample
     Draft202012Validator.check_schema(dict(format_.options_schema))
     defaults = check_options(format_id, None)

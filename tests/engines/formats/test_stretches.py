@@ -6,7 +6,7 @@ from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 from spacy.vocab import Vocab
 
-from app.engines.formats.stretches import TextSpan, select_disjoint
+from app.engines.formats.stretches import TextSpan, select_disjoint_spans
 from tests.factories.properties import examples
 
 DOC = Doc(Vocab(), words=[str(number) for number in range(40)])
@@ -19,7 +19,7 @@ def test_the_choice_is_that_of_filter_spans(spans: list[tuple[int, int]]) -> Non
         TextSpan(start, start + length, "f", number) for number, (start, length) in enumerate(spans)
     ]
     expected = filter_spans([Span(DOC, span.start, span.end) for span in text_spans])
-    chosen = select_disjoint(text_spans)
+    chosen = select_disjoint_spans(text_spans)
     assert [(span.start, span.end) for span in chosen] == [
         (span.start, span.end) for span in expected
     ]

@@ -1,4 +1,4 @@
-"""doccano exports: all project types that export texts."""
+"""doccano exports: all project types that export text."""
 
 from typing import Any
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.imports import START, Content, ImportFileError, json_arrays
+from app.engines.imports import START, ImportFileError, RecordContent, json_arrays
 from app.engines.imports.json_arrays import JsonArrayReader
 from app.engines.imports.records import Record
 
@@ -20,7 +20,7 @@ _JSON = st.recursive(
 
 
 def _read(data: bytes) -> list[Record]:
-    return list(JsonArrayReader(Content).read(io.BytesIO(data), START))
+    return list(JsonArrayReader(RecordContent).read(io.BytesIO(data), START))
 
 
 @given(
@@ -74,7 +74,7 @@ def test_a_wrong_element_fails_alone(element: bytes, reason: str) -> None:
     first, second = _read(b"[" + element + b', {"b": ' + b"9" * 5 + b"}]")
     assert first.error is not None
     assert reason in first.error[1]
-    assert second.content == Content({"b": 99999})
+    assert second.content == RecordContent({"b": 99999})
 
 
 def test_a_number_of_any_length_is_read_in_linear_time() -> None:
@@ -87,7 +87,7 @@ def test_an_element_over_the_limit_fails_alone(monkeypatch: pytest.MonkeyPatch) 
     first, second = _read(b'[{"a": "' + b"x" * 14 + b'"}, {"b": 1}]')
     assert first.error is not None
     assert first.error[0] == "payload_too_large"
-    assert second.content == Content({"b": 1})
+    assert second.content == RecordContent({"b": 1})
 
 
 def test_a_text_without_an_end_is_not_read_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,5 +95,5 @@ def test_a_text_without_an_end_is_not_read_as_a_whole(monkeypatch: pytest.Monkey
     monkeypatch.setattr(json_arrays, "_CHUNK_BYTES", 100)
     file = io.BytesIO(b'[{"a": "' + b"x" * 1_000_000)
     with pytest.raises(ImportFileError, match="Malformed JSON"):
-        list(JsonArrayReader(Content).read(file, START))
+        list(JsonArrayReader(RecordContent).read(file, START))
     assert file.tell() < 10_000

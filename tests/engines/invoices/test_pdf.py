@@ -29,7 +29,7 @@ from app.engines.invoices import (
     render_pdf,
     render_xml,
 )
-from app.engines.invoices.texts import load_texts
+from app.engines.invoices.texts import load_translations
 from tests.engines.invoices.samples import (
     BUYER,
     RULES,
@@ -98,7 +98,7 @@ def test_the_text_has_every_line_and_all_totals(language: Language, tmp_path: Pa
     document = build_document(
         lines, rules=[STANDARD, RULES["reduced"]], language=language, notes=("Thank you.",)
     )
-    text, texts = read_text(document, tmp_path), load_texts(language)
+    text, texts = read_text(document, tmp_path), load_translations(language)
     for number, line in enumerate(document.lines, start=1):
         cells = (
             str(number),

@@ -15,7 +15,7 @@ from app.engines.invoices import (
     TaxCategory,
     TaxNumberError,
     TaxRule,
-    build_union_tax_rules,
+    build_eu_tax_rules,
     choose_tax_rule,
     compute_totals,
     get_minor_digits,
@@ -23,7 +23,7 @@ from app.engines.invoices import (
 )
 from tests.engines.invoices.samples import BUYER, RULES, STANDARD, build_line
 
-UNION = build_union_tax_rules("DE", {"DE": Decimal(19), "FR": Decimal(20)})
+UNION = build_eu_tax_rules("DE", {"DE": Decimal(19), "FR": Decimal(20)})
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_without_a_rule_for_the_country_nothing_is_computed() -> None:
 
 def test_rules_of_the_union_need_the_rate_of_the_seller() -> None:
     with pytest.raises(InvoiceError, match="rates"):
-        build_union_tax_rules("DE", {"FR": Decimal(20)})
+        build_eu_tax_rules("DE", {"FR": Decimal(20)})
     with pytest.raises(InvoiceError, match="rates"):
-        build_union_tax_rules("US", {"US": Decimal(5)})
+        build_eu_tax_rules("US", {"US": Decimal(5)})
 
 
 @pytest.mark.parametrize(

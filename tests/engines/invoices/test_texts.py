@@ -17,10 +17,10 @@ from app.engines.invoices import (
     describe_unused_plan,
 )
 from app.engines.invoices.plain import clean_text
-from app.engines.invoices.texts import Texts, describe_tier, load_texts
+from app.engines.invoices.texts import Translations, describe_tier, load_translations
 
 NBSP = "\N{NO-BREAK SPACE}"
-TABLES = [field.name for field in fields(Texts) if field.name != "locale"]
+TABLES = [field.name for field in fields(Translations) if field.name != "locale"]
 START, END = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)
 
 
@@ -30,7 +30,10 @@ def test_each_language_has_the_same_texts_and_values(language: Language, table: 
     def list_values(text: str) -> set[str | None]:
         return {name for _, name, _, _ in string.Formatter().parse(text)} - {None}
 
-    texts, english = getattr(load_texts(language), table), getattr(load_texts("en"), table)
+    texts, english = (
+        getattr(load_translations(language), table),
+        getattr(load_translations("en"), table),
+    )
     assert texts.keys() == english.keys()
     for name, text in texts.items():
         assert text.strip()
@@ -40,7 +43,7 @@ def test_each_language_has_the_same_texts_and_values(language: Language, table: 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_category_without_tax_has_a_reason(language: Language) -> None:
     taxed = {TaxCategory.STANDARD}
-    assert load_texts(language).reasons.keys() == {*TaxCategory} - taxed
+    assert load_translations(language).reasons.keys() == {*TaxCategory} - taxed
 
 
 @pytest.mark.parametrize(
@@ -67,7 +70,7 @@ def test_each_category_without_tax_has_a_reason(language: Language) -> None:
 def test_numbers_and_dates_are_those_of_the_language(
     language: Language, money: str, price: str, rate: str, day: str, period: str
 ) -> None:
-    texts = load_texts(language)
+    texts = load_translations(language)
     assert texts.format_money(Decimal("1234.5"), "KWD") == money
     assert texts.format_price(Decimal("0.0001234"), "KWD") == price
     assert texts.format_rate(Decimal("5.5")) == rate
@@ -76,7 +79,7 @@ def test_numbers_and_dates_are_those_of_the_language(
 
 
 def test_amounts_have_the_digits_of_their_currency() -> None:
-    texts = load_texts("en")
+    texts = load_translations("en")
     amount = Decimal("1234567890123456")
     assert texts.format_amount(amount, "JPY") == "1,234,567,890,123,456"
     assert texts.format_amount(amount, "EUR") == "1,234,567,890,123,456.00"
@@ -84,7 +87,7 @@ def test_amounts_have_the_digits_of_their_currency() -> None:
 
 
 def test_a_period_within_a_day_is_one_day() -> None:
-    texts = load_texts("en")
+    texts = load_translations("en")
     assert texts.format_period(START, START.replace(hour=5), "UTC") == "1 Nov 2026"
     assert texts.format_period(START, START.replace(hour=5), "Asia/Tokyo") == "1 Nov 2026"
 
@@ -107,7 +110,7 @@ def test_lines_are_described_in_the_language() -> None:
 
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(InvoiceError, match="language"):
-        load_texts("../en")  # type: ignore[arg-type]
+        load_translations("../en")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from app.engines.extraction import Document, SourceWord
 from app.engines.fields import check_fields
 from app.engines.fields.values import get_normalizer
 from app.engines.model_servers import align_values, alignment, places, text_index
-from app.engines.model_servers.text_index import Range, TextIndex
+from app.engines.model_servers.text_index import TextIndex, TextRange
 
 SECOND = 1.0
 COST = 0.01
@@ -112,7 +112,7 @@ def test_texts_are_found_as_a_pattern_finds_them(text: str, sought: str) -> None
     pattern = r"\s+".join(map(re.escape, parts))
     expected = re.search(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE) if parts else None
     found = TextIndex(text).find(sought)
-    assert found == (None if expected is None else Range(expected.start(), expected.end()))
+    assert found == (None if expected is None else TextRange(expected.start(), expected.end()))
 
 
 @given(st.text(max_size=60))

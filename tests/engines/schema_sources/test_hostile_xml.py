@@ -32,9 +32,11 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_bombs_are_refused_unopened(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bombs_are_rejected_and_nothing_is_opened(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("something was to be opened")
+        raise AssertionError("a file or connection was opened")
 
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(Path, "open", refuse)
@@ -46,7 +48,7 @@ def test_bombs_are_refused_unopened(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("declared", ["utf-8", "utf-16", "us-ascii", "iso-8859-1"])
-def test_text_is_text_whatever_it_declares(declared: str) -> None:
+def test_the_declared_encoding_of_text_is_ignored(declared: str) -> None:
     label = '<Labels name="a" toName="t"><Label value="Größe"/></Labels>'
     config = f'\ufeff<?xml version="1.0" encoding="{declared}"?>\n<View>{label}</View>'.lstrip(
         "\ufeff"
@@ -55,12 +57,12 @@ def test_text_is_text_whatever_it_declares(declared: str) -> None:
     assert field["label"] == "Größe"
 
 
-def test_an_instruction_does_nothing() -> None:
+def test_processing_instructions_are_ignored() -> None:
     config = f'<?xml-stylesheet href="http://127.0.0.1:9/x.xsl"?><View>{FIELD}</View>'
     assert len(read_schema("label_studio", config).fields) == 1
 
 
-def test_choices_nested_deeply_do_not_multiply_what_stands_above_them() -> None:
+def test_deeply_nested_choices_do_not_multiply_long_values() -> None:
     above = "".join(f'<Choice value="{"x" * 50_000}">' for _ in range(40))
     leaves = "".join(f'<Choice value="{n}"/>' for n in range(15_000))
     config = (
@@ -73,16 +75,16 @@ def test_choices_nested_deeply_do_not_multiply_what_stands_above_them() -> None:
 
 
 def test_a_long_name_is_not_read_again_for_each_option(monkeypatch: pytest.MonkeyPatch) -> None:
-    read_at_all = 0
+    char_count = 0
 
-    def counted(text: object, limit: int = 200) -> str:
-        nonlocal read_at_all
-        read_at_all += len(str(text))
+    def count_chars(text: object, limit: int = 200) -> str:
+        nonlocal char_count
+        char_count += len(str(text))
         return to_line(text, limit)
 
     for module in (scene, controls):
-        monkeypatch.setattr(module, "to_line", counted)
+        monkeypatch.setattr(module, "to_line", count_chars)
     options = '<Choice value="a"/>' * 1000
     content = f'<View><Choices name="{"n" * 100_000}">{options}</Choices></View>'
     assert len(read_schema("label_studio", content).fields) == 1
-    assert read_at_all < 10 * len(content)
+    assert char_count < 10 * len(content)

@@ -11,7 +11,7 @@ def _read(properties: dict[str, Any], **root: Any) -> SourceSchema:
     return read_schema("json_schema", {"type": "object", "properties": properties, **root})
 
 
-def _one(schema: Any, **root: Any) -> tuple[dict[str, Any], list[str]]:
+def _read_property(schema: Any, **root: Any) -> tuple[dict[str, Any], list[str]]:
     """Return the field for one property, and the warnings."""
     found = _read({"a": schema}, **root)
     assert len(found.fields) == 1
@@ -53,7 +53,7 @@ def _one(schema: Any, **root: Any) -> tuple[dict[str, Any], list[str]]:
 def test_a_value_keeps_its_type_and_limits(
     schema: dict[str, Any], kind: str, constraints: dict[str, Any]
 ) -> None:
-    field, warnings = _one(schema)
+    field, warnings = _read_property(schema)
     assert (field["type"], field["constraints"]) == (kind, constraints)
     assert warnings == []
 
@@ -74,10 +74,10 @@ def test_a_value_keeps_its_type_and_limits(
         ({"type": "string", "minLength": "x"}, "text", "minimum length was left out"),
         ({"type": "number", "minimum": 3, "maximum": 2}, "number", "maximum was left out"),
         ({"type": "number", "exclusiveMinimum": 3}, "number", "minimum itself was excluded"),
-        ({"type": "integer", "multipleOf": 5}, "integer", "Not carried over: multipleOf"),
-        ({"type": "string", "default": "x"}, "text", "Not carried over: default"),
-        ({"type": "string", "not": {}, "if": {}}, "text", "Not carried over: if, not"),
-        ({"type": "string", "x-mine": 1}, "text", "Not carried over: x-mine"),
+        ({"type": "integer", "multipleOf": 5}, "integer", "Not imported: multipleOf"),
+        ({"type": "string", "default": "x"}, "text", "Not imported: default"),
+        ({"type": "string", "not": {}, "if": {}}, "text", "Not imported: if, not"),
+        ({"type": "string", "x-mine": 1}, "text", "Not imported: x-mine"),
         ({"enum": [1, 2]}, "choice", "were converted to text"),
         ({"enum": ["a", {}]}, "choice", "not a plain value"),
         ({"enum": ["a", "x" * 201]}, "choice", "too long"),
@@ -86,9 +86,9 @@ def test_a_value_keeps_its_type_and_limits(
         ({"enum": [str(n) for n in range(1001)]}, "text", "more than 1,000 options"),
         ({"const": True}, "boolean", "single boolean value"),
         ({"enum": [None]}, "text", "None of the options"),
-        ({"type": "integer", "format": ["x"]}, "integer", "Not carried over: format"),
-        ({"oneOf": [{"type": "integer", "format": {}}] * 2}, "integer", "Not carried over: format"),
-        ({"type": "string", "required": True}, "text", "Not carried over: required"),
+        ({"type": "integer", "format": ["x"]}, "integer", "Not imported: format"),
+        ({"oneOf": [{"type": "integer", "format": {}}] * 2}, "integer", "Not imported: format"),
+        ({"type": "string", "required": True}, "text", "Not imported: required"),
         ({"type": "string", "properties": {"a": {}}}, "text", "properties were left out"),
         ({"type": ["string", "array"], "items": {}}, "text", "items were left out"),
         (
@@ -108,8 +108,8 @@ def test_a_value_keeps_its_type_and_limits(
         ({"type": "array", "items": {"type": "string"}, "minItems": 2}, "text", "minItems"),
     ],
 )
-def test_what_has_no_place_is_told(schema: Any, kind: str, part: str) -> None:
-    field, warnings = _one(schema)
+def test_unsupported_keywords_cause_a_warning(schema: Any, kind: str, part: str) -> None:
+    field, warnings = _read_property(schema)
     assert field["type"] == kind
     assert any(part in warning for warning in warnings), warnings
 
@@ -128,13 +128,13 @@ def test_what_has_no_place_is_told(schema: Any, kind: str, part: str) -> None:
     ],
 )
 def test_constants_become_options(schema: dict[str, Any], options: list[tuple[str, str]]) -> None:
-    field, warnings = _one(schema)
+    field, warnings = _read_property(schema)
     assert field["type"] == "choice"
     assert [(option["value"], option["label"]) for option in field["options"]] == options
     assert warnings == []
 
 
-def test_titles_descriptions_and_what_is_required() -> None:
+def test_titles_descriptions_and_required_properties() -> None:
     properties = {
         "invoiceNo.": {"type": "string", "description": "  Its number. "},
         "Größe": {"type": "number", "title": "Size\n in cm"},
@@ -156,13 +156,13 @@ def test_titles_descriptions_and_what_is_required() -> None:
     assert [w.message for w in found.warnings] == ["gone is required but not described."]
 
 
-def test_keys_that_meet_get_numbers() -> None:
+def test_duplicate_keys_get_numbers() -> None:
     found = _read({key: {"type": "string"} for key in ("a b", "a-b", "a_b", "a_b_2")})
     assert [field["key"] for field in found.fields] == ["a_b", "a_b_2", "a_b_3", "a_b_2_2"]
     assert [w.path for w in found.warnings] == [f"properties.{n}" for n in ("a-b", "a_b", "a_b_2")]
 
 
-def test_an_object_is_flattened_and_required_only_with_all_around_it() -> None:
+def test_nested_properties_are_required_only_if_their_parents_are() -> None:
     street = {"type": "string", "title": "Street"}
     inner = {"type": "object", "required": ["street"], "properties": {"street": street}}
     outer = {"type": "object", "required": ["home"], "properties": {"home": inner, "work": inner}}
@@ -207,12 +207,12 @@ def test_lists_of_values_and_of_objects() -> None:
         ("tags", "choice", True, False),
         ("size_width", "number", False, False),
     ]
-    told = {w.path: w.message for w in found.warnings}
-    assert "another table" in told["properties.lines.items.properties.parts"]
-    assert "properties.lines" not in told
+    messages = {w.path: w.message for w in found.warnings}
+    assert "another table" in messages["properties.lines.items.properties.parts"]
+    assert "properties.lines" not in messages
 
 
-def test_alternatives_of_objects_are_taken_together() -> None:
+def test_alternative_objects_are_combined() -> None:
     card = {"type": "object", "required": ["kind", "card"]}
     card["properties"] = {"kind": {"const": "card"}, "card": {"type": "string"}}
     cash = {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "card"}}}
@@ -237,7 +237,7 @@ def test_alternatives_of_objects_are_taken_together() -> None:
         ),
     ],
 )
-def test_a_root_that_is_no_object_is_one_field(
+def test_a_root_that_is_not_an_object_becomes_one_field(
     root: dict[str, Any], key: str, kind: str, multiple: bool
 ) -> None:
     found = read_schema("json_schema", root)
@@ -263,13 +263,13 @@ def test_a_root_that_is_no_object_is_one_field(
         ({"properties": {f"a{n}": {} for n in range(501)}}, "properties.a500"),
     ],
 )
-def test_what_is_no_schema_is_refused(content: Any, path: str) -> None:
+def test_invalid_schemas_are_rejected(content: Any, path: str) -> None:
     with pytest.raises(SchemaSourceError) as refused:
         read_schema("json_schema", content)
     assert refused.value.path == path
 
 
-def test_titles_that_are_cut_are_warned_of() -> None:
+def test_truncated_titles_cause_a_warning() -> None:
     long = {"title": "t" * 201, "properties": {"a": {"title": "a" * 5000, "type": "string"}}}
     found = read_schema("json_schema", long)
     assert [warning.path for warning in found.warnings] == ["", "properties.a"]

@@ -15,7 +15,7 @@ def _read(inside: str) -> SourceSchema:
     return read_schema("label_studio", f"<View>{inside}</View>")
 
 
-def _told(found: SourceSchema) -> dict[str, str]:
+def _list_messages(found: SourceSchema) -> dict[str, str]:
     return {warning.path: warning.message for warning in found.warnings}
 
 
@@ -71,7 +71,7 @@ def test_choices_within_choices_become_paths(tag: str) -> None:
     assert field["multiple"] is (tag == "Taxonomy")
 
 
-def test_options_that_cannot_be_are_told() -> None:
+def test_invalid_options_cause_a_warning() -> None:
     choices = '<Choice value="a"/><Choice value="a"/><Choice/>'
     found = _read(
         f'<Choices name="x" toName="t">{choices}<Choice value="{"y" * 300}"/></Choices>'
@@ -113,23 +113,25 @@ def test_each_label_is_a_field(tag: str, shown: str, kind: str) -> None:
         ("label", "👍", kind, True),
     ]
     assert found.fields[0]["description"] == "Which"
-    assert any("bounding box" in told for told in _told(found).values()) is (tag == "PolygonLabels")
+    assert any("bounding box" in told for told in _list_messages(found).values()) is (
+        tag == "PolygonLabels"
+    )
 
 
-def test_labels_of_one_name_get_numbers() -> None:
+def test_labels_with_the_same_name_get_numbers() -> None:
     labels = '<Label value="Name"/><Label value="name"/>'
     found = _read(f'<Labels name="a" toName="t">{labels}</Labels>' * 2)
     assert [f["key"] for f in found.fields] == ["name", "name_2", "name_3", "name_4"]
-    assert "already has the key name" in _told(found)["Labels[a].Label[name]"]
+    assert "already has the key name" in _list_messages(found)["Labels[a].Label[name]"]
 
 
-def test_labels_of_recordings_have_no_place() -> None:
+def test_labels_of_recordings_are_left_out() -> None:
     found = _read(
         '<Audio name="s" value="$s"/><Labels name="x" toName="s"><Label value="A"/></Labels>'
         '<TextArea name="words" toName="s"/>'
     )
     assert [field["key"] for field in found.fields] == ["words"]
-    assert _told(found).keys() == {"Audio[s]", "Labels[x]"}
+    assert _list_messages(found).keys() == {"Audio[s]", "Labels[x]"}
 
 
 def test_a_tool_draws_for_the_labels_of_its_object() -> None:
@@ -137,11 +139,11 @@ def test_a_tool_draws_for_the_labels_of_its_object() -> None:
     labels = '<Labels name="x" toName="i"><Label value="A"/></Labels>'
     found = _read(IMAGE + labels + tool)
     assert [(f["key"], f["type"]) for f in found.fields] == [("a", "region")]
-    assert "bounding box" in _told(found)["Polygon[shape]"]
+    assert "bounding box" in _list_messages(found)["Polygon[shape]"]
     assert [f["key"] for f in _read(IMAGE + tool).fields] == ["shape"]
 
 
-def test_headings_describe_what_follows_or_guide() -> None:
+def test_headings_become_descriptions_or_guidelines() -> None:
     found = _read(
         '<Header value="Look closely"/><Header value="Which tone?"/>'
         '<View><Choices name="tone" toName="t"><Choice value="a"/></Choices></View>'
@@ -152,7 +154,7 @@ def test_headings_describe_what_follows_or_guide() -> None:
     assert found.guidelines == "Look closely\n\nThanks"
 
 
-def test_what_is_required_on_a_condition_is_not() -> None:
+def test_conditionally_required_fields_are_not_required() -> None:
     found = _read(
         '<TextArea name="a" toName="t" required="true" perRegion="true"/>'
         '<View visibleWhen="choice-selected"><Number name="b" toName="t" required="true"/></View>'
@@ -196,13 +198,13 @@ def test_what_is_required_on_a_condition_is_not() -> None:
         ),
     ],
 )
-def test_what_has_no_place_is_told(tag: str, part: str) -> None:
+def test_unsupported_tags_cause_a_warning(tag: str, part: str) -> None:
     found = _read(tag + '<TextArea name="kept" toName="t"/>')
     assert "kept" in [field["key"] for field in found.fields]
-    assert any(part in message for message in _told(found).values()), found.warnings
+    assert any(part in message for message in _list_messages(found).values()), found.warnings
 
 
-def test_layout_and_what_is_shown_need_no_word() -> None:
+def test_layout_and_object_tags_cause_no_warning() -> None:
     found = _read(
         '<Style>.a { color: red }</Style><Collapse><Panel value="P"><View style="x">'
         f'{TEXT}{IMAGE}<TextArea name="a" toName="t"/></View></Panel></Collapse><!-- note -->'
@@ -229,19 +231,19 @@ def test_layout_and_what_is_shown_need_no_word() -> None:
         "<View/><View/>",
     ],
 )
-def test_what_is_no_configuration_is_refused(content: object) -> None:
+def test_invalid_configurations_are_rejected(content: object) -> None:
     with pytest.raises(SchemaSourceError) as refused:
         read_schema("label_studio", content)
     assert refused.value.path == ""
 
 
-def test_more_labels_than_fields_are_refused() -> None:
+def test_more_labels_than_the_field_limit_are_rejected() -> None:
     labels = "".join(f'<Label value="l{number}"/>' for number in range(501))
     with pytest.raises(SchemaSourceError, match="more than 500"):
         _read(f'<Labels name="x" toName="t">{labels}</Labels>')
 
 
-def _warned(inner: str) -> set[tuple[str, str]]:
+def _list_warning_paths(inner: str) -> set[tuple[str, str]]:
     found = read_schema("label_studio", f"<View>{inner}</View>")
     return {(warning.path, warning.message) for warning in found.warnings}
 
@@ -268,11 +270,11 @@ def _warned(inner: str) -> set[tuple[str, str]]:
         ('<Number name="n"/>' + "".join(f"<Header>{n}</Header>" for n in range(101)), "Header"),
     ],
 )
-def test_nothing_is_lost_in_silence(inner: str, path: str) -> None:
-    assert [found for found, _ in _warned(inner)] == [path]
+def test_every_omission_causes_a_warning(inner: str, path: str) -> None:
+    assert [found for found, _ in _list_warning_paths(inner)] == [path]
 
 
-def test_where_only_leaves_are_chosen_what_groups_them_is_no_option() -> None:
+def test_only_leaves_become_options_if_only_leaves_can_be_chosen() -> None:
     tree = '<Choice value="x"><Choice value="y"/></Choice><Choice value="z"/>'
     content = f'<View><Taxonomy name="t" leafsOnly="true">{tree}</Taxonomy></View>'
     (field,) = read_schema("label_studio", content).fields

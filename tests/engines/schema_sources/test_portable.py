@@ -71,7 +71,9 @@ def _key(field: dict[str, Any]) -> str:
 
 @examples(60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(_a_field(), min_size=1, max_size=6, unique_by=_key), st.booleans())
-def test_fields_arrive_as_they_left(fields: list[dict[str, Any]], as_text: bool) -> None:
+def test_exported_fields_are_imported_unchanged(
+    fields: list[dict[str, Any]], as_text: bool
+) -> None:
     schema = {**SETTINGS, "fields": check_fields(fields)}
     file = {"format": "labeling-schema", "version": 1, **schema}
     found = read_schema("portable", json.dumps(file) if as_text else file)
@@ -86,14 +88,14 @@ def test_fields_alone_are_enough() -> None:
     assert (found.review_policy, found.required_skills) == ({}, [])
 
 
-def test_an_answer_of_the_api_may_come_in_its_envelope() -> None:
+def test_a_whole_api_response_is_accepted() -> None:
     local = {"id": "x", "revision": 3, "status": "active", "current_version": {"number": 2}}
     found = read_schema("portable", {"data": {**SETTINGS, **local, "fields": FIELDS}, "meta": {}})
     assert found.name == "Invoices"
     assert found.warnings == []
 
 
-def test_members_that_are_not_known_are_told() -> None:
+def test_unknown_properties_cause_a_warning() -> None:
     policy = {"sample_rate": 1, "colour": 2}
     found = read_schema(
         "portable", {"fields": FIELDS, "review_policy": policy, "zeal": 1, "apt": 2}
@@ -148,7 +150,7 @@ def test_names_become_one_line() -> None:
         ({"fields": [{"key": "a", "type": "text"}] * 501}, "fields"),
     ],
 )
-def test_what_is_no_portable_file_is_refused_at_its_place(content: Any, path: str) -> None:
+def test_invalid_files_are_rejected_with_the_path_of_the_error(content: Any, path: str) -> None:
     with pytest.raises(SchemaSourceError) as refused:
         read_schema("portable", content)
     assert refused.value.path == path
@@ -156,12 +158,12 @@ def test_what_is_no_portable_file_is_refused_at_its_place(content: Any, path: st
 
 @pytest.mark.parametrize("format_", ["portable", "json_schema"])
 @pytest.mark.parametrize("nested", ["[" * 500, "[" * 200_000, '{"a":' * 500 + "1" + "}" * 500])
-def test_deep_text_is_refused(format_: str, nested: str) -> None:
+def test_deeply_nested_text_is_rejected(format_: str, nested: str) -> None:
     with pytest.raises(SchemaSourceError):
         read_schema(format_, nested)
 
 
-def test_a_name_that_is_cut_is_warned_of() -> None:
+def test_a_truncated_name_causes_a_warning() -> None:
     found = read_schema(
         "portable", {"name": "n" * 201, "document_type": "d" * 101, "fields": FIELDS}
     )

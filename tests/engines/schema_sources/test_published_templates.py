@@ -10,7 +10,7 @@ from app.engines.schema_sources import SchemaSourceError, read_schema
 
 FOLDER = Path(__file__).parents[3] / ".venv" / "label-studio"
 COUNT = 69
-# These ask for what is not supported: recordings, comparisons, ranking, writing a conversation.
+# These need unsupported features: recordings, comparisons, ranking, writing a conversation.
 NOTHING_TO_LABEL = {
     "audio-speech-processing/sound-event-detection",
     "audio-speech-processing/speaker-segmentation",
@@ -41,7 +41,7 @@ def configurations() -> dict[str, str]:
     return _configurations()
 
 
-def test_each_gives_fields_or_has_nothing_to_label(configurations: dict[str, str]) -> None:
+def test_each_template_gives_fields_or_has_nothing_to_label(configurations: dict[str, str]) -> None:
     assert len(configurations) == COUNT
     refused: set[tuple[str, str]] = set()
     for name, config in configurations.items():
@@ -81,7 +81,7 @@ def test_each_gives_fields_or_has_nothing_to_label(configurations: dict[str, str
         ),
     ],
 )
-def test_some_give_just_these(
+def test_templates_give_the_expected_fields(
     configurations: dict[str, str], name: str, fields: dict[str, str]
 ) -> None:
     found = read_schema("label_studio", configurations[name])

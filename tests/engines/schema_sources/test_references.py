@@ -10,7 +10,7 @@ from app.engines.schema_sources.json_schema.nodes import MAX_TRAIL
 DATE = {"type": "string", "format": "date", "title": "Day", "description": "From there."}
 
 
-def _kinds(content: dict[str, Any]) -> dict[str, str]:
+def _read_types(content: dict[str, Any]) -> dict[str, str]:
     return {field["key"]: field["type"] for field in read_schema("json_schema", content).fields}
 
 
@@ -36,12 +36,12 @@ def _kinds(content: dict[str, Any]) -> dict[str, str]:
         ("#/properties/b", {}),
     ],
 )
-def test_places_of_the_document_are_found(ref: str, where: dict[str, Any]) -> None:
+def test_locations_in_the_document_are_found(ref: str, where: dict[str, Any]) -> None:
     content = {"properties": {"a": {"$ref": ref}, "b": DATE}, **where}
-    assert _kinds(content) == {"a": "date", "b": "date"}
+    assert _read_types(content) == {"a": "date", "b": "date"}
 
 
-def test_what_stands_beside_a_reference_holds_too() -> None:
+def test_keywords_beside_a_reference_also_apply() -> None:
     beside = {"$ref": "#/$defs/day", "title": "Due", "minLength": 1}
     found = read_schema("json_schema", {"properties": {"a": beside}, "$defs": {"day": DATE}})
     (field,) = found.fields
@@ -64,9 +64,9 @@ def test_what_stands_beside_a_reference_holds_too() -> None:
         7,
     ],
 )
-def test_other_places_are_refused(ref: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_locations_are_rejected(ref: object, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("something was to be fetched")
+        raise AssertionError("a connection was opened")
 
     monkeypatch.setattr("socket.socket", refuse)
     with pytest.raises(SchemaSourceError) as refused:
@@ -86,7 +86,7 @@ def test_other_places_are_refused(ref: object, monkeypatch: pytest.MonkeyPatch) 
         {"$recursiveRef": "#"},
     ],
 )
-def test_what_holds_itself_ends(tree: dict[str, Any]) -> None:
+def test_circular_schemas_end(tree: dict[str, Any]) -> None:
     node = {"$anchor": "tree", "properties": {"name": {"type": "string"}, "more": tree}}
     content = {"properties": {"top": {"$ref": "#/$defs/tree"}}, "$defs": {"tree": node}}
     found = read_schema("json_schema", content)
@@ -94,12 +94,12 @@ def test_what_holds_itself_ends(tree: dict[str, Any]) -> None:
     assert any("contains itself" in warning.message for warning in found.warnings)
 
 
-def test_a_circle_of_references_alone_is_nothing() -> None:
+def test_a_cycle_of_references_alone_is_left_out() -> None:
     content = {
         "properties": {"a": {"$ref": "#/$defs/x"}, "b": {"type": "string"}},
         "$defs": {"x": {"$ref": "#/$defs/y"}, "y": {"$ref": "#/$defs/x"}},
     }
-    assert _kinds(content) == {"b": "text"}
+    assert _read_types(content) == {"b": "text"}
 
 
 def test_the_same_definition_may_be_used_twice() -> None:
@@ -108,7 +108,7 @@ def test_the_same_definition_may_be_used_twice() -> None:
         "properties": {"home": {"$ref": "#/$defs/a"}, "work": {"$ref": "#/$defs/a"}},
         "$defs": {"a": address},
     }
-    assert _kinds(content) == {"home_street": "text", "work_street": "text"}
+    assert _read_types(content) == {"home_street": "text", "work_street": "text"}
 
 
 def _chain(length: int, link: Any) -> dict[str, Any]:
@@ -119,10 +119,10 @@ def _chain(length: int, link: Any) -> dict[str, Any]:
     }
 
 
-def test_a_long_chain_is_followed_and_a_longer_one_refused() -> None:
-    assert _kinds(_chain(MAX_TRAIL - 1, lambda ref: {"$ref": ref})) == {"a": "date"}
+def test_chains_of_references_have_a_maximum_length() -> None:
+    assert _read_types(_chain(MAX_TRAIL - 1, lambda ref: {"$ref": ref})) == {"a": "date"}
     with pytest.raises(SchemaSourceError, match="references"):
-        _kinds(_chain(MAX_TRAIL, lambda ref: {"$ref": ref}))
+        _read_types(_chain(MAX_TRAIL, lambda ref: {"$ref": ref}))
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def test_a_long_chain_is_followed_and_a_longer_one_refused() -> None:
         lambda ref: {"properties": {f"p{n}": {"$ref": ref} for n in range(10)}},
     ],
 )
-def test_references_that_multiply_are_stopped(link: Any) -> None:
+def test_references_that_multiply_are_rejected(link: Any) -> None:
     with pytest.raises(SchemaSourceError, match=r"too large|exceeds the limit"):
-        _kinds(_chain(12, link))
+        _read_types(_chain(12, link))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_references_that_multiply_are_stopped(link: Any) -> None:
         {"properties": {"x": {}}, "required": ["a" * 100_000]},
     ],
 )
-def test_what_is_large_is_not_read_again_at_each_reference(large: dict[str, Any]) -> None:
+def test_many_references_to_a_large_schema_are_rejected(large: dict[str, Any]) -> None:
     content = {
         "$defs": {"large": large},
         "properties": {"a": {"oneOf": [{"$ref": "#/$defs/large"}] * 5000}},
@@ -160,7 +160,7 @@ def test_what_is_large_is_not_read_again_at_each_reference(large: dict[str, Any]
     assert len(read_schema("json_schema", once).fields) == 1
 
 
-def test_definitions_are_not_counted_as_what_the_document_itself_says() -> None:
+def test_many_references_to_small_definitions_are_accepted() -> None:
     day = {**DATE, "description": "a" * 1000}
     content = {
         "$defs": {f"d{n}": day for n in range(500)},
@@ -170,13 +170,13 @@ def test_definitions_are_not_counted_as_what_the_document_itself_says() -> None:
     assert len(read_schema("json_schema", content).fields) == 150
 
 
-def test_options_that_stand_twice_are_compared_once() -> None:
+def test_duplicate_options_are_compared_once() -> None:
     options = [{"enum": [1, 2] * 5000}, *({"enum": [2, 1]} for _ in range(5000))]
     (field,) = read_schema("json_schema", {"properties": {"a": {"allOf": options}}}).fields
     assert [option["value"] for option in field["options"]] == ["1", "2"]
 
 
-def test_objects_within_objects_are_followed_to_a_depth() -> None:
+def test_nested_objects_have_a_maximum_depth() -> None:
     found = read_schema(
         "json_schema", _chain(60, lambda ref: {"properties": {"x": {"$ref": ref}, "y": {}}})
     )

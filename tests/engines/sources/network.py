@@ -51,7 +51,7 @@ class LoopbackNetwork:
     def watch(self) -> None:
         """Record all connections of Python's sockets until `unwatch` is called.
 
-        An audit hook would stay for the rest of the process, and be called for every `id`.
+        An audit hook would remain for the rest of the process, and run for every call of `id`.
         """
         for name in ("connect", "connect_ex"):
             self._patches.setattr(socket.socket, name, self._checked(getattr(socket.socket, name)))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from app.engines.sources import ObjectMissing, SourceError, SourceErrorKind, limits
-from app.engines.sources.folders import Item, list_tree, sort_items
+from app.engines.sources.folders import FolderItem, list_tree, sort_items
 
 Tree = dict[str, "Tree | None"]
 TREE: Tree = {
@@ -16,7 +16,7 @@ TREE: Tree = {
 }
 
 
-def read_folder(path: str) -> Iterable[Item]:
+def read_folder(path: str) -> Iterable[FolderItem]:
     folder = TREE
     for name in path.split("/") if path else []:
         below = folder[name]
@@ -24,12 +24,12 @@ def read_folder(path: str) -> Iterable[Item]:
         folder = below
     if path == "a/gone":
         raise ObjectMissing
-    return [Item(name, below is not None, "1", 3, 0.5) for name, below in folder.items()]
+    return [FolderItem(name, below is not None, "1", 3, 0.5) for name, below in folder.items()]
 
 
 @pytest.fixture(params=[2, 10_000], ids=["sorted on disk", "sorted in memory"])
 def _sort_items(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SORT_ITEMS", request.param)
+    monkeypatch.setattr(limits, "MAX_SORTED_ITEMS", request.param)
 
 
 PATHS = ["a/x/deep", "a/y", "a.txt", "b", "c/z"]
@@ -52,12 +52,12 @@ def test_a_listing_continues_after_a_path_that_is_gone() -> None:
 
 
 def test_entries_sorted_on_disk_keep_all_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SORT_ITEMS", 7)
-    items = [Item(f"{n * 37 % 100:02}é", False, f"v{n}", n, n / 4) for n in range(100)]
+    monkeypatch.setattr(limits, "MAX_SORTED_ITEMS", 7)
+    items = [FolderItem(f"{n * 37 % 100:02}é", False, f"v{n}", n, n / 4) for n in range(100)]
     assert list(sort_items([*items, *items])) == sorted(items)
 
 
 def test_folders_without_end_are_an_error() -> None:
     with pytest.raises(SourceError) as caught:
-        list(list_tree(lambda _: [Item("again", True)]))
+        list(list_tree(lambda _: [FolderItem("again", True)]))
     assert caught.value.kind is SourceErrorKind.PROTOCOL

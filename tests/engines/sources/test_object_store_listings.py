@@ -13,7 +13,7 @@ from requests import Response
 
 from app.engines.sources import SourceError, SourceErrorKind, azure, gcs
 from app.engines.sources.object_store import (
-    Listing,
+    ListingPage,
     ListingQuery,
     ObjectStoreSource,
     StoredObject,
@@ -21,7 +21,7 @@ from app.engines.sources.object_store import (
 from tests.engines.sources import azure_server, gcs_server
 from tests.engines.sources.reading import check_error, list_paths
 
-Page = Callable[[int], Listing]
+Page = Callable[[int], ListingPage]
 
 
 class FakeStore:
@@ -33,7 +33,7 @@ class FakeStore:
         self._build_page = build_page
         self.pages = 0
 
-    def list_page(self, query: ListingQuery, token: str | None) -> Listing:
+    def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
         del query
         self.pages += 1
         return self._build_page(int(token or 0))
@@ -58,9 +58,9 @@ def _build_object(name: str) -> StoredObject:
 @pytest.mark.parametrize("length", [1, 2, 7])
 @pytest.mark.parametrize("lead", [0, 5])
 def test_a_circle_of_pages_is_noticed(length: int, lead: int) -> None:
-    def build_page(number: int) -> Listing:
+    def build_page(number: int) -> ListingPage:
         following = number + 1 if number < lead + length - 1 else lead
-        return Listing([_build_object(f"{number}.txt")], [], str(following or length))
+        return ListingPage([_build_object(f"{number}.txt")], [], str(following or length))
 
     store = FakeStore(build_page)
     with pytest.raises(SourceError) as caught:
@@ -70,23 +70,23 @@ def test_a_circle_of_pages_is_noticed(length: int, lead: int) -> None:
 
 
 def test_pages_without_names_end() -> None:
-    store = FakeStore(lambda number: Listing([], [], str(number + 1)))
+    store = FakeStore(lambda number: ListingPage([], [], str(number + 1)))
     with pytest.raises(SourceError) as caught:
         ObjectStoreSource(store, "").browse("", 10)
     check_error(caught.value, SourceErrorKind.PROTOCOL)
 
 
 def test_some_pages_without_names_are_normal() -> None:
-    def build_page(number: int) -> Listing:
+    def build_page(number: int) -> ListingPage:
         objects = [] if number % 500 else [_build_object(f"{number}.txt")]
-        return Listing(objects, [], str(number + 1) if number < 5000 else None)
+        return ListingPage(objects, [], str(number + 1) if number < 5000 else None)
 
     assert len(list_paths(ObjectStoreSource(FakeStore(build_page), ""))) == 11
 
 
 def test_a_listing_is_read_page_by_page() -> None:
-    def build_page(number: int) -> Listing:
-        return Listing([_build_object(f"{number}.txt")], [], str(number + 1))
+    def build_page(number: int) -> ListingPage:
+        return ListingPage([_build_object(f"{number}.txt")], [], str(number + 1))
 
     store = FakeStore(build_page)
     assert len(list(islice(ObjectStoreSource(store, "").list_objects(), 100))) == 100
@@ -104,9 +104,9 @@ def test_a_listing_is_read_page_by_page() -> None:
 def test_an_unsorted_listing_continues_after_a_name(after: str, expected: list[str]) -> None:
     pages = [["in/b.txt", "in/c.txt"], ["in/a.txt"], ["in/d.txt"]]
 
-    def build_page(number: int) -> Listing:
+    def build_page(number: int) -> ListingPage:
         objects = [_build_object(name) for name in pages[number]]
-        return Listing(objects, [], str(number + 1) if number < 2 else None)
+        return ListingPage(objects, [], str(number + 1) if number < 2 else None)
 
     source = ObjectStoreSource(FakeStore(build_page), "in")
     assert list_paths(source, after) == expected
@@ -114,7 +114,7 @@ def test_an_unsorted_listing_continues_after_a_name(after: str, expected: list[s
 
 def test_names_that_are_too_long_or_elsewhere_are_left_out() -> None:
     names = ["in/a.txt", "in/" + "a" * 9000, "out/a.txt", "in/folder/", "in/"]
-    page = Listing([_build_object(name) for name in names], [], None)
+    page = ListingPage([_build_object(name) for name in names], [], None)
     source = ObjectStoreSource(FakeStore(lambda _: page), "in")
     assert list_paths(source) == ["a.txt"]
     assert [entry.path for entry in source.browse("", 10)] == ["a.txt"]

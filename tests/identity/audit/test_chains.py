@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from app.identity.audit import service
-from app.identity.audit.verifying import Report
+from app.identity.audit.verifying import VerificationReport
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
@@ -39,7 +39,7 @@ def _change(org: Org, *names: str) -> None:
             )
 
 
-def _verify(org: Org) -> Report:
+def _verify(org: Org) -> VerificationReport:
     with org.app.app_context():
         return service.verify(org.slug)
 

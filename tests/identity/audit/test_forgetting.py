@@ -9,7 +9,7 @@ from sqlalchemy import delete
 
 from app.identity.audit import service
 from app.identity.audit.models import NO_ORGANIZATION
-from app.identity.audit.verifying import ChainVerifier, Finding, Report
+from app.identity.audit.verifying import ChainVerifier, Finding, VerificationReport
 from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
@@ -29,7 +29,7 @@ def _seal(org: Org) -> None:
 
 
 def _findings(org: Org) -> list[Finding]:
-    report = Report()
+    report = VerificationReport()
     with org.app.app_context(), tenancy.across_organizations(reason="a test verifies a chain"):
         ChainVerifier(NO_ORGANIZATION, None, report).verify(lambda: None)
     return report.findings

@@ -23,7 +23,7 @@ SECONDS = 60.0
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count, as outside of tests."""
-    monkeypatch.setattr(ratelimit, "_store", ratelimit.Store())
+    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
 
 
 @pytest.mark.usefixtures("counted")

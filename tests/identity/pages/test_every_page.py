@@ -128,8 +128,8 @@ def test_every_language_has_all_phrases(app: Flask) -> None:
         return {key: {part.text for part in parts if part.value} for key, parts in phrases.items()}
 
     with app.app_context():
-        languages = rendering.PHRASES.languages
-        assert set(languages) == set(mailed_links.emails.templates.languages)
+        languages = rendering.PHRASES.phrases_by_language
+        assert set(languages) == set(mailed_links.emails.templates.templates_by_language)
         assert "de" in languages
         for language, phrases in languages.items():
             assert names(phrases) == names(languages["en"]), language
@@ -205,7 +205,7 @@ def test_other_methods_are_not_allowed(visitor: Visitor) -> None:
 
 @pytest.fixture
 def limits(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ratelimit, "_store", ratelimit.Store())
+    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
 
 
 @pytest.mark.usefixtures("limits")

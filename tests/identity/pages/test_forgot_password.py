@@ -96,7 +96,7 @@ def test_an_invalid_link_leads_to_this_page(person: Person, visitor: Visitor) ->
 
 @pytest.fixture
 def limits(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ratelimit, "_store", ratelimit.Store())
+    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
 
 
 @pytest.mark.usefixtures("limits")

@@ -16,7 +16,7 @@ CHART = CalibrationChart(title="Calibration", bins=[], error=None, threshold=Non
 
 @pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
-    """Return a thread that draws another chart."""
+    """Return a pool with one thread, which renders another chart."""
     with ThreadPoolExecutor(1) as pool:
         yield pool
 

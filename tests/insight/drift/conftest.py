@@ -1,4 +1,4 @@
-"""Fixtures for drift: a schema with labeled documents of two periods."""
+"""Fixtures for drift: a schema with labeled documents from two periods."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from uuid import UUID
 import orjson
 import pytest
 
-from app.engines.drift.model import Hypothesis, Limits
-from app.engines.drift.process import encode_hypothesis, parse_result, run
+from app.engines.drift.model import DriftLimits, Hypothesis
+from app.engines.drift.process import compare_hypotheses, encode_hypothesis, parse_result
 from app.insight.drift.service import detecting
 from app.kit import db
 from app.kit.ids import uuid7
@@ -21,12 +21,15 @@ from tests.factories.workspace import Workspace
 
 @pytest.fixture(autouse=True)
 def _compare_here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Compare in this process, except with `child_process`: each child imports scipy again."""
+    """Compare samples in this process, because a child process would have to import scipy.
+
+    Tests that use the fixture `child_process` compare samples in a child process.
+    """
     if "child_process" not in request.fixturenames:
 
-        def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits) -> list[Any]:
+        def find_drift(hypotheses: Iterable[Hypothesis], limits: DriftLimits) -> list[Any]:
             lines = map(encode_hypothesis, hypotheses)
-            return [parse_result(line) for line in run(lines, limits)]
+            return [parse_result(line) for line in compare_hypotheses(lines, limits)]
 
         monkeypatch.setattr(detecting, "find_drift", find_drift)
 
@@ -84,7 +87,7 @@ JOIN tag_sets t ON t.id = given.tag_set_id
 
 @dataclass
 class Labeling:
-    """A schema, functions that insert tag sets decided at any time, and its detections."""
+    """A schema, with methods that insert decided tag sets and run detections."""
 
     workspace: Workspace
     schema_id: UUID
@@ -106,8 +109,10 @@ class Labeling:
     ) -> list[UUID]:
         """Insert a decided tag set for each of `values`, from `start` to `end` days ago."""
         org, rows = self.workspace.org, []
-        for number, one in enumerate(values):
-            tags = [{"field": key, "value": value, "row": None} for key, value in one.items()]
+        for number, field_values in enumerate(values):
+            tags = [
+                {"field": key, "value": value, "row": None} for key, value in field_values.items()
+            ]
             at = self.ago(start - (start - end) * (number + 0.5) / len(values))
             rows.append(
                 {
@@ -132,15 +137,16 @@ class Labeling:
     def predict(
         self, tag_set_ids: Sequence[UUID], field: str, *, correct: float, confidence: float
     ) -> None:
-        """Record a model's predictions of a field, of which a share is correct, others corrected.
+        """Record a model's predictions for a field.
 
-        The confidences are spread around their mean.
+        The fraction `correct` of the predictions is correct; the others are corrected. The
+        confidences are spread around the mean `confidence`.
         """
-        hits = round(correct * len(tag_set_ids))
+        correct_count = round(correct * len(tag_set_ids))
         rows = [
             {
                 "tag_set_id": tag_set_id,
-                "outcome": "correct" if number < hits else "corrected",
+                "outcome": "correct" if number < correct_count else "corrected",
                 "confidence": round(1e6 * (confidence + (number % 11 - 5) * 0.008)),
             }
             for number, tag_set_id in enumerate(tag_set_ids)
@@ -155,7 +161,7 @@ class Labeling:
         return version_id
 
     def period(self, start: float, end: float) -> dict[str, str]:
-        """Return a period, given in days ago, in the form in which a client sends it."""
+        """Return a period as a client sends it. `start` and `end` are numbers of days ago."""
         return {"from": self.ago(start).isoformat(), "to": self.ago(end).isoformat()}
 
     def request(self, *, role: str = "reviewer", status: int = 202, **body: Any) -> dict[str, Any]:
@@ -185,7 +191,7 @@ class Labeling:
         return dict(answer.json.get("data") or answer.json["error"])
 
 
-def kinds(a: int, b: int, c: int = 0) -> list[dict[str, Any]]:
+def build_kind_values(a: int, b: int, c: int = 0) -> list[dict[str, Any]]:
     """Return values of the choice field in a fixed, mixed order."""
     values = [{"kind": "a"}] * a + [{"kind": "b"}] * b + [{"kind": "c"}] * c
     return [values[(n * 7919) % len(values)] for n in range(len(values))]

@@ -1,4 +1,4 @@
-"""Reports are acknowledged, confirmed, closed, and reported again."""
+"""Reports are acknowledged, confirmed and closed, and shifts are reported again."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from app.insight.drift.service import detecting
-from tests.insight.drift.conftest import Labeling, kinds
+from tests.insight.drift.conftest import Labeling, build_kind_values
 
 
-def _found(labeling: Labeling, start: float, end: float = 0.0) -> list[str]:
+def _detect_statuses(labeling: Labeling, start: float, end: float = 0.0) -> list[str]:
     """Run a detection with a current period; return the statuses of the reports it found."""
     reports = labeling.detect(current=labeling.period(start, end))
     return [report["status"] for report in reports]
@@ -17,23 +17,23 @@ def _found(labeling: Labeling, start: float, end: float = 0.0) -> list[str]:
 
 def test_an_acknowledged_shift_is_not_reported_again(labeling: Labeling) -> None:
     """The shift begins in the middle of the period of its report."""
-    labeling.add(70, 30, kinds(300, 100))
-    labeling.add(30, 0, kinds(100, 300))
+    labeling.add(70, 30, build_kind_values(300, 100))
+    labeling.add(30, 0, build_kind_values(100, 300))
     (report,) = labeling.detect(current=labeling.period(33, 26))
     acknowledged = labeling.acknowledge(report)
     assert acknowledged["status"] == "acknowledged"
     assert acknowledged["acknowledged_by"] == str(labeling.workspace.org.users["reviewer"])
     assert acknowledged["acknowledged_at"] is not None
     for start in (33, 32, 30, 28, 26, 20, 14, 7):
-        assert _found(labeling, start, start - 7) == []
+        assert _detect_statuses(labeling, start, start - 7) == []
     assert len(labeling.workspace.events("drift.detected")) == 1
     assert labeling.acknowledge(report) == acknowledged
 
 
 def test_another_shift_after_an_acknowledged_one_is_reported(labeling: Labeling) -> None:
-    labeling.add(70, 30, kinds(300, 100))
-    labeling.add(30, 10, kinds(100, 300))
-    labeling.add(10, 0, kinds(0, 20, 180))
+    labeling.add(70, 30, build_kind_values(300, 100))
+    labeling.add(30, 10, build_kind_values(100, 300))
+    labeling.add(10, 0, build_kind_values(0, 20, 180))
     (report,) = labeling.detect(current=labeling.period(30, 23))
     labeling.acknowledge(report)
     (second,) = labeling.detect(current=labeling.period(7, 0))
@@ -47,9 +47,9 @@ def test_a_shift_acknowledged_during_a_detection_is_not_reported_again(
     labeling: Labeling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The shift already has an older acknowledged report."""
-    labeling.add(70, 30, kinds(300, 100))
-    labeling.add(30, 10, kinds(100, 300))
-    labeling.add(10, 0, kinds(0, 20, 180))
+    labeling.add(70, 30, build_kind_values(300, 100))
+    labeling.add(30, 10, build_kind_values(100, 300))
+    labeling.add(10, 0, build_kind_values(0, 20, 180))
     (report,) = labeling.detect(current=labeling.period(30, 23))
     labeling.acknowledge(report)
     (second,) = labeling.detect(current=labeling.period(7, 0))
@@ -67,8 +67,8 @@ def test_a_shift_acknowledged_during_a_detection_is_not_reported_again(
 
 
 def test_an_acknowledged_shift_does_not_return_with_a_fixed_baseline(labeling: Labeling) -> None:
-    labeling.add(70, 30, kinds(300, 100))
-    labeling.add(30, 0, kinds(100, 300))
+    labeling.add(70, 30, build_kind_values(300, 100))
+    labeling.add(30, 0, build_kind_values(100, 300))
     fixed = {"baseline": labeling.period(70, 40), "fix_baseline": True}
     (report,) = labeling.detect(current=labeling.period(30, 23), **fixed)
     labeling.acknowledge(report)
@@ -77,8 +77,8 @@ def test_an_acknowledged_shift_does_not_return_with_a_fixed_baseline(labeling: L
 
 
 def test_the_baseline_is_before_an_open_report(labeling: Labeling) -> None:
-    labeling.add(70, 20, kinds(300, 100))
-    labeling.add(20, 0, kinds(100, 300))
+    labeling.add(70, 20, build_kind_values(300, 100))
+    labeling.add(20, 0, build_kind_values(100, 300))
     (report,) = labeling.detect(current=labeling.period(20, 13))
     (again,) = labeling.detect()
     assert again["id"] == report["id"]
@@ -87,9 +87,9 @@ def test_the_baseline_is_before_an_open_report(labeling: Labeling) -> None:
 
 
 def test_an_open_report_is_closed_when_the_shift_has_ended(labeling: Labeling) -> None:
-    labeling.add(70, 20, kinds(300, 100))
-    labeling.add(20, 10, kinds(50, 150))
-    labeling.add(10, 0, kinds(150, 50))
+    labeling.add(70, 20, build_kind_values(300, 100))
+    labeling.add(20, 10, build_kind_values(50, 150))
+    labeling.add(10, 0, build_kind_values(150, 50))
     (report,) = labeling.detect(current=labeling.period(20, 13))
     assert labeling.detect() == []
     (closed,) = labeling.reports()
@@ -101,10 +101,10 @@ def test_an_open_report_is_closed_when_the_shift_has_ended(labeling: Labeling) -
 
 
 def test_a_shift_that_returns_is_reported_again(labeling: Labeling) -> None:
-    labeling.add(70, 20, kinds(300, 100))
-    labeling.add(20, 15, kinds(50, 150))
-    labeling.add(15, 5, kinds(150, 50))
-    labeling.add(5, 0, kinds(50, 150))
+    labeling.add(70, 20, build_kind_values(300, 100))
+    labeling.add(20, 15, build_kind_values(50, 150))
+    labeling.add(15, 5, build_kind_values(150, 50))
+    labeling.add(5, 0, build_kind_values(50, 150))
     (report,) = labeling.detect(current=labeling.period(20, 15))
     assert labeling.detect(current=labeling.period(12, 6)) == []
     (second,) = labeling.detect(current=labeling.period(5, 0), baseline=labeling.period(70, 20))
@@ -113,8 +113,8 @@ def test_a_shift_that_returns_is_reported_again(labeling: Labeling) -> None:
 
 
 def test_the_list_is_filtered(labeling: Labeling) -> None:
-    labeling.add(35, 7, [{**one, "note": "short"} for one in kinds(200, 100)])
-    labeling.add(7, 0, [{**one, "note": "much longer"} for one in kinds(50, 100)])
+    labeling.add(35, 7, [{**one, "note": "short"} for one in build_kind_values(200, 100)])
+    labeling.add(7, 0, [{**one, "note": "much longer"} for one in build_kind_values(50, 100)])
     one, _ = labeling.detect()
     labeling.acknowledge(one)
     other = labeling.workspace.schema()

@@ -8,17 +8,17 @@ import pytest
 from tests.factories import Org, run_jobs_of
 from tests.factories.emails import list_emails_to
 from tests.factories.teams import add_members, make_team
-from tests.insight.drift.conftest import Labeling, kinds
+from tests.insight.drift.conftest import Labeling, build_kind_values
 
 
-def _shift(labeling: Labeling) -> None:
-    labeling.add(35, 7, kinds(200, 100))
-    labeling.add(7, 0, kinds(50, 100))
+def _add_shifted_values(labeling: Labeling) -> None:
+    labeling.add(35, 7, build_kind_values(200, 100))
+    labeling.add(7, 0, build_kind_values(50, 100))
 
 
 @pytest.mark.usefixtures("child_process")
 def test_a_shift_of_values_is_reported(labeling: Labeling) -> None:
-    _shift(labeling)
+    _add_shifted_values(labeling)
     (report,) = labeling.detect()
     assert (report["subject"], report["field"], report["metric"]) == ("labeling", "kind", "values")
     assert (report["test"], report["category"], report["status"]) == ("chi_square", "a", "open")
@@ -34,7 +34,7 @@ def test_a_shift_of_values_is_reported(labeling: Labeling) -> None:
 
 
 def test_each_event_fires_once(labeling: Labeling) -> None:
-    _shift(labeling)
+    _add_shifted_values(labeling)
     (report,) = labeling.detect()
     (again,) = labeling.detect()
     assert again["id"] == report["id"]
@@ -53,8 +53,8 @@ def test_each_event_fires_once(labeling: Labeling) -> None:
 
 
 def test_administrators_are_notified_once_per_detection(labeling: Labeling, work: Any) -> None:
-    labeling.add(35, 7, [{**one, "note": "short"} for one in kinds(200, 100)])
-    labeling.add(7, 0, [{**one, "note": "much longer"} for one in kinds(50, 100)])
+    labeling.add(35, 7, [{**values, "note": "short"} for values in build_kind_values(200, 100)])
+    labeling.add(7, 0, [{**values, "note": "much longer"} for values in build_kind_values(50, 100)])
     labeling.request()
     work()
     org = labeling.workspace.org
@@ -71,41 +71,41 @@ def test_administrators_are_notified_once_per_detection(labeling: Labeling, work
 
 
 def test_without_a_shift_nothing_is_reported(labeling: Labeling) -> None:
-    labeling.add(35, 7, kinds(200, 100))
-    labeling.add(7, 0, kinds(100, 50))
+    labeling.add(35, 7, build_kind_values(200, 100))
+    labeling.add(7, 0, build_kind_values(100, 50))
     assert labeling.detect() == []
     assert labeling.workspace.events("drift.detected") == []
 
 
 def test_small_samples_are_not_reported(labeling: Labeling) -> None:
-    labeling.add(35, 7, kinds(200, 0))
-    labeling.add(7, 0, kinds(0, 29))
+    labeling.add(35, 7, build_kind_values(200, 0))
+    labeling.add(7, 0, build_kind_values(0, 29))
     assert labeling.detect() == []
     (row,) = labeling.workspace.sql("SELECT status, compared, not_enough FROM drift_detections")
     assert (row.status, row.compared) == ("completed", 0)
     assert row.not_enough > 0
 
 
-def _day(labeling: Labeling, ago: float) -> date:
+def _get_day(labeling: Labeling, ago: float) -> date:
     return labeling.ago(ago).date()
 
 
 def test_every_metric_of_the_labeling(labeling: Labeling) -> None:
-    """Amounts, ages of dates, lengths, missing values and decisions shift at the same time."""
+    """Amounts, ages of dates, lengths, missing values and review decisions all shift."""
     before, after = [], []
     for n in range(200):
-        day = _day(labeling, 35 - n * 0.14) - timedelta(days=n % 10)
+        day = _get_day(labeling, 35 - n * 0.14) - timedelta(days=n % 10)
         total = {"amount": str(100 + n % 50), "currency": "EUR"}
         before.append({"total": total, "day": str(day), "note": "x" * (10 + n % 9), "kind": "a"})
     for n in range(100):
-        day = _day(labeling, 7 - n * 0.07) - timedelta(days=20 + n % 10)
+        day = _get_day(labeling, 7 - n * 0.07) - timedelta(days=20 + n % 10)
         total = {"amount": str(130 + n % 50), "currency": "EUR"}
         tags = {"total": total, "day": str(day), "note": "x" * (15 + n % 9)}
         after.append({**tags, "kind": "a"} if n % 2 else {**tags, "lines.item": "Rope"})
     labeling.add(35, 7, before)
     labeling.add(7, 0, after, kinds=("accept", "correction", "accept", "accept", "reject"))
-    found = {(r["field"], r["metric"]): r for r in labeling.detect()}
-    assert set(found) == {
+    report_by_metric = {(report["field"], report["metric"]): report for report in labeling.detect()}
+    assert set(report_by_metric) == {
         ("total", "values"),
         ("day", "values"),
         ("note", "length"),
@@ -114,17 +114,17 @@ def test_every_metric_of_the_labeling(labeling: Labeling) -> None:
         (None, "acceptance_rate"),
         (None, "correction_rate"),
     }
-    ages = found["day", "values"]
+    ages = report_by_metric["day", "values"]
     assert ages["baseline"]["value"] < 12 < ages["current"]["value"]
-    assert found["note", "length"]["baseline"]["value"] == 14
-    assert found[None, "acceptance_rate"]["current"]["value"] == 0.8
-    assert found["kind", "empty_rate"]["baseline"]["value"] == 0
+    assert report_by_metric["note", "length"]["baseline"]["value"] == 14
+    assert report_by_metric[None, "acceptance_rate"]["current"]["value"] == 0.8
+    assert report_by_metric["kind", "empty_rate"]["baseline"]["value"] == 0
 
 
 def test_dates_that_follow_the_calendar_are_no_shift(labeling: Labeling) -> None:
     def add(start: int, end: int, n: int) -> None:
         ages = (start - (start - end) * (i + 0.5) / n for i in range(n))
-        days = [_day(labeling, age) - timedelta(days=i % 10) for i, age in enumerate(ages)]
+        days = [_get_day(labeling, age) - timedelta(days=i % 10) for i, age in enumerate(ages)]
         labeling.add(start, end, [{"day": str(day)} for day in days])
 
     add(35, 7, 200)
@@ -134,11 +134,15 @@ def test_dates_that_follow_the_calendar_are_no_shift(labeling: Labeling) -> None
 
 def test_one_labeler_differs_from_their_peers(labeling: Labeling) -> None:
     org = labeling.workspace.org
-    labeling.add(7, 0, kinds(60, 60), by=("labeler", "admin"))
-    labeling.add(7, 0, kinds(5, 55), by=("reviewer",))
-    found = labeling.detect()
-    mine = {r["labeler_id"]: r for r in found if r["metric"] == "values"}
-    report = mine[str(org.users["reviewer"])]
+    labeling.add(7, 0, build_kind_values(60, 60), by=("labeler", "admin"))
+    labeling.add(7, 0, build_kind_values(5, 55), by=("reviewer",))
+    reports = labeling.detect()
+    report_by_labeler = {
+        labeler_report["labeler_id"]: labeler_report
+        for labeler_report in reports
+        if labeler_report["metric"] == "values"
+    }
+    report = report_by_labeler[str(org.users["reviewer"])]
     assert (report["field"], report["baseline"]["n"], report["current"]["n"]) == ("kind", 120, 60)
     assert report["baseline"]["from"] == report["current"]["from"]
     assert (report["category"], report["current"]["value"]) == ("a", pytest.approx(5 / 60))
@@ -146,31 +150,33 @@ def test_one_labeler_differs_from_their_peers(labeling: Labeling) -> None:
 
 def test_reports_about_labelers_are_shown_to_them_and_to_reviewers(labeling: Labeling) -> None:
     org = labeling.workspace.org
-    labeling.add(7, 0, kinds(60, 60), by=("admin",))
-    labeling.add(7, 0, kinds(5, 55), by=("labeler",))
-    about = {r["labeler_id"] for r in labeling.detect()}
-    assert about == {str(org.users["labeler"]), str(org.users["admin"])}
-    assert {r["labeler_id"] for r in labeling.reports(role="labeler")} == {
+    labeling.add(7, 0, build_kind_values(60, 60), by=("admin",))
+    labeling.add(7, 0, build_kind_values(5, 55), by=("labeler",))
+    labeler_ids = {report["labeler_id"] for report in labeling.detect()}
+    assert labeler_ids == {str(org.users["labeler"]), str(org.users["admin"])}
+    assert {report["labeler_id"] for report in labeling.reports(role="labeler")} == {
         str(org.users["labeler"])
     }
     assert labeling.reports(role="viewer") == []
-    other = next(r for r in labeling.reports() if r["labeler_id"] == str(org.users["admin"]))
+    other = next(
+        report for report in labeling.reports() if report["labeler_id"] == str(org.users["admin"])
+    )
     for role, status in (("labeler", 404), ("viewer", 404), ("reviewer", 200)):
         assert org.api(role).get(f"/quality/drift/{other['id']}").status_code == status
 
 
 def test_reviewers_in_a_team_see_reports_about_its_members(labeling: Labeling) -> None:
     org = labeling.workspace.org
-    labeling.add(7, 0, kinds(60, 60), by=("admin",))
-    labeling.add(7, 0, kinds(5, 55), by=("labeler",))
-    found = {report["labeler_id"]: report for report in labeling.detect()}
-    other = found[str(org.users["admin"])]
+    labeling.add(7, 0, build_kind_values(60, 60), by=("admin",))
+    labeling.add(7, 0, build_kind_values(5, 55), by=("labeler",))
+    report_by_labeler = {report["labeler_id"]: report for report in labeling.detect()}
+    other = report_by_labeler[str(org.users["admin"])]
     add_members(org, make_team(org, lead_id=str(org.users["reviewer"])), "labeler")
     assert [r["labeler_id"] for r in labeling.reports()] == [str(org.users["labeler"])]
     assert org.api("reviewer").get(f"/quality/drift/{other['id']}").status_code == 404
     labeling.acknowledge(other, status=404)
     assert len(labeling.reports(role="admin")) == 2
-    # An API key stands for no person, whoever created it.
+    # An API key does not represent the person who created it.
     for role, count in (("labeler", 0), ("reviewer", 2)):
         key = org.key(role, maker="admin")
         assert len(key.get("/quality/drift").json["data"]) == count
@@ -180,7 +186,7 @@ def test_reviewers_in_a_team_see_reports_about_its_members(labeling: Labeling) -
 
 def test_versions_with_another_type_are_left_out(labeling: Labeling) -> None:
     old = labeling.version_id
-    labeling.add(35, 7, kinds(100, 100))
+    labeling.add(35, 7, build_kind_values(100, 100))
     labeling.workspace.sql(
         "INSERT INTO schema_versions (organization_id, id, schema_id, number, fields,"
         " review_policy, published_at, changes, breaking, created_at, updated_at)"
@@ -203,27 +209,27 @@ def test_versions_with_another_type_are_left_out(labeling: Labeling) -> None:
 
 
 def test_a_model_that_gets_worse_is_reported(labeling: Labeling) -> None:
-    before = labeling.add(35, 7, kinds(100, 100))
-    after = labeling.add(7, 0, kinds(50, 50))
+    before = labeling.add(35, 7, build_kind_values(100, 100))
+    after = labeling.add(7, 0, build_kind_values(50, 50))
     labeling.predict(before, "kind", correct=0.97, confidence=0.95)
     labeling.predict(after, "kind", correct=0.8, confidence=0.7)
-    found = {report["metric"]: report for report in labeling.detect()}
-    assert set(found) == {"accuracy", "confidence", "correction_rate"}
-    accuracy = found["accuracy"]
+    report_by_metric = {report["metric"]: report for report in labeling.detect()}
+    assert set(report_by_metric) == {"accuracy", "confidence", "correction_rate"}
+    accuracy = report_by_metric["accuracy"]
     assert (accuracy["subject"], accuracy["field"]) == ("model", "kind")
     assert (accuracy["baseline"]["value"], accuracy["current"]["value"]) == (0.97, 0.8)
     assert (accuracy["baseline"]["n"], accuracy["current"]["n"]) == (200, 100)
-    assert found["correction_rate"]["current"]["value"] == pytest.approx(0.2)
-    assert found["confidence"]["test"] == "kolmogorov_smirnov"
-    assert found["confidence"]["current"]["value"] < 0.8
+    assert report_by_metric["correction_rate"]["current"]["value"] == pytest.approx(0.2)
+    assert report_by_metric["confidence"]["test"] == "kolmogorov_smirnov"
+    assert report_by_metric["confidence"]["current"]["value"] < 0.8
     payloads = labeling.workspace.events("drift.detected")
-    assert {(one["subject"], one["field"]) for one in payloads} == {("model", "kind")}
+    assert {(payload["subject"], payload["field"]) for payload in payloads} == {("model", "kind")}
 
 
 def test_the_work_of_another_organization_does_not_count(
     labeling: Labeling, other_org: Org
 ) -> None:
-    _shift(labeling)
+    _add_shifted_values(labeling)
     (report,) = labeling.detect()
     api = other_org.api("owner")
     assert api.get("/quality/drift").json["data"] == []

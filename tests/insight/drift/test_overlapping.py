@@ -10,7 +10,7 @@ import pytest
 from app.insight.drift.queries import samples
 from app.insight.drift.service import detecting, reporting
 from app.kit.ids import uuid7
-from tests.insight.drift.conftest import Labeling, kinds
+from tests.insight.drift.conftest import Labeling, build_kind_values
 
 _COPY = """
 INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id,
@@ -33,8 +33,8 @@ def _copy(
     kind: str | None = None,
     source: str = "human",
 ) -> list[UUID]:
-    """Insert another accepted tag set of each document, a second later."""
-    rows = [{"id": uuid7(), "of": one} for one in tag_set_ids]
+    """Copy tag sets: insert another accepted tag set on each document, one second later."""
+    rows = [{"id": uuid7(), "of": tag_set_id} for tag_set_id in tag_set_ids]
     tags = None if kind is None else [{"field": "kind", "value": kind, "row": None}]
     labeling.workspace.sql(
         _COPY,
@@ -46,45 +46,47 @@ def _copy(
     return [UUID(str(row["id"])) for row in rows]
 
 
-def _add_three_times(
+def _add_with_two_copies(
     labeling: Labeling, start: float, end: float, values: list[dict[str, Any]]
 ) -> list[list[UUID]]:
     first = labeling.add(start, end, values)
     return [first, *(_copy(labeling, first, by) for by in ("reviewer", "admin"))]
 
 
-def _count(report: dict[str, Any]) -> tuple[int, int]:
+def _get_sample_sizes(report: dict[str, Any]) -> tuple[int, int]:
     return report["baseline"]["n"], report["current"]["n"]
 
 
 def test_a_document_is_one_observation(labeling: Labeling, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(samples, "BATCH", 7)
-    before = _add_three_times(labeling, 35, 7, kinds(80, 10))
-    after = _add_three_times(labeling, 7, 0, kinds(5, 40))
+    before = _add_with_two_copies(labeling, 35, 7, build_kind_values(80, 10))
+    after = _add_with_two_copies(labeling, 7, 0, build_kind_values(5, 40))
     for tag_set_ids in before:
         labeling.predict(tag_set_ids, "kind", correct=0.98, confidence=0.95)
     for tag_set_ids in after:
         labeling.predict(tag_set_ids, "kind", correct=0.6, confidence=0.6)
-    found = {(one["subject"], one["metric"]): one for one in labeling.detect()}
-    assert found.keys() == {
+    report_by_metric = {
+        (report["subject"], report["metric"]): report for report in labeling.detect()
+    }
+    assert report_by_metric.keys() == {
         ("labeling", "values"),
         ("model", "accuracy"),
         ("model", "confidence"),
         ("model", "correction_rate"),
     }
-    assert {_count(one) for one in found.values()} == {(90, 45)}
+    assert {_get_sample_sizes(report) for report in report_by_metric.values()} == {(90, 45)}
 
 
 def test_repeated_observations_are_no_evidence(labeling: Labeling) -> None:
-    """A difference that is significant only if each document counts three times."""
-    _add_three_times(labeling, 35, 7, kinds(60, 30))
-    _add_three_times(labeling, 7, 0, kinds(20, 25))
+    """The difference would be significant only if each document counted three times."""
+    _add_with_two_copies(labeling, 35, 7, build_kind_values(60, 30))
+    _add_with_two_copies(labeling, 7, 0, build_kind_values(20, 25))
     assert labeling.detect() == []
 
 
 def test_a_merge_represents_its_document(labeling: Labeling) -> None:
-    labeling.add(35, 7, kinds(80, 10))
-    merges = labeling.add(7, 0, kinds(0, 45), by=("labeler",))
+    labeling.add(35, 7, build_kind_values(80, 10))
+    merges = labeling.add(7, 0, build_kind_values(0, 45), by=("labeler",))
     labeling.workspace.sql(
         "UPDATE tag_sets SET source = 'merge', labeler_id = NULL"
         " WHERE id IN (SELECT id FROM jsonb_to_recordset(CAST(:ids AS jsonb)) AS one (id uuid))",
@@ -93,20 +95,22 @@ def test_a_merge_represents_its_document(labeling: Labeling) -> None:
     _copy(labeling, merges, "labeler", kind="a")
     _copy(labeling, merges, "reviewer", kind="a")
     (report,) = [one for one in labeling.detect() if one["labeler_id"] is None]
-    assert (_count(report), report["category"]) == ((90, 45), "a")
+    assert (_get_sample_sizes(report), report["category"]) == ((90, 45), "a")
     assert report["current"]["value"] == 0
 
 
 def test_peers_have_one_tag_set_of_each_document(labeling: Labeling) -> None:
     org = labeling.workspace.org
-    first = labeling.add(7, 0, kinds(45, 0), by=("admin",))
+    first = labeling.add(7, 0, build_kind_values(45, 0), by=("admin",))
     _copy(labeling, first, "reviewer")
     _copy(labeling, first, "labeler", kind="b")
-    # The newest tag set of this labeler, who has two of each document.
+    # This labeler has two tag sets on each document; the newest one counts.
     _copy(labeling, _copy(labeling, first, "labeler"), "labeler", kind="b")
-    found = {one["labeler_id"]: one for one in labeling.detect()}
-    report = found[str(org.users["labeler"])]
-    assert _count(report) == (45, 45)
+    report_by_labeler = {
+        labeler_report["labeler_id"]: labeler_report for labeler_report in labeling.detect()
+    }
+    report = report_by_labeler[str(org.users["labeler"])]
+    assert _get_sample_sizes(report) == (45, 45)
     assert (report["current"]["value"], report["baseline"]["value"]) in ((0, 1), (1, 0))
 
 
@@ -116,13 +120,15 @@ def test_reports_warn_about_omitted_data(
     for module in (detecting, reporting):
         monkeypatch.setattr(module, "MAX_DOCUMENTS", 60)
         monkeypatch.setattr(module, "MAX_DECISIONS", 70)
-    labeling.add(35, 7, kinds(80, 10))
-    labeling.add(7, 0, kinds(5, 40), kinds=("accept", "reject"))
-    labeling.add(7, 0, kinds(0, 45))
-    found = {one["metric"]: one for one in labeling.detect()}
-    assert _count(found["values"]) == (60, 60)
-    assert found["values"]["warnings"] == ["Only the newest 60 documents of a period are compared."]
-    assert _count(found["acceptance_rate"]) == (70, 70)
-    assert found["acceptance_rate"]["warnings"] == [
+    labeling.add(35, 7, build_kind_values(80, 10))
+    labeling.add(7, 0, build_kind_values(5, 40), kinds=("accept", "reject"))
+    labeling.add(7, 0, build_kind_values(0, 45))
+    report_by_metric = {report["metric"]: report for report in labeling.detect()}
+    assert _get_sample_sizes(report_by_metric["values"]) == (60, 60)
+    assert report_by_metric["values"]["warnings"] == [
+        "Only the newest 60 documents of a period are compared."
+    ]
+    assert _get_sample_sizes(report_by_metric["acceptance_rate"]) == (70, 70)
+    assert report_by_metric["acceptance_rate"]["warnings"] == [
         "Only the newest 70 review decisions of a period are compared."
     ]

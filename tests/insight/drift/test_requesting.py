@@ -12,25 +12,25 @@ from app.kit import db, tenancy
 from app.kit.jobs import runs
 from tests.factories import Org, claim_jobs_of, make_job, run_jobs_of
 from tests.factories.workspace import Workspace
-from tests.insight.drift.conftest import Labeling, kinds
+from tests.insight.drift.conftest import Labeling, build_kind_values
 
 
-def _list(labeling: Labeling, detection: dict[str, Any]) -> Any:
+def _list_reports(labeling: Labeling, detection: dict[str, Any]) -> Any:
     api = labeling.workspace.org.api("viewer")
     return api.get(f"/quality/drift?detection_id={detection['id']}")
 
 
 def test_a_request_leads_to_its_result(labeling: Labeling) -> None:
-    labeling.add(35, 7, kinds(200, 100))
-    labeling.add(7, 0, kinds(50, 100))
+    labeling.add(35, 7, build_kind_values(200, 100))
+    labeling.add(7, 0, build_kind_values(50, 100))
     detection = labeling.request()
     assert (detection["schema_id"], detection["status"]) == (str(labeling.schema_id), "queued")
     assert detection["baseline"]["to"] == detection["current"]["from"]
-    answer = _list(labeling, detection)
+    answer = _list_reports(labeling, detection)
     assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
     assert answer.json["error"]["details"]["status"] == "queued"
     run_jobs_of(labeling.workspace.org, "drift")
-    answer = _list(labeling, detection)
+    answer = _list_reports(labeling, detection)
     assert (answer.status_code, answer.json["meta"]["total"]) == (200, 1)
     assert answer.json["data"][0]["detection_id"] == detection["id"]
 
@@ -73,8 +73,8 @@ def test_an_incomplete_period_is_refused(labeling: Labeling) -> None:
 
 
 def test_a_fixed_baseline_is_used_until_it_is_deleted(labeling: Labeling) -> None:
-    labeling.add(70, 40, kinds(200, 100))
-    labeling.add(40, 0, kinds(100, 200))
+    labeling.add(70, 40, build_kind_values(200, 100))
+    labeling.add(40, 0, build_kind_values(100, 200))
     fixed = labeling.request(baseline=labeling.period(70, 40), fix_baseline=True)
     run_jobs_of(labeling.workspace.org, "drift")
     later = labeling.request()
@@ -107,15 +107,15 @@ def test_a_schema_has_one_detection_at_a_time(labeling: Labeling) -> None:
 
 
 def test_an_unknown_schema(labeling: Labeling, other_org: Org) -> None:
-    theirs = Workspace(other_org).schema()
-    for schema_id in (theirs, labeling.workspace.org.id):
+    foreign_schema_id = Workspace(other_org).schema()
+    for schema_id in (foreign_schema_id, labeling.workspace.org.id):
         answer = labeling.workspace.org.api("reviewer").post(
             "/quality/drift/detect", {"schema_id": str(schema_id)}
         )
         assert (answer.status_code, answer.json["error"]["code"]) == (404, "not_found")
 
 
-def _due(org: Org) -> list[Any]:
+def _run_daily_job(org: Org) -> list[Any]:
     everything = tenancy.across_organizations(reason="as the job does")
     with org.app.app_context(), everything, db.transaction():
         start_daily(make_job(None, {}))
@@ -126,20 +126,20 @@ def _due(org: Org) -> list[Any]:
 
 def test_schemas_with_new_work_are_checked_daily(labeling: Labeling) -> None:
     labeling.workspace.schema()
-    labeling.add(36, 9, kinds(200, 100))
-    labeling.add(8, 1, kinds(50, 100))
-    (row,) = _due(labeling.workspace.org)
+    labeling.add(36, 9, build_kind_values(200, 100))
+    labeling.add(8, 1, build_kind_values(50, 100))
+    (row,) = _run_daily_job(labeling.workspace.org)
     assert (row.schema_id, row.status) == (labeling.schema_id, "completed")
     assert [report["metric"] for report in labeling.reports()] == ["values"]
-    # Once a day, however often the schedule runs.
-    assert _due(labeling.workspace.org) == [row]
+    # There is one detection per day, regardless of how often the job runs.
+    assert _run_daily_job(labeling.workspace.org) == [row]
 
 
 def test_a_detection_that_is_interrupted_starts_again(
     labeling: Labeling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    labeling.add(35, 7, kinds(200, 100))
-    labeling.add(7, 0, kinds(50, 100))
+    labeling.add(35, 7, build_kind_values(200, 100))
+    labeling.add(7, 0, build_kind_values(50, 100))
     detection = labeling.request()
     org = labeling.workspace.org
     compare = detecting.find_drift
@@ -156,7 +156,7 @@ def test_a_detection_that_is_interrupted_starts_again(
 
     monkeypatch.setattr(detecting, "find_drift", lose_lease)
     run_jobs_of(org, "drift")
-    assert len(_list(labeling, detection).json["data"]) == 1
+    assert len(_list_reports(labeling, detection).json["data"]) == 1
     assert len(labeling.workspace.events("drift.detected")) == 1
     assert len(labeling.workspace.events("drift.found")) == 1
 
@@ -166,6 +166,6 @@ def test_a_failed_detection_allows_another_one(labeling: Labeling) -> None:
     org = labeling.workspace.org
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         detecting.fail(UUID(detection["id"]))
-    answer = _list(labeling, detection)
+    answer = _list_reports(labeling, detection)
     assert (answer.status_code, answer.json["error"]["details"]) == (409, {"status": "failed"})
     labeling.request()

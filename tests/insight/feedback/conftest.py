@@ -6,5 +6,5 @@ from tests.factories.feedback import Assisted
 
 @pytest.fixture
 def assisted(org: Org) -> Assisted:
-    """Return the predictions of the test's organization."""
+    """Return a workspace for predictions in the test's organization."""
     return Assisted(org)

@@ -1,4 +1,4 @@
-"""Cascading deletions find rows of feedback by an index."""
+"""Cascading deletions find feedback rows through an index."""
 
 from tests.factories import Org
 from tests.factories.workspace import Workspace

@@ -9,7 +9,9 @@ from app.kit.ids import uuid7
 from tests.factories.feedback import Assisted, count_outcomes
 
 
-def _report(assisted: Assisted, artifacts: list[UUID], model: str, hits: int, day: str) -> None:
+def _report_predictions(
+    assisted: Assisted, artifacts: list[UUID], model: str, hits: int, day: str
+) -> None:
     """Report one prediction for each document, of which the first `hits` are correct."""
     items = [
         {
@@ -33,21 +35,21 @@ def schema(assisted: Assisted) -> UUID:
     return assisted.workspace.schema()
 
 
-def _list(assisted: Assisted, query: str = "") -> list[dict[str, Any]]:
+def _list_models(assisted: Assisted, query: str = "") -> list[dict[str, Any]]:
     return list(assisted.read(f"/feedback/models{query}"))
 
 
 def test_each_model_is_compared_with_the_previous_model(assisted: Assisted, schema: UUID) -> None:
     artifacts = [assisted.workspace.artifact(schema) for _ in range(30)]
-    _report(assisted, artifacts, "m-1", 10, "2026-03-05")
-    _report(assisted, artifacts, "m-2", 28, "2026-04-05")
-    _report(assisted, artifacts[:20], "m-3", 18, "2026-05-05")
-    models = _list(assisted)
-    assert [one["model"] for one in models] == ["m-3", "m-2", "m-1"]
-    assert [one["last_date"] for one in models] == ["2026-05-05", "2026-04-05", "2026-03-05"]
+    _report_predictions(assisted, artifacts, "m-1", 10, "2026-03-05")
+    _report_predictions(assisted, artifacts, "m-2", 28, "2026-04-05")
+    _report_predictions(assisted, artifacts[:20], "m-3", 18, "2026-05-05")
+    models = _list_models(assisted)
+    assert [model["model"] for model in models] == ["m-3", "m-2", "m-1"]
+    assert [model["last_date"] for model in models] == ["2026-05-05", "2026-04-05", "2026-03-05"]
     assert count_outcomes(models[1]) == (28, 2, 0, 0)
     assert [point["date"] for point in models[1]["trend"]] == ["2026-04-01"]
-    third, second, first = (one["comparison"] for one in models)
+    third, second, first = (model["comparison"] for model in models)
     assert first is None
     assert (second["model"], second["documents"]) == ("m-1", 30)
     assert second["difference"] == pytest.approx(18 / 30)
@@ -57,14 +59,16 @@ def test_each_model_is_compared_with_the_previous_model(assisted: Assisted, sche
     assert (third["model"], third["documents"]) == ("m-2", 20)
     assert third["other_f1"] == pytest.approx(1.0)
     assert third["verdict"] == "No difference shown on 20 documents."
-    compared = _list(assisted, "?compare_with=m-1")
-    assert [(one["comparison"] or {}).get("model") for one in compared] == ["m-1", "m-1", None]
+    compared = _list_models(assisted, "?compare_with=m-1")
+    assert [(model["comparison"] or {}).get("model") for model in compared] == ["m-1", "m-1", None]
 
 
 def test_models_without_common_documents_are_not_compared(assisted: Assisted, schema: UUID) -> None:
     for number in (1, 2):
-        _report(assisted, [assisted.workspace.artifact(schema)], f"m-{number}", 1, "2026-03-05")
-    newest = _list(assisted)[0]
+        _report_predictions(
+            assisted, [assisted.workspace.artifact(schema)], f"m-{number}", 1, "2026-03-05"
+        )
+    newest = _list_models(assisted)[0]
     assert newest["comparison"]["documents"] == 0
     assert newest["comparison"]["difference"] is None
     verdict = "Not compared: no document has feedback on both models."
@@ -74,45 +78,47 @@ def test_models_without_common_documents_are_not_compared(assisted: Assisted, sc
 def test_a_page_continues_where_the_last_one_ended(assisted: Assisted, schema: UUID) -> None:
     artifact = assisted.workspace.artifact(schema)
     for number in range(5):
-        _report(assisted, [artifact], f"m-{number}", 1, f"2026-03-0{number // 2 + 1}")
-    api, seen, cursor = assisted.org.api("viewer"), [], ""
+        _report_predictions(assisted, [artifact], f"m-{number}", 1, f"2026-03-0{number // 2 + 1}")
+    api, model_names, cursor = assisted.org.api("viewer"), [], ""
     while True:
         answer = api.get(f"/feedback/models?page_size=2{cursor}")
         assert answer.status_code == 200, answer.json
-        seen += [one["model"] for one in answer.json["data"]]
+        model_names += [model["model"] for model in answer.json["data"]]
         assert answer.json["meta"]["total"] == 5
         if answer.json["meta"]["next_cursor"] is None:
             break
         cursor = f"&cursor={answer.json['meta']['next_cursor']}"
-    assert sorted(seen) == [f"m-{number}" for number in range(5)]
-    assert seen == [one["model"] for one in _list(assisted)]
+    assert sorted(model_names) == [f"m-{number}" for number in range(5)]
+    assert model_names == [model["model"] for model in _list_models(assisted)]
     back = api.get(f"/feedback/models?page_size=2&cursor={answer.json['meta']['prev_cursor']}")
-    assert [one["model"] for one in back.json["data"]] == seen[2:4]
-    upward = [one["model"] for one in _list(assisted, "?sort=last_date")]
-    assert upward == seen[::-1]
+    assert [model["model"] for model in back.json["data"]] == model_names[2:4]
+    ascending_names = [model["model"] for model in _list_models(assisted, "?sort=last_date")]
+    assert ascending_names == model_names[::-1]
 
 
 def test_a_page_has_at_most_ten_models(assisted: Assisted, schema: UUID) -> None:
     artifact = assisted.workspace.artifact(schema)
     for number in range(12):
-        _report(assisted, [artifact], f"m-{number}", 1, "2026-03-05")
+        _report_predictions(assisted, [artifact], f"m-{number}", 1, "2026-03-05")
     api = assisted.org.api("viewer")
     answer = api.get("/feedback/models?page_size=1000").json
     assert (len(answer["data"]), answer["meta"]["page_size"]) == (10, 10)
     assert answer["meta"]["total"] == 12
     rest = api.get(f"/feedback/models?page_size=1000&cursor={answer['meta']['next_cursor']}").json
     assert len(rest["data"]) == 2
-    assert [one["comparison"] for one in rest["data"]][-1] is None
+    assert [model["comparison"] for model in rest["data"]][-1] is None
 
 
 def test_models_of_different_schemas_are_not_compared(assisted: Assisted, schema: UUID) -> None:
     other = assisted.workspace.schema()
     for each in (schema, other):
-        _report(assisted, [assisted.workspace.artifact(each)], "m-1", 1, "2026-03-05")
-    models = _list(assisted)
-    assert {one["schema_id"] for one in models} == {str(schema), str(other)}
-    assert [one["comparison"] for one in models] == [None, None]
-    assert [one["schema_id"] for one in _list(assisted, f"?schema_id={schema}")] == [str(schema)]
+        _report_predictions(assisted, [assisted.workspace.artifact(each)], "m-1", 1, "2026-03-05")
+    models = _list_models(assisted)
+    assert {model["schema_id"] for model in models} == {str(schema), str(other)}
+    assert [model["comparison"] for model in models] == [None, None]
+    assert [model["schema_id"] for model in _list_models(assisted, f"?schema_id={schema}")] == [
+        str(schema)
+    ]
     assert (
         assisted.org.api("viewer").get(f"/feedback/models?schema_id={uuid7()}").status_code == 404
     )

@@ -38,8 +38,8 @@ def test_a_prediction_that_was_corrected(assisted: Assisted) -> None:
     assert draft["prediction"]["model_version"]
     values = {one["field"]: one for one in draft["tags"]}
     assert values["total"]["value"] == {"amount": "1250.50", "currency": "EUR"}
-    kept = [one for one in draft["tags"] if one["field"] != "issued"]
-    assisted.save(draft, [*kept, tag("issued", "2026-03-04")])
+    kept_tags = [one for one in draft["tags"] if one["field"] != "issued"]
+    assisted.save(draft, [*kept_tags, tag("issued", "2026-03-04")])
     assisted.accept(draft)
     assisted.record()
     summary = assisted.summary(f"?schema_id={schema}")

@@ -50,7 +50,7 @@ def test_cells_are_compared_in_rows_that_match(assisted: Assisted) -> None:
     assisted.save(draft, [tag("number", "A-1"), *kept])
     assisted.accept(draft)
     assisted.record()
-    fields = {one["field"]: count_outcomes(one) for one in assisted.by_field()["fields"]}
+    fields = {field["field"]: count_outcomes(field) for field in assisted.by_field()["fields"]}
     assert fields == {"number": (1, 0, 0, 0), "lines.item": (2, 0, 1, 0)}
 
 
@@ -68,8 +68,8 @@ def test_spans_are_compared_by_position(assisted: Assisted) -> None:
         assisted.save(draft, [tag("number", "A-1"), {"field": "clause", "evidence": evidence}])
         assisted.accept(draft)
     assisted.record()
-    fields = {one["field"]: count_outcomes(one) for one in assisted.by_field()["fields"]}
-    # What does not even overlap is another span.
+    fields = {field["field"]: count_outcomes(field) for field in assisted.by_field()["fields"]}
+    # A span that does not overlap is a different span.
     assert fields["clause"] == (1, 0, 1, 1)
 
 
@@ -191,11 +191,11 @@ def test_reports_on_a_deleted_draft_are_not_counted(assisted: Assisted) -> None:
         assert answer.status_code == 201, answer.json
     assert api.delete(f"/tag-sets/{draft['id']}").status_code == 204
     assisted.record()
-    # The other model has feedback without a tag set, and shares the document no longer.
-    left = assisted.workspace.sql(
+    # The other model has feedback without a tag set, and no longer shares the document.
+    remaining = assisted.workspace.sql(
         "SELECT model, shared FROM feedback_documents WHERE organization_id = :o", o=assisted.org.id
     )
-    assert [tuple(row) for row in left] == [("other", False)]
+    assert [tuple(row) for row in remaining] == [("other", False)]
 
 
 def test_large_tag_sets_are_read_in_chunks_or_left_out(

@@ -11,19 +11,19 @@ from tests.factories.labels import make_field
 from tests.factories.workspace import tag
 
 _PATH = "/feedback/predictions"
-_MEMBERS = {
+_PROPERTIES = {
     "id", "artifact_id", "schema_id", "field", "row", "model", "predicted", "correct", "outcome",
     "confidence", "tag_set_id", "created_at",
 }  # fmt: skip
 
 
-def _report(assisted: Assisted, artifact_id: Any, **members: Any) -> Any:
-    body = {"artifact_id": str(artifact_id), "field": "number", "model": "other/1", **members}
+def _report_prediction(assisted: Assisted, artifact_id: Any, **properties: Any) -> Any:
+    body = {"artifact_id": str(artifact_id), "field": "number", "model": "other/1", **properties}
     return assisted.org.api("labeler").post(_PATH, json=body)
 
 
 @pytest.mark.parametrize(
-    ("members", "outcome"),
+    ("properties", "outcome"),
     [
         ({"predicted": "A-1", "correct": "A-1", "confidence": 0.9}, "correct"),
         ({"predicted": "A-1", "correct": "A-2", "confidence": 0.9}, "corrected"),
@@ -44,23 +44,23 @@ def _report(assisted: Assisted, artifact_id: Any, **members: Any) -> Any:
     ],
 )
 def test_the_outcome_follows_from_the_values(
-    assisted: Assisted, members: dict[str, Any], outcome: str
+    assisted: Assisted, properties: dict[str, Any], outcome: str
 ) -> None:
     artifact = assisted.workspace.artifact()
-    answer = _report(assisted, artifact, **members)
+    answer = _report_prediction(assisted, artifact, **properties)
     assert answer.status_code == 201, answer.json
     data = answer.json["data"]
-    assert data.keys() == _MEMBERS
+    assert data.keys() == _PROPERTIES
     assert data["outcome"] == outcome
-    assert data["confidence"] == members.get("confidence")
-    assert data["predicted"] == members.get("predicted")
-    figures = assisted.summary("?model=other/1")["total"]
-    assert figures[outcome] == 1
-    assert sum(count_outcomes(figures)) == 1
+    assert data["confidence"] == properties.get("confidence")
+    assert data["predicted"] == properties.get("predicted")
+    metrics = assisted.summary("?model=other/1")["total"]
+    assert metrics[outcome] == 1
+    assert sum(count_outcomes(metrics)) == 1
 
 
 @pytest.mark.parametrize(
-    ("members", "field"),
+    ("properties", "field"),
     [
         ({"correct": "A-1", "field": "unknown"}, "field"),
         ({"correct": "A-1", "field": "lines"}, "field"),
@@ -75,9 +75,9 @@ def test_the_outcome_follows_from_the_values(
     ],
 )
 def test_invalid_reports_are_refused(
-    assisted: Assisted, members: dict[str, Any], field: str
+    assisted: Assisted, properties: dict[str, Any], field: str
 ) -> None:
-    answer = _report(assisted, assisted.workspace.artifact(), **members)
+    answer = _report_prediction(assisted, assisted.workspace.artifact(), **properties)
     assert answer.status_code == 400, answer.json
     assert answer.json["error"]["code"] == "validation_error"
     assert answer.json["error"]["field"] == field
@@ -86,7 +86,9 @@ def test_invalid_reports_are_refused(
 
 @pytest.mark.parametrize("confidence", [-0.1, 1.01, 1e300, "0.5", True])
 def test_a_confidence_is_a_number_from_zero_to_one(assisted: Assisted, confidence: Any) -> None:
-    answer = _report(assisted, assisted.workspace.artifact(), predicted="A", confidence=confidence)
+    answer = _report_prediction(
+        assisted, assisted.workspace.artifact(), predicted="A", confidence=confidence
+    )
     assert answer.status_code == 422
     assert answer.json["error"]["field"] == "confidence"
 
@@ -97,13 +99,13 @@ def test_records_of_other_organizations_are_not_found(assisted: Assisted) -> Non
     own = assisted.workspace.artifact()
     elsewhere = assisted.workspace.submitted()
     answers = [
-        _report(assisted, artifact, correct="A").json["error"]
+        _report_prediction(assisted, artifact, correct="A").json["error"]
         for artifact in (foreign["artifact_id"], uuid7())
     ]
     assert answers[0] == answers[1]
     assert answers[0]["field"] == "artifact_id"
     answers = [
-        _report(assisted, own, correct="A", tag_set_id=str(tag_set_id)).json["error"]
+        _report_prediction(assisted, own, correct="A", tag_set_id=str(tag_set_id)).json["error"]
         for tag_set_id in (foreign["id"], uuid7(), elsewhere["id"])
     ]
     assert answers[0] == answers[1] == answers[2]
@@ -112,7 +114,7 @@ def test_records_of_other_organizations_are_not_found(assisted: Assisted) -> Non
 
 def test_a_hidden_tag_set_cannot_be_referenced(assisted: Assisted) -> None:
     draft = assisted.workspace.draft(by="reviewer")
-    answer = _report(assisted, draft["artifact_id"], correct="A", tag_set_id=draft["id"])
+    answer = _report_prediction(assisted, draft["artifact_id"], correct="A", tag_set_id=draft["id"])
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "tag_set_id"
     body = {
@@ -127,16 +129,18 @@ def test_a_hidden_tag_set_cannot_be_referenced(assisted: Assisted) -> None:
 
 def test_a_prediction_has_feedback_once(assisted: Assisted) -> None:
     artifact = assisted.workspace.artifact()
-    first = _report(assisted, artifact, predicted="A", correct="A").json["data"]
-    again = _report(assisted, artifact, predicted="B", correct="A")
+    first = _report_prediction(assisted, artifact, predicted="A", correct="A").json["data"]
+    again = _report_prediction(assisted, artifact, predicted="B", correct="A")
     assert again.status_code == 409
     assert again.json["error"]["details"] == {"feedback_id": first["id"]}
-    assert _report(assisted, artifact, correct="A", model="other/2").status_code == 201
+    assert _report_prediction(assisted, artifact, correct="A", model="other/2").status_code == 201
     # The values of a multiple field are reported one by one.
     for value in ("x", "y"):
-        assert _report(assisted, artifact, field="note", predicted=value).status_code == 201
-    assert _report(assisted, artifact, field="note", predicted="x").status_code == 409
-    assert _report(assisted, artifact, field="note", correct="x").status_code == 201
+        assert (
+            _report_prediction(assisted, artifact, field="note", predicted=value).status_code == 201
+        )
+    assert _report_prediction(assisted, artifact, field="note", predicted="x").status_code == 409
+    assert _report_prediction(assisted, artifact, field="note", correct="x").status_code == 201
 
 
 def test_a_repeated_key_gets_the_first_response(assisted: Assisted) -> None:
@@ -152,12 +156,12 @@ def test_a_repeated_key_gets_the_first_response(assisted: Assisted) -> None:
 
 def test_automatically_recorded_predictions_cannot_be_reported(assisted: Assisted) -> None:
     draft = assisted.draft([predicted("number", "A-1")])
-    reported = _report(assisted, draft["artifact_id"], model="m-1", correct="A-1")
+    reported = _report_prediction(assisted, draft["artifact_id"], model="m-1", correct="A-1")
     assert reported.status_code == 201
     assisted.accept(draft)
     assisted.record()
     assert count_outcomes(assisted.summary("?model=m-1")["total"]) == (1, 0, 0, 0)
-    again = _report(assisted, draft["artifact_id"], model="m-1", correct="A-1")
+    again = _report_prediction(assisted, draft["artifact_id"], model="m-1", correct="A-1")
     assert again.status_code == 409
     assert again.json["error"]["details"] == {"recorded": "automatically"}
 
@@ -172,8 +176,8 @@ def test_the_fields_are_those_of_the_tag_sets_version(assisted: Assisted) -> Non
         id=sent["artifact_id"],
     )
     artifact = sent["artifact_id"]
-    assert _report(assisted, artifact, field="number", correct="A").status_code == 400
-    named = _report(assisted, artifact, correct="A", tag_set_id=sent["id"])
+    assert _report_prediction(assisted, artifact, field="number", correct="A").status_code == 400
+    named = _report_prediction(assisted, artifact, correct="A", tag_set_id=sent["id"])
     assert named.status_code == 201, named.json
     assert named.json["data"]["schema_id"] == sent["schema_id"]
 
@@ -186,14 +190,22 @@ def test_a_bulk_request_has_one_outcome_per_report(assisted: Assisted) -> None:
     assert answer.status_code == 201, answer.json
     data = answer.json["data"]
     assert (data["succeeded"], data["failed"]) == (2, 2)
-    shown = [(one["index"], one["ok"], one["code"], one["field"]) for one in data["outcomes"]]
+    shown = [
+        (outcome["index"], outcome["ok"], outcome["code"], outcome["field"])
+        for outcome in data["outcomes"]
+    ]
     assert shown == [
         (0, True, None, None),
         (1, False, "validation_error", "field"),
         (2, False, "conflict", None),
         (3, True, None, None),
     ]
-    assert [one["outcome"] for one in data["outcomes"]] == ["missed", None, None, "corrected"]
+    assert [outcome["outcome"] for outcome in data["outcomes"]] == [
+        "missed",
+        None,
+        None,
+        "corrected",
+    ]
     assert len(assisted.rows()) == 2
 
 
@@ -240,7 +252,7 @@ def test_viewers_do_not_report(assisted: Assisted) -> None:
 def test_an_artifact_without_a_schema_has_no_fields(assisted: Assisted) -> None:
     artifact = assisted.workspace.artifact()
     assisted.workspace.sql("UPDATE artifacts SET schema_id = NULL WHERE id = :id", id=artifact)
-    answer = _report(assisted, artifact, correct="A")
+    answer = _report_prediction(assisted, artifact, correct="A")
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "artifact_id"
 
@@ -249,7 +261,7 @@ def test_the_labeler_is_that_of_the_tag_set(assisted: Assisted) -> None:
     draft = assisted.workspace.draft()
     assisted.save(draft, [tag("number", "A")])
     assert (
-        _report(
+        _report_prediction(
             assisted, draft["artifact_id"], correct="A", predicted="A", tag_set_id=draft["id"]
         ).status_code
         == 201

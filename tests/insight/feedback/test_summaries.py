@@ -76,7 +76,7 @@ def test_metrics_have_rates_and_an_interval(
     assisted: Assisted, schema: UUID, artifact: UUID
 ) -> None:
     outcomes = ["correct"] * 7 + ["corrected"] * 2 + ["missed"] + ["spurious"] * 2
-    insert(assisted, artifact, *({"schema_id": schema, "outcome": one} for one in outcomes))
+    insert(assisted, artifact, *({"schema_id": schema, "outcome": outcome} for outcome in outcomes))
     (model,) = assisted.summary()["models"]
     low, high = proportion_confint(7, 12, method="wilson")
     assert model == {
@@ -206,7 +206,7 @@ def test_reviewers_in_a_team_see_the_feedback_of_its_members(assisted: Assisted)
             200,
             403,
         ]
-        # An API key stands for no person, whoever created it.
+        # An API key does not represent the person who created it.
         assert read(org.key("labeler", maker="admin"), "admin") == 403
         assert read(org.key("reviewer", maker="admin"), "admin") == 200
 

@@ -5,7 +5,7 @@ from typing import Any
 from tests.factories import Org
 
 
-def history(org: Org, artifact_id: Any, by: str = "reviewer", query: str = "") -> list[Any]:
+def list_history(org: Org, artifact_id: Any, by: str = "reviewer", query: str = "") -> list[Any]:
     """Return the entries of a document's history, newest first."""
     answer = org.api(by).get(f"/artifacts/{artifact_id}/history?{query}")
     assert answer.status_code == 200, answer.json
@@ -14,18 +14,20 @@ def history(org: Org, artifact_id: Any, by: str = "reviewer", query: str = "") -
     return list(answer.json["data"])
 
 
-def actions(org: Org, artifact_id: Any, by: str = "reviewer") -> list[str]:
+def list_actions(org: Org, artifact_id: Any, by: str = "reviewer") -> list[str]:
     """Return the actions of the entries, oldest first."""
-    return [entry["action"] for entry in reversed(history(org, artifact_id, by))]
+    return [get_entry["action"] for get_entry in reversed(list_history(org, artifact_id, by))]
 
 
-def entry(org: Org, artifact_id: Any, action: str, by: str = "reviewer") -> dict[str, Any]:
+def get_entry(org: Org, artifact_id: Any, action: str, by: str = "reviewer") -> dict[str, Any]:
     """Return the only entry with an action."""
-    (found,) = [item for item in history(org, artifact_id, by) if item["action"] == action]
-    return dict(found)
+    (only_entry,) = [
+        entry for entry in list_history(org, artifact_id, by) if entry["action"] == action
+    ]
+    return dict(only_entry)
 
 
-def sent(answer: Any) -> dict[str, Any]:
+def get_data(answer: Any) -> dict[str, Any]:
     """Return the data of a successful response."""
     assert answer.status_code < 300, answer.json
     return dict(answer.json["data"])

@@ -39,7 +39,7 @@ def test_only_past_weeks_and_months_with_many_tag_sets_are_shown(
     week = f"{_WEEKS}&bucket=week"
     assert _list_cases(quality, week, role) == [[10, 0]]
     assert _list_cases(quality, week, "reviewer") == [[10, 9]]
-    # Weeks and months that are cut would show single days.
+    # Weeks and months that the period cuts would reveal single days.
     cut = "from=2026-03-03&to=2026-03-11&bucket=week"
     assert _list_cases(quality, cut, role) == []
     assert _list_cases(quality, "from=2026-03-02&to=2026-04-01&bucket=month", role) == []

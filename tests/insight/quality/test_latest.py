@@ -50,7 +50,7 @@ def test_agreement_of_what_labelers_submitted(quality: QualityWorkspace) -> None
     for other in ("A", "B"):
         artifact = quality.artifact(schema)
         quality.label(artifact, "A")
-        # A correction does not make labelers agree who did not.
+        # A correction does not count as agreement between labelers.
         tags = [tag("number", "A")]
         quality.act(quality.label(artifact, other, by="second"), "accept", tags=tags)
     (found,) = quality.read("latest")["schemas"]
@@ -68,14 +68,14 @@ def test_accuracy_on_gold_documents(quality: QualityWorkspace) -> None:
     quality.act(quality.label(artifact, "A", total="1.00 EUR"), "accept")
     quality.label(artifact, "A", total="2.00 EUR", by="second")
     returned = quality.label(artifact, "B", total="3.00 EUR", by="third")
-    # What was submitted first counts, not what was submitted after a hint.
+    # Only the first submission counts, not a submission after a review.
     draft = quality.reject(returned)
     assert quality.save(draft, [tag("number", "A")], by="third").status_code == 200
     quality.act(draft, "submit", by="third")
     (found,) = quality.read("latest", by="reviewer")["schemas"]
     assert found["gold_accuracy"]["value"] == 0.25
     assert found["gold_accuracy"]["n"] == 2
-    # An artifact that is no gold document any more has no answer.
+    # An artifact that is no longer a gold document has no correct answer.
     changed = quality.org.api("admin").patch(f"/artifacts/{artifact}", json={"gold": False})
     assert changed.status_code == 200, changed.json
     found = quality.read("latest", by="reviewer")["schemas"][0]
@@ -139,6 +139,6 @@ def test_accuracy_of_predictions(quality: QualityWorkspace) -> None:
         assisted.accept(draft)
     assisted.record()
     fields = quality.read("fields")["fields"]
-    # Each document has a schema of its own.
-    assert sorted(one["model_accuracy"]["value"] for one in fields) == [0.0, 1.0]
-    assert {one["model_accuracy"]["n"] for one in fields} == {1}
+    # Each document has a separate schema.
+    assert sorted(field["model_accuracy"]["value"] for field in fields) == [0.0, 1.0]
+    assert {field["model_accuracy"]["n"] for field in fields} == {1}

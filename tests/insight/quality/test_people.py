@@ -54,7 +54,7 @@ def test_pages_of_labelers(quality: QualityWorkspace) -> None:
 def test_reviewers_see_their_teams(quality: QualityWorkspace) -> None:
     org = quality.org
     _label_gold_document(quality)
-    # A reviewer in no team reviews the work of all.
+    # A reviewer without a team reviews the work of all labelers.
     assert len(quality.read("labelers", by="reviewer")) == 3
     team = add_members(org, make_team(org, lead_id=str(org.users["reviewer"])), "second")
     rows = quality.read("labelers", by="reviewer")
@@ -99,11 +99,11 @@ def test_metrics_of_reviewers(quality: QualityWorkspace) -> None:
     quality.act(accepted, "accept", tags=[tag("number", "B")])
     quality.act(reopened, "accept")
     quality.act(reopened, "reopen", by="admin", reason="x", to="review")
-    # Accepted as it was rejected.
+    # This tag set is accepted with the same tags that were rejected.
     quality.reject(wrong)
     quality.act(wrong, "submit", by="labeler")
     quality.act(wrong, "accept", by="senior")
-    # Changed before it was accepted.
+    # This tag set is changed before it is accepted.
     quality.save(quality.reject(right), [tag("number", "C")])
     quality.act(right, "submit", by="labeler")
     quality.act(right, "accept", by="senior")

@@ -29,9 +29,9 @@ PATHS = {
     "labelers?schema_id={schema}": ("admin", 2, 0),
     "reviewers": ("admin", 1, 0),
 }
-"""Each request with who sends it, and the numbers of its prepared and of its other statements."""
-_OWN = ("quality_", "feedback_", "has_schema")
-_OTHERS = """
+"""Requests by path, with the role, the number of prepared statements, and that of other ones."""
+_STATEMENT_PREFIXES = ("quality_", "feedback_", "has_schema")
+_INSERT_CELLS = """
 INSERT INTO quality_cells
 SELECT :org, subject, CAST(schema AS uuid), CASE WHEN subject = 'schema' THEN '' ELSE name END, '',
     current_date - day, 9, 9, 500, 5, 2, 2, 0, 1, 4, 3000000, 1, 900000
@@ -51,7 +51,7 @@ def quality(app: Flask) -> QualityWorkspace:
 @pytest.fixture(scope="module")
 def filled(quality: QualityWorkspace) -> Iterator[dict[str, str]]:
     schemas = [quality.schema() for _ in range(3)]
-    quality.sql(_OTHERS, org=quality.org.id, schemas=[str(schema) for schema in schemas])
+    quality.sql(_INSERT_CELLS, org=quality.org.id, schemas=[str(schema) for schema in schemas])
     quality.label(quality.artifact(schemas[0]), "A")
     quality.count()
     yield {"schema": str(schemas[0])}
@@ -59,11 +59,11 @@ def filled(quality: QualityWorkspace) -> Iterator[dict[str, str]]:
 
 
 def _record(quality: QualityWorkspace, path: str, role: str) -> list[Call]:
-    """Return the prepared statements of a request, without those of authentication."""
+    """Return the prepared statements that a request runs, except for those of authentication."""
     with record_prepared() as calls:
         answer = quality.org.api(role).get(f"/quality/{path}")
     assert answer.status_code == 200, answer.json
-    return [call for call in calls if call[0].name.startswith(_OWN)]
+    return [call for call in calls if call[0].name.startswith(_STATEMENT_PREFIXES)]
 
 
 def test_the_number_of_statements(quality: QualityWorkspace, filled: dict[str, str]) -> None:
@@ -72,8 +72,8 @@ def test_the_number_of_statements(quality: QualityWorkspace, filled: dict[str, s
     for path, (role, _, _) in PATHS.items():
         with record_statements(quality.org.app) as statements:
             prepared = _record(quality, path.format(**filled), role)
-        # Some readers of lists also fold counts.
-        others = [one for one in statements if "count_deltas" not in one]
+        # Some requests for lists also fold counts.
+        others = [statement for statement in statements if "count_deltas" not in statement]
         ran[path] = (len(prepared), len(others))
     assert ran == {path: (prepared, others) for path, (_, prepared, others) in PATHS.items()}
 
@@ -87,7 +87,7 @@ def test_only_few_rows_are_read(
     table: str,
     days: int,
 ) -> None:
-    """A month of cells is read, of the 700 days that there are; of two years, sums of months."""
+    """A request for 30 days reads the cells of 30 days; for 700 days, it reads sums of months."""
     monkeypatch.setattr(sums, "are_complete", lambda: table == "quality_sums")
     end = db.utc_now().date() + timedelta(days=1)
     period = f"from={end - timedelta(days=days)}&to={end}"
@@ -96,9 +96,9 @@ def test_only_few_rows_are_read(
         role = PATHS[path][0] if path in PATHS else "reviewer"
         if "bucket" not in path and "trends" in path and days > 400:
             continue  # There would be too many buckets.
-        named = path.format(**filled, labeler=quality.org.users["labeler"])
-        calls += _record(quality, f"{named}{'&' if '?' in path else '?'}{period}", role)
-    explained = []
+        request = path.format(**filled, labeler=quality.org.users["labeler"])
+        calls += _record(quality, f"{request}{'&' if '?' in path else '?'}{period}", role)
+    plans = []
     with (
         quality.org.app.app_context(),
         tenancy.organization(quality.org.id),
@@ -109,14 +109,14 @@ def test_only_few_rows_are_read(
         session.execute(text(f"SET LOCAL ROLE {ROLE}"))
         with session.connection().connection.cursor() as cursor:
             for statement, values in calls:
-                explained.append(explain_prepared(cursor, statement, values))
-    assert any(table in one.statement for one in explained)
-    for one in explained:
-        assert not {"quality_cells", "quality_sums"} & set(one.scanned), one.statement
-        if "FROM quality_cells" in one.statement:
+                plans.append(explain_prepared(cursor, statement, values))
+    assert any(table in plan.statement for plan in plans)
+    for plan in plans:
+        assert not {"quality_cells", "quality_sums"} & set(plan.scanned), plan.statement
+        if "FROM quality_cells" in plan.statement:
             # Eight names, three schemas, and the days of the period.
-            assert one.rows <= 8 * 3 * (days + 1) + 100, (one.rows_by_index, one.statement)
+            assert plan.rows <= 8 * 3 * (days + 1) + 100, (plan.rows_by_index, plan.statement)
         else:
             # Eight names, and the days and months of the period.
-            assert one.rows <= 8 * 100 + 100, (one.rows_by_index, one.statement)
-        assert one.blocks < 4_000 or days > 30, one.statement
+            assert plan.rows <= 8 * 100 + 100, (plan.rows_by_index, plan.statement)
+        assert plan.blocks < 4_000 or days > 30, plan.statement

@@ -21,7 +21,7 @@ _REQUIRED = {"submit", "accept", "reject", "reopen", "change"}
 
 
 class _Player:
-    """Performs random actions on tag sets; refused actions change nothing."""
+    """A simulated user who performs random actions on tag sets; refused actions change nothing."""
 
     def __init__(self, quality: QualityWorkspace, seed: int) -> None:
         self.quality, self.random = quality, random.Random(seed)
@@ -118,16 +118,16 @@ def test_a_random_series_of_actions(quality: QualityWorkspace, seed: int) -> Non
         if player.random.random() < 0.2:
             quality.count()
     quality.count()
-    kept, contributions = quality.list_cells(), quality.list_documents()
+    counted, contributions = quality.list_cells(), quality.list_documents()
     sums = quality.list_sums()
-    assert kept
+    assert counted
     assert sums
     assert player.done.keys() >= _REQUIRED
     quality.sql("DELETE FROM quality_cells")
     quality.sql("DELETE FROM quality_documents")
     assert quality.list_sums() == []
     quality.recount()
-    assert quality.list_cells() == kept
+    assert quality.list_cells() == counted
     assert quality.list_documents() == contributions
     assert quality.list_sums() == sums
 
@@ -243,11 +243,11 @@ def test_schemas_are_repaired_one_by_one(quality: QualityWorkspace) -> None:
         with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
             return service.rebuild(stop_at(number), resume=True)
 
-    # One commit after the documents, and one after each schema, which may take its time.
+    # There is one commit after the documents, and one after each schema, which has no timeout.
     with pytest.raises(_StopError):
         rebuild(2)
     assert limits == ["30s", "0"]
-    # It goes on with the second schema.
+    # The next run continues with the second schema.
     assert rebuild(0) == len(counted) * 2 // 3
     assert limits[2:] == ["0", "0"]
     assert quality.list_cells() == counted
@@ -283,7 +283,7 @@ def test_large_earlier_revisions_are_not_loaded(
     quality.act(draft, "submit", by="labeler")
     monkeypatch.setattr("app.insight.quality.queries.documents.MAX_BYTES", 5_000)
     (found,) = quality.read("latest")["schemas"]
-    # Counted, but not compared.
+    # The tag sets are counted, but not compared.
     assert (found["throughput"]["submitted"], found["agreement"]["n"]) == (3, 0)
     monkeypatch.undo()
     quality.recount()

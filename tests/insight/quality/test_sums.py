@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from app.insight.quality import service
-from app.insight.quality.models import COUNTERS, Unit
+from app.insight.quality.models import COUNTERS, SumUnit
 from app.insight.quality.queries import sums
 from app.insight.quality.queries.selections import split_period
 from app.kit import db, tenancy
@@ -70,15 +70,15 @@ def _make_requests(
         yield "admin", f"latest?{period}&schema_id={schemas[0]}"
         yield "admin", f"labelers?{period}&user_id={labeler}&page_size=1"
         yield "reviewer", f"labelers?{period}"
-        for unit in Unit:
+        for unit in SumUnit:
             trend = f"trends?{period}&bucket={unit}&metric={chance.choice(metrics)}"
             for narrowed in ("", f"&schema_id={schemas[1]}", f"&labeler_id={labeler}"):
                 yield "admin", f"{trend}{narrowed}"
             for group in ("schema", "labeler", "team"):
                 yield "admin", f"{trend}&group_by={group}"
             yield "labeler", f"{trend}&group_by=labeler"
-        for unit in (Unit.WEEK, Unit.MONTH):
-            # Below reviewer, only whole buckets that have ended: often none.
+        for unit in (SumUnit.WEEK, SumUnit.MONTH):
+            # Callers below reviewer see only whole buckets that have ended, so often none.
             yield "labeler", f"trends?{period}&bucket={unit}&metric=gold_accuracy"
 
 
@@ -88,7 +88,7 @@ def test_responses_equal_those_from_cells(
 ) -> None:
     chance = random.Random(seed)
     schemas = _add_cells(quality, chance, 150)
-    some = 0
+    non_empty_count = 0
     for by, path in _make_requests(quality, chance, schemas):
         answers = []
         for is_complete in (True, False):
@@ -97,16 +97,16 @@ def test_responses_equal_those_from_cells(
             assert answer.status_code == 200, (path, answer.json)
             answers.append(answer.data)
         assert answers[0] == answers[1], path
-        some += b'"n":0' not in answers[0]
-    assert some
+        non_empty_count += b'"n":0' not in answers[0]
+    assert non_empty_count
     with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
         assert sums.repair() == 0
     quality.sql("DELETE FROM quality_cells")
     assert quality.list_sums() == []
 
 
-@given(first=_DAY, days=st.integers(1, 2_000), unit=st.sampled_from(Unit))
-def test_ranges_cover_each_day_once(first: date, days: int, unit: Unit) -> None:
+@given(first=_DAY, days=st.integers(1, 2_000), unit=st.sampled_from(SumUnit))
+def test_ranges_cover_each_day_once(first: date, days: int, unit: SumUnit) -> None:
     end = first + timedelta(days=days)
     ranges = split_period(first, end, unit)
     assert ranges[0][1] == first
@@ -114,16 +114,16 @@ def test_ranges_cover_each_day_once(first: date, days: int, unit: Unit) -> None:
     assert all(left[2] == right[1] for left, right in pairwise(ranges))
     for kind, start, stop in ranges:
         assert start < stop
-        if kind == Unit.WEEK:
+        if kind == SumUnit.WEEK:
             assert start.weekday() == stop.weekday() == 0
-        if kind == Unit.MONTH:
+        if kind == SumUnit.MONTH:
             assert start.day == stop.day == 1
-        elif unit is Unit.MONTH:
-            # Trends by month add each range to one month.
+        elif unit is SumUnit.MONTH:
+            # Trends by month assign each range to one month.
             assert (stop - timedelta(days=1)).month == start.month
-    at_edges = sum((stop - start).days for kind, start, stop in ranges if kind == Unit.DAY)
-    # At most six days before and after the weeks, which may be before and after months.
-    assert at_edges <= {Unit.DAY: days, Unit.WEEK: 12, Unit.MONTH: 24}[unit]
+    at_edges = sum((stop - start).days for kind, start, stop in ranges if kind == SumUnit.DAY)
+    # There are at most six days before and after the weeks, and weeks before and after the months.
+    assert at_edges <= {SumUnit.DAY: days, SumUnit.WEEK: 12, SumUnit.MONTH: 24}[unit]
 
 
 def _remove_sums(quality: QualityWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_an_organization_that_was_counted_without_sums(
     quality.recount()
     _remove_sums(quality, monkeypatch)
     quality.label(quality.artifact(schema), "B", by="second")
-    # Meanwhile the cells are read.
+    # While the sums are incomplete, the cells are read.
     (latest,) = quality.read("latest")["schemas"]
     assert latest["throughput"]["submitted"] == 2
     partial = quality.list_sums()

@@ -10,24 +10,24 @@ from tests.factories.quality import QualityWorkspace
 from tests.factories.teams import add_members, make_team
 
 
-def _at(day: str) -> datetime:
+def _parse_noon(day: str) -> datetime:
     return datetime.fromisoformat(f"{day}T12:00:00").replace(tzinfo=UTC)
 
 
-def _values(series: dict[str, Any]) -> dict[str, Any]:
+def _list_values(series: dict[str, Any]) -> dict[str, Any]:
     return {point["from"]: point["value"] for point in series["points"] if point["n"]}
 
 
 def _label_on(quality: QualityWorkspace, schema: Any, *days: str) -> None:
     for day in days:
-        quality.move(quality.label(quality.artifact(schema), "A"), "submit", _at(day))
+        quality.move(quality.label(quality.artifact(schema), "A"), "submit", _parse_noon(day))
 
 
 def test_days_weeks_and_months(quality: QualityWorkspace) -> None:
     _label_on(quality, quality.schema(), "2026-01-31", "2026-02-01", "2026-02-02", "2026-02-02")
     path = "trends?metric=throughput&from=2026-01-31&to=2026-02-03"
     (series,) = quality.read(path)["series"]
-    assert _values(series) == {"2026-01-31": 1, "2026-02-01": 1, "2026-02-02": 2}
+    assert _list_values(series) == {"2026-01-31": 1, "2026-02-01": 1, "2026-02-02": 2}
     assert (series["key"], series["name"]) == (None, None)
     (weekly,) = quality.read(f"{path}&bucket=week")["series"]
     # 2026-02-02 is a Monday.
@@ -35,12 +35,12 @@ def test_days_weeks_and_months(quality: QualityWorkspace) -> None:
         ("2026-01-31", "2026-02-02"),
         ("2026-02-02", "2026-02-03"),
     ]
-    assert _values(weekly) == {"2026-01-31": 2, "2026-02-02": 2}
+    assert _list_values(weekly) == {"2026-01-31": 2, "2026-02-02": 2}
     (monthly,) = quality.read(f"{path}&bucket=month")["series"]
-    assert _values(monthly) == {"2026-01-31": 1, "2026-02-01": 3}
+    assert _list_values(monthly) == {"2026-01-31": 1, "2026-02-01": 3}
     # The end is exclusive.
     (cut,) = quality.read("trends?metric=throughput&from=2026-01-30&to=2026-02-02")["series"]
-    assert _values(cut) == {"2026-01-31": 1, "2026-02-01": 1}
+    assert _list_values(cut) == {"2026-01-31": 1, "2026-02-01": 1}
     empty = next(point for point in cut["points"] if point["from"] == "2026-01-30")
     assert (empty["value"], empty["n"]) == (0.0, 0)
 
@@ -56,7 +56,7 @@ def test_by_schema_field_team_and_labeler(quality: QualityWorkspace) -> None:
 
     def read(query: str, by: str = "admin") -> dict[str, list[Any]]:
         found = quality.read(f"trends?{query}", by=by)
-        return {one["key"]: list(_values(one).values()) for one in found["series"]}
+        return {series["key"]: list(_list_values(series).values()) for series in found["series"]}
 
     submitted = "metric=throughput&group_by="
     assert read(f"{submitted}schema") == {str(schema): [2], str(other): [1]}
@@ -74,10 +74,11 @@ def test_by_schema_field_team_and_labeler(quality: QualityWorkspace) -> None:
     assert read(f"metric=throughput&labeler_id={second}") == {None: [1]}
     assert read(f"{submitted}schema&labeler_id={second}") == {str(schema): [1]}
     names = {
-        one["name"] for one in quality.read(f"trends?{submitted}labeler", by="admin")["series"]
+        series["name"]
+        for series in quality.read(f"trends?{submitted}labeler", by="admin")["series"]
     }
     assert names == {"Labeler", "Second", "Third"}
-    # A reviewer who sees one team sees its figures and no parts of others.
+    # A reviewer who sees one team sees its metrics, and no metrics of other teams.
     add_members(org, make_team(org, name="Own"), "reviewer", "labeler")
     assert len(read(f"{submitted}team")) == 2
     assert len(read(f"{submitted}team", by="reviewer")) == 1
@@ -158,4 +159,4 @@ def test_at_most_twenty_series(quality: QualityWorkspace) -> None:
     found = quality.read("trends?metric=throughput&group_by=labeler", by="admin")
     assert found["truncated"] is True
     assert len(found["series"]) == 20
-    assert all(list(_values(one).values()) == [5] for one in found["series"])
+    assert all(list(_list_values(series).values()) == [5] for series in found["series"])

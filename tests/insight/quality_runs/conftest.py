@@ -32,14 +32,14 @@ LABELERS = ("labeler", "reviewer", "admin")
 
 def tag(field: str, value: Any, *, row: int | None = None, **evidence: Any) -> dict[str, Any]:
     """Return a tag as it is stored."""
-    pieces = [{"page": 1, "box": None, "start": None, "end": None, "text": None, **evidence}]
+    positions = [{"page": 1, "box": None, "start": None, "end": None, "text": None, **evidence}]
     return {
         "field": field,
         "value": value,
         "row": row,
         "confidence": None,
         "source": "human",
-        "evidence": pieces if evidence else [],
+        "evidence": positions if evidence else [],
     }
 
 
@@ -71,7 +71,7 @@ class Answers:
         own: list[dict[str, Any]] | None = None,
         **members: Any,
     ) -> UUID:
-        """Insert a tag set of a labeler; `own` are the tags before a correction by a reviewer."""
+        """Insert a tag set of a labeler; `own` contains the tags before a reviewer's correction."""
         now = db.utc_now()
         tag_set = {
             "id": uuid7(),
@@ -95,7 +95,7 @@ class Answers:
         return UUID(str(tag_set["id"]))
 
     def choices(self, schema_id: UUID, *rows: str, **members: Any) -> list[UUID]:
-        """Create a document for each row; a letter is the choice of a labeler, a dot no answer."""
+        """Create a document for each row. A letter is a labeler's choice; a dot means no answer."""
         artifact_ids = []
         for row in rows:
             artifact_id = self.workspace.artifact(schema_id)
@@ -140,7 +140,7 @@ class Answers:
         )
 
 
-def result(run: dict[str, Any], field: str, metric: str) -> dict[str, Any]:
+def get_result(run: dict[str, Any], field: str, metric: str) -> dict[str, Any]:
     """Return the only result of a field and a metric."""
     (found,) = [
         entry for entry in run["results"] if (entry["field"], entry["metric"]) == (field, metric)

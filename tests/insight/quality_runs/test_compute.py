@@ -13,7 +13,7 @@ from app.engines.agreement import coefficients
 from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import SchemaVersion
 from tests.factories.labels import make_field
-from tests.insight.quality_runs.conftest import Answers, result, tag
+from tests.insight.quality_runs.conftest import Answers, get_result, tag
 
 ROWS = ("aaa", "aab", "bbb", "bcb", "cc.", "aa.", "abb", "ccc")
 
@@ -22,7 +22,7 @@ def test_a_run_equals_the_reference_implementations(answers: Answers) -> None:
     schema_id = answers.schema()
     answers.choices(schema_id, *ROWS)
     run = answers.compute(schema_id, fields=["kind"])
-    alpha = result(run, "kind", "krippendorff_alpha")
+    alpha = get_result(run, "kind", "krippendorff_alpha")
     data = [[("abc.".index(row[r])) for row in ROWS] for r in range(3)]
     reliability = np.where(np.array(data) == 3, np.nan, np.array(data, dtype=float))
     expected = krippendorff.alpha(reliability, level_of_measurement="nominal")
@@ -50,7 +50,7 @@ def test_only_independent_answers_count(answers: Answers) -> None:
         artifact_id = answers.workspace.artifact(schema_id)
         wrong = tag("kind", "a" if choice == "b" else "b")
         answers.answer(artifact_id, schema_id, "labeler", tag("kind", choice))
-        # The reviewer corrected it; the labeler's own answer counts.
+        # A reviewer corrected this answer; the answer that the labeler submitted counts.
         answers.answer(
             artifact_id,
             schema_id,
@@ -65,7 +65,7 @@ def test_only_independent_answers_count(answers: Answers) -> None:
         answers.answer(artifact_id, schema_id, None, wrong, source="model")
         answers.answer(artifact_id, schema_id, "reviewer", wrong, source="merge", status="accepted")
     run = answers.compute(schema_id, fields=["kind"])
-    percent = result(run, "kind", "percent")
+    percent = get_result(run, "kind", "percent")
     assert (percent["value"], percent["units"], percent["raters"]) == (1, 3, 2)
 
 
@@ -99,8 +99,10 @@ def test_distances_count_for_numbers(answers: Answers) -> None:
         answers.answer(artifact_id, schema_id, "admin", tag("pages", b))
     run = answers.compute(schema_id, fields=["pages"])
     expected = krippendorff.alpha(np.array(pages, float).T, level_of_measurement="interval")
-    assert result(run, "pages", "krippendorff_alpha")["value"] == pytest.approx(expected, abs=1e-9)
-    assert result(run, "pages", "percent")["value"] == pytest.approx(0.6)
+    assert get_result(run, "pages", "krippendorff_alpha")["value"] == pytest.approx(
+        expected, abs=1e-9
+    )
+    assert get_result(run, "pages", "percent")["value"] == pytest.approx(0.6)
 
 
 def test_spans_regions_and_several_values_have_f1(answers: Answers) -> None:
@@ -123,7 +125,7 @@ def test_spans_regions_and_several_values_have_f1(answers: Answers) -> None:
     names = ["note", "clause", "place", "lines.item"]
     run = answers.compute(schema_id, fields=names)
     for name in names:
-        assert result(run, name, "f1")["value"] == pytest.approx(2 / 3), name
+        assert get_result(run, name, "f1")["value"] == pytest.approx(2 / 3), name
     assert "kind" not in {entry["field"] for entry in run["results"]}
 
 
@@ -144,7 +146,7 @@ def test_the_period_includes_its_start_and_excludes_its_end(answers: Answers) ->
 def test_a_field_compares_only_within_versions_that_agree(answers: Answers) -> None:
     schema_id = answers.schema()
     answers.choices(schema_id, "ab", "ab")
-    changed = [make_field("kind", "text"), *answers_fields_without_kind()]
+    changed = [make_field("kind", "text"), *_build_fields_without_kind()]
     version_id = _publish(answers, schema_id, changed)
     artifact_id = answers.workspace.artifact(schema_id)
     for by in ("labeler", "admin"):
@@ -157,7 +159,7 @@ def test_a_field_compares_only_within_versions_that_agree(answers: Answers) -> N
     assert "4 tag sets" in warning["message"]
 
 
-def answers_fields_without_kind() -> list[dict[str, Any]]:
+def _build_fields_without_kind() -> list[dict[str, Any]]:
     return [make_field("pages", "integer")]
 
 
@@ -186,8 +188,8 @@ def test_a_hundred_labelers_of_one_document(answers: Answers) -> None:
     for number, user_id in enumerate(_add_users(answers, 100)):
         answers.answer(artifact_id, schema_id, user_id, tag("kind", "ab"[number % 2]))
     run = answers.compute(schema_id, fields=["kind"], metrics=["percent", "krippendorff_alpha"])
-    assert result(run, "kind", "percent")["raters"] == 100
-    assert result(run, "kind", "percent")["value"] == pytest.approx(2 * 1225 / 4950)
+    assert get_result(run, "kind", "percent")["raters"] == 100
+    assert get_result(run, "kind", "percent")["value"] == pytest.approx(2 * 1225 / 4950)
     assert len(run["pairs"]) == 4950
     (disagreement,) = answers.read("disagreements")
     assert disagreement["raters"] == 100
@@ -221,7 +223,8 @@ def test_a_pass_reads_few_fields(answers: Answers) -> None:
             tags += [tag(name, value) for name in numbers]
             answers.answer(artifact_id, schema_id, by, *tags)
     run = answers.compute(schema_id, metrics=["percent", "krippendorff_alpha"])
-    # Four texts; two texts and a number, whose distances are ratings, too; the other number.
+    # Pass 1: four text fields. Pass 2: two text fields, and a number with distances. Pass 3: the
+    # other number.
     assert run["progress"]["total"] == 3 * 4
     shown = [(entry["field"], entry["value"]) for entry in run["results"][::2]]
     assert shown == [(name, 0.5) for name in (*names, *numbers)]

@@ -12,8 +12,8 @@ from app.insight.quality_runs.service import creating
 from app.kit import db, tenancy
 from tests.insight.quality_runs.conftest import Answers
 
-_TAKE = "lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour'"
-_AGAIN = (
+_TAKE_LEASE = "lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour'"
+_REQUEUE = (
     "status = 'queued', due_at = now(), leased_until = NULL, lease_token = NULL, finished_at = NULL"
 )
 
@@ -24,7 +24,7 @@ def _run_in_thread(call: Callable[[], Any]) -> Any:
 
 
 @pytest.fixture
-def during(
+def on_progress(
     answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Callable[[int], None]], None]:
     """Return a function that installs a callback for each progress report of the organization."""
@@ -43,23 +43,23 @@ def during(
 
 
 def test_progress_is_visible_while_a_run_is_running(
-    answers: Answers, during: Callable[[Callable[[int], None]], None]
+    answers: Answers, on_progress: Callable[[Callable[[int], None]], None]
 ) -> None:
     schema_id = answers.schema()
     answers.choices(schema_id, "ab", "aa", "bb")
     run_id = answers.start(schema_id, fields=["kind"])
-    seen: list[dict[str, Any]] = []
-    during(lambda _: seen.append(answers.get(run_id)))
+    runs: list[dict[str, Any]] = []
+    on_progress(lambda _: runs.append(answers.get(run_id)))
     answers.work()
-    assert [run["status"] for run in seen] == ["running"] * 3
-    assert [run["progress"]["done"] for run in seen] == [2, 4, 6]
-    assert {run["progress"]["total"] for run in seen} == {6}
-    assert seen[0]["results"] == []
+    assert [run["status"] for run in runs] == ["running"] * 3
+    assert [run["progress"]["done"] for run in runs] == [2, 4, 6]
+    assert {run["progress"]["total"] for run in runs} == {6}
+    assert runs[0]["results"] == []
 
 
 def test_an_attempt_that_lost_its_lease_writes_nothing(
     answers: Answers,
-    during: Callable[[Callable[[int], None]], None],
+    on_progress: Callable[[Callable[[int], None]], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schema_id = answers.schema()
@@ -69,15 +69,15 @@ def test_an_attempt_that_lost_its_lease_writes_nothing(
 
     def lose(done: int) -> None:
         reports.append(done)
-        answers.update_run_job(_TAKE)
+        answers.update_run_job(_TAKE_LEASE)
 
-    during(lose)
+    on_progress(lose)
     answers.work()
     monkeypatch.undo()
     assert reports == [2]
     assert answers.get(run_id)["status"] == "running"
     assert answers.workspace.events("quality_run.completed") == []
-    # The other worker dies; the next attempt begins from the start.
+    # The other worker crashes; the next attempt starts from the beginning.
     answers.update_run_job("leased_until = now() - interval '1 second'")
     answers.work()
     run = answers.get(run_id)
@@ -91,7 +91,7 @@ def test_a_completed_run_is_not_computed_again(answers: Answers) -> None:
     answers.choices(schema_id, "ab")
     run = answers.compute(schema_id, fields=["kind"])
     answers.choices(schema_id, "aa")
-    answers.update_run_job(_AGAIN)
+    answers.update_run_job(_REQUEUE)
     answers.work()
     assert answers.get(run["id"]) == run
     assert len(answers.workspace.events("quality_run.completed")) == 1

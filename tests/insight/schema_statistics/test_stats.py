@@ -27,7 +27,7 @@ def workspace(org: Org) -> Workspace:
     return Workspace(org)
 
 
-def _stats(workspace: Workspace, schema: Any, query: str = "") -> dict[str, Any]:
+def _get_stats(workspace: Workspace, schema: Any, query: str = "") -> dict[str, Any]:
     answer = workspace.org.api("viewer").get(f"/schemas/{schema}/stats{query}")
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
@@ -37,15 +37,15 @@ def _create_tag_set(
     workspace: Workspace, schema: Any, sql: str, seconds: int = 0
 ) -> dict[str, Any]:
     """Create a submitted tag set on a new document, and change it by an assignment in SQL."""
-    made = workspace.submitted(workspace.artifact(schema))
+    tag_set = workspace.submitted(workspace.artifact(schema))
     change = f"UPDATE tag_sets SET seconds_spent = :s, {sql} WHERE id = :id"
-    workspace.sql(change, s=seconds, id=made["id"])
-    return made
+    workspace.sql(change, s=seconds, id=tag_set["id"])
+    return tag_set
 
 
 def test_a_schema_without_anything(workspace: Workspace) -> None:
     schema = workspace.schema()
-    found = _stats(workspace, schema)
+    found = _get_stats(workspace, schema)
     version = found.pop("versions")
     assert [(one["number"], {k: one[k] for k in NOTHING}) for one in version] == [(1, NOTHING)]
     assert {name: found[name] for name in NOTHING} == NOTHING
@@ -62,7 +62,7 @@ def test_documents_and_tag_sets_are_counted_by_status(workspace: Workspace) -> N
     workspace.artifact(schema, archived=True)
     workspace.draft(workspace.artifact(schema))
     workspace.submitted(workspace.artifact(schema))
-    found = _stats(workspace, schema)
+    found = _get_stats(workspace, schema)
     assert found["artifacts"] == {
         "by_status": {
             "processing": 1,
@@ -90,7 +90,7 @@ def test_times_and_rates(workspace: Workspace) -> None:
     _create_tag_set(workspace, schema, "status = 'accepted'", 90)
     _create_tag_set(workspace, schema, f"status = 'rejected', rejections = 1, {reviewer}", 0)
     _create_tag_set(workspace, schema, "source = 'model'", 5000)
-    found = _stats(workspace, schema)
+    found = _get_stats(workspace, schema)
     assert found["labeling_seconds"] == {"mean": 40, "median": 20, "timed": 3}
     assert (found["decided"], found["rejections"], found["auto_accepted"]) == (6, 3, 1)
     assert found["acceptance_rate"] == 0.5
@@ -104,8 +104,8 @@ def test_each_version_has_its_own_statistics(workspace: Workspace) -> None:
     _create_tag_set(workspace, schema, "status = 'rejected', rejections = 1", 30)
     _create_tag_set(workspace, schema, "status = 'rejected', rejections = 1", 50)
     api.post(f"{path}/publish", {})
-    found = _stats(workspace, schema)
-    assert [one["number"] for one in found["versions"]] == [3, 2, 1]
+    found = _get_stats(workspace, schema)
+    assert [version["number"] for version in found["versions"]] == [3, 2, 1]
     third, newer, older = found["versions"]
     assert third["tag_sets"]["total"] == 0
     assert newer["id"] == second
@@ -124,19 +124,21 @@ def test_a_period_counts_what_was_created_in_it(workspace: Workspace) -> None:
         moved = f"UPDATE {table} SET created_at = :at WHERE id = :id"
         workspace.sql(moved, at=before, id=record)
 
-    def told(query: str) -> tuple[int, int, Any]:
-        found = _stats(workspace, schema, query)
+    def read_totals(query: str) -> tuple[int, int, Any]:
+        found = _get_stats(workspace, schema, query)
         totals = found["artifacts"]["total"], found["tag_sets"]["total"]
         return (*totals, found["labeling_seconds"]["mean"])
 
-    def at(moment: Any) -> str:
-        return str(moment.isoformat().replace("+00:00", "Z"))
+    def format_time(time: Any) -> str:
+        return str(time.isoformat().replace("+00:00", "Z"))
 
-    assert told("") == (2, 2, 20)
-    assert told(f"?from={at(now - timedelta(days=1))}") == (1, 1, 30)
-    assert told(f"?to={at(now - timedelta(days=1))}") == (1, 1, 10)
-    assert told(f"?from={at(before)}&to={at(before + timedelta(seconds=1))}") == (1, 1, 10)
-    assert told(f"?to={at(before)}") == (0, 0, None)
+    assert read_totals("") == (2, 2, 20)
+    assert read_totals(f"?from={format_time(now - timedelta(days=1))}") == (1, 1, 30)
+    assert read_totals(f"?to={format_time(now - timedelta(days=1))}") == (1, 1, 10)
+    assert read_totals(
+        f"?from={format_time(before)}&to={format_time(before + timedelta(seconds=1))}"
+    ) == (1, 1, 10)
+    assert read_totals(f"?to={format_time(before)}") == (0, 0, None)
 
 
 def test_an_empty_period_is_refused(workspace: Workspace) -> None:
@@ -152,8 +154,8 @@ def test_an_empty_period_is_refused(workspace: Workspace) -> None:
 def test_two_statements_count_everything(workspace: Workspace) -> None:
     schema = workspace.schema()
     _create_tag_set(workspace, schema, "status = 'accepted'")
-    _stats(workspace, schema)
+    _get_stats(workspace, schema)
     with record_statements(workspace.org.app) as seen:
-        _stats(workspace, schema)
+        _get_stats(workspace, schema)
     counting = [sql for sql in seen if "FROM counts" in sql]
     assert len(counting) == 2

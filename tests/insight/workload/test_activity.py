@@ -22,13 +22,13 @@ NOTHING = {
 }
 
 
-def _read(workspace: Workspace, query: str = "", *, by: str = "labeler") -> dict[str, Any]:
+def _get_activity(workspace: Workspace, query: str = "", *, by: str = "labeler") -> dict[str, Any]:
     answer = workspace.org.api(by).get(f"/users/me/activity{query}")
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
 
 
-def _sent(workspace: Workspace, seconds: int, schema: Any) -> dict[str, Any]:
+def _submit(workspace: Workspace, seconds: int, schema: Any) -> dict[str, Any]:
     draft = workspace.draft(workspace.artifact(schema))
     saved = workspace.save(draft, [tag("number", "A-1")], seconds_spent=seconds)
     assert saved.status_code == 200, saved.json
@@ -42,7 +42,7 @@ def _decide(workspace: Workspace, sent: dict[str, Any], what: str, **body: Any) 
     assert answer.status_code == 200, answer.json
 
 
-def _at(workspace: Workspace, sent: dict[str, Any], kind: str, when: datetime) -> None:
+def _move_revision(workspace: Workspace, sent: dict[str, Any], kind: str, when: datetime) -> None:
     workspace.sql(
         "UPDATE tag_set_revisions SET created_at = :when WHERE tag_set_id = :id AND kind = :kind",
         when=when,
@@ -52,7 +52,7 @@ def _at(workspace: Workspace, sent: dict[str, Any], kind: str, when: datetime) -
 
 
 def test_days_without_work_are_zeros(workspace: Workspace) -> None:
-    found = _read(workspace, by="viewer")
+    found = _get_activity(workspace, by="viewer")
     today = parse_today(found["to"])
     days = [(today - timedelta(days=n)).isoformat() for n in range(30)][::-1]
     assert found == {
@@ -70,18 +70,18 @@ def test_days_without_work_are_zeros(workspace: Workspace) -> None:
 
 def test_every_submission_counts_with_its_outcome(workspace: Workspace) -> None:
     schema = workspace.schema()
-    good, fixed, bad, twice = (_sent(workspace, s, schema) for s in (60, 120, 30, 150))
+    good, fixed, bad, twice = (_submit(workspace, s, schema) for s in (60, 120, 30, 150))
     _decide(workspace, good, "accept")
     _decide(workspace, fixed, "accept", tags=[tag("number", "B-2")])
     _decide(workspace, bad, "reject", reason="x", send_to="pool")
     _decide(workspace, twice, "reject", reason="x", send_to="labeler")
     again = workspace.org.api("labeler").post(f"/tag-sets/{twice['id']}/submit")
     assert again.status_code == 200
-    # On one day, whether or not midnight passed meanwhile.
+    # Move the work to one day, in case midnight passed during the test.
     workspace.sql("UPDATE tag_set_revisions SET created_at = '2026-03-02 12:00+00'")
     day = "2026-03-02"
     query = f"?from={day}&to={day}"
-    found = _read(workspace, query)
+    found = _get_activity(workspace, query)
     counts = {
         "submitted": 5,
         "accepted": 1,
@@ -96,44 +96,47 @@ def test_every_submission_counts_with_its_outcome(workspace: Workspace) -> None:
     assert (found["acceptance_rate"], found["unchanged_rate"]) == (0.5, 0.25)
     assert found["median_seconds"] == 90
     assert found["label_sets_per_hour"] == 40
-    theirs = _read(workspace, query, by="reviewer")
-    assert theirs["totals"] == {**NOTHING, "reviewed": 4}
-    assert theirs["days"][-1]["reviewed"] == 4
-    assert _read(workspace, query, by="admin")["totals"] == NOTHING
+    reviewer_activity = _get_activity(workspace, query, by="reviewer")
+    assert reviewer_activity["totals"] == {**NOTHING, "reviewed": 4}
+    assert reviewer_activity["days"][-1]["reviewed"] == 4
+    assert _get_activity(workspace, query, by="admin")["totals"] == NOTHING
 
 
 def test_days_are_in_the_time_zone_of_the_user(workspace: Workspace) -> None:
     schema = workspace.schema()
     zone = ZoneInfo("America/New_York")
-    before, after, late = (_sent(workspace, 10, schema) for _ in range(3))
-    # The night in which the clocks went forward: a day of 23 hours.
-    _at(workspace, before, "submit", datetime(2026, 3, 7, 23, 59, 59, tzinfo=zone))
-    _at(workspace, after, "submit", datetime(2026, 3, 8, 0, 0, tzinfo=zone))
-    _at(workspace, late, "submit", datetime(2026, 3, 8, 23, 59, tzinfo=zone))
+    before, after, late = (_submit(workspace, 10, schema) for _ in range(3))
+    # The clocks went forward on March 8, so that day has 23 hours.
+    _move_revision(workspace, before, "submit", datetime(2026, 3, 7, 23, 59, 59, tzinfo=zone))
+    _move_revision(workspace, after, "submit", datetime(2026, 3, 8, 0, 0, tzinfo=zone))
+    _move_revision(workspace, late, "submit", datetime(2026, 3, 8, 23, 59, tzinfo=zone))
     workspace.sql(
         "UPDATE users SET time_zone = 'America/New_York' WHERE id = :id",
         id=workspace.org.users["labeler"],
     )
-    found = _read(workspace, "?from=2026-03-07&to=2026-03-09")
+    found = _get_activity(workspace, "?from=2026-03-07&to=2026-03-09")
     assert found["time_zone"] == "America/New_York"
-    assert [(one["date"], one["submitted"]) for one in found["days"]] == [
+    assert [(day["date"], day["submitted"]) for day in found["days"]] == [
         ("2026-03-07", 1),
         ("2026-03-08", 2),
         ("2026-03-09", 0),
     ]
-    assert _read(workspace, "?from=2026-03-08&to=2026-03-08")["totals"]["submitted"] == 2
+    assert _get_activity(workspace, "?from=2026-03-08&to=2026-03-08")["totals"]["submitted"] == 2
 
 
 def test_a_decision_counts_on_the_day_of_the_submission(workspace: Workspace) -> None:
-    sent = _sent(workspace, 10, workspace.schema())
+    sent = _submit(workspace, 10, workspace.schema())
     _decide(workspace, sent, "accept")
-    _at(workspace, sent, "submit", datetime(2026, 3, 1, 12, tzinfo=UTC))
-    _at(workspace, sent, "accept", datetime(2026, 3, 5, 12, tzinfo=UTC))
+    _move_revision(workspace, sent, "submit", datetime(2026, 3, 1, 12, tzinfo=UTC))
+    _move_revision(workspace, sent, "accept", datetime(2026, 3, 5, 12, tzinfo=UTC))
     query = "?from=2026-03-01&to=2026-03-02"
-    assert _read(workspace, query)["days"][0]["accepted"] == 1
-    assert _read(workspace, query, by="reviewer")["totals"]["reviewed"] == 0
+    assert _get_activity(workspace, query)["days"][0]["accepted"] == 1
+    assert _get_activity(workspace, query, by="reviewer")["totals"]["reviewed"] == 0
     assert (
-        _read(workspace, "?from=2026-03-05&to=2026-03-05", by="reviewer")["totals"]["reviewed"] == 1
+        _get_activity(workspace, "?from=2026-03-05&to=2026-03-05", by="reviewer")["totals"][
+            "reviewed"
+        ]
+        == 1
     )
 
 
@@ -144,10 +147,10 @@ def test_an_unknown_time_zone_counts_as_utc() -> None:
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "Pacific/Apia", "America/Sao_Paulo", "UTC"])
 def test_days_follow_one_another(zone: str) -> None:
-    asked = get_period(zone, date(2011, 1, 1), date(2011, 12, 31))
-    assert len(asked.days) == 365
-    assert asked.edges == sorted(asked.edges)
-    assert len(asked.edges) == 366
+    period = get_period(zone, date(2011, 1, 1), date(2011, 12, 31))
+    assert len(period.days) == 365
+    assert period.edges == sorted(period.edges)
+    assert len(period.edges) == 366
 
 
 def test_more_work_takes_no_more_statements(workspace: Workspace) -> None:
@@ -155,8 +158,8 @@ def test_more_work_takes_no_more_statements(workspace: Workspace) -> None:
     year = datetime.now(UTC).date() - timedelta(days=364)
     for _ in range(2):
         for _ in range(5):
-            _sent(workspace, 10, schema)
+            _submit(workspace, 10, schema)
         with record_statements(workspace.org.app) as ran:
-            _read(workspace, f"?from={year}")
+            _get_activity(workspace, f"?from={year}")
         counts.append(len(ran))
     assert counts == [3, 3]

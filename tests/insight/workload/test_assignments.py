@@ -12,12 +12,15 @@ from tests.factories.workspace import Workspace
 Item = dict[str, Any]
 
 
-def build_assignees(**who: Any) -> list[dict[str, Any]]:
-    """Return the assignees of a document in the form of the API."""
-    return [{"user_id": None, "team_id": None, kind: str(one)} for kind, one in who.items()]
+def build_assignees(**assignee_ids: Any) -> list[dict[str, Any]]:
+    """Return the assignees of a document in the API's format."""
+    return [
+        {"user_id": None, "team_id": None, kind: str(assignee_id)}
+        for kind, assignee_id in assignee_ids.items()
+    ]
 
 
-def _list(workspace: Workspace, query: str = "", *, by: str = "labeler") -> list[Item]:
+def _list_items(workspace: Workspace, query: str = "", *, by: str = "labeler") -> list[Item]:
     answer = workspace.org.api(by).get(f"/users/me/assignments{query}")
     assert answer.status_code == 200, answer.json
     assert answer.json["meta"]["total"] == len(answer.json["data"])
@@ -25,8 +28,8 @@ def _list(workspace: Workspace, query: str = "", *, by: str = "labeler") -> list
     return found
 
 
-def _documents(workspace: Workspace, query: str = "", *, by: str = "labeler") -> list[UUID]:
-    return [UUID(item["artifact"]["id"]) for item in _list(workspace, query, by=by)]
+def _list_documents(workspace: Workspace, query: str = "", *, by: str = "labeler") -> list[UUID]:
+    return [UUID(item["artifact"]["id"]) for item in _list_items(workspace, query, by=by)]
 
 
 def test_a_document_is_listed_for_its_assignees(workspace: Workspace) -> None:
@@ -43,9 +46,9 @@ def test_a_document_is_listed_for_its_assignees(workspace: Workspace) -> None:
     theirs = workspace.artifact(schema, assignees=build_assignees(team_id=team["id"]))
     workspace.artifact(schema, assignees=build_assignees(user_id=org.users["reviewer"]))
     workspace.artifact(schema)
-    assert _documents(workspace) == [named]
+    assert _list_documents(workspace) == [named]
     add_members(org, team, "labeler")
-    first, second = _list(workspace)
+    first, second = _list_items(workspace)
     assert first == {
         "id": str(named),
         "kind": "label",
@@ -63,25 +66,27 @@ def test_a_document_is_listed_for_its_assignees(workspace: Workspace) -> None:
 
 def test_the_most_urgent_comes_first(workspace: Workspace) -> None:
     schema, now = workspace.schema(), datetime.now(UTC)
-    mine = build_assignees(user_id=workspace.org.users["reviewer"])
-    wanted: list[dict[str, Any]] = [
+    assignees = build_assignees(user_id=workspace.org.users["reviewer"])
+    properties: list[dict[str, Any]] = [
         {"priority": 0, "due_at": now - timedelta(days=30)},
         {"priority": 50, "due_at": now - timedelta(days=1)},
         {"priority": 90, "due_at": now + timedelta(days=9)},
         {"priority": 50},
         {"priority": 40, "due_at": now + timedelta(days=2)},
     ]
-    made = [workspace.artifact(schema, assignees=mine, **w) for w in reversed(wanted)][::-1]
+    artifact_ids = [
+        workspace.artifact(schema, assignees=assignees, **values) for values in reversed(properties)
+    ][::-1]
     review = workspace.submitted(workspace.artifact(schema, priority=60))
     workspace.sql(
         "UPDATE tag_sets SET assignee_id = :user WHERE id = :id",
         user=workspace.org.users["reviewer"],
         id=review["id"],
     )
-    expected = [*made[:3], UUID(review["artifact_id"]), *made[3:]]
-    assert _documents(workspace, by="reviewer") == expected
-    assert _documents(workspace, "?sort=-urgency", by="reviewer") == expected[::-1]
-    assert [item["overdue"] for item in _list(workspace, by="reviewer")] == [
+    expected = [*artifact_ids[:3], UUID(review["artifact_id"]), *artifact_ids[3:]]
+    assert _list_documents(workspace, by="reviewer") == expected
+    assert _list_documents(workspace, "?sort=-urgency", by="reviewer") == expected[::-1]
+    assert [item["overdue"] for item in _list_items(workspace, by="reviewer")] == [
         True,
         True,
         False,
@@ -96,25 +101,25 @@ def test_begun_documents_are_listed(workspace: Workspace) -> None:
     claimed, drafted = workspace.artifact(schema), workspace.artifact(schema)
     assert workspace.org.api("labeler").post(f"/artifacts/{claimed}/claim").status_code == 200
     draft = workspace.draft(drafted)
-    found = {UUID(item["id"]): item for item in _list(workspace)}
-    assert set(found) == {claimed, drafted}
-    assert found[claimed]["tag_set_id"] is None
-    assert found[drafted]["tag_set_id"] == draft["id"]
-    for item in found.values():
+    items = {UUID(item["id"]): item for item in _list_items(workspace)}
+    assert set(items) == {claimed, drafted}
+    assert items[claimed]["tag_set_id"] is None
+    assert items[drafted]["tag_set_id"] == draft["id"]
+    for item in items.values():
         assert item["claimed_until"] is not None
     workspace.sql("UPDATE artifacts SET claim_expires_at = now() - interval '1 second'")
-    (left,) = _list(workspace)
-    assert (left["id"], left["claimed_until"]) == (str(drafted), None)
+    (remaining,) = _list_items(workspace)
+    assert (remaining["id"], remaining["claimed_until"]) == (str(drafted), None)
 
 
 def test_returned_documents_are_listed_and_finished_ones_are_not(workspace: Workspace) -> None:
-    mine = build_assignees(user_id=workspace.org.users["labeler"])
-    sent = workspace.submitted(workspace.artifact(assignees=mine))
-    assert _list(workspace) == []
+    assignees = build_assignees(user_id=workspace.org.users["labeler"])
+    sent = workspace.submitted(workspace.artifact(assignees=assignees))
+    assert _list_items(workspace) == []
     body = {"reason": "x", "send_to": "labeler"}
     answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
     assert answer.status_code == 200
-    (item,) = _list(workspace)
+    (item,) = _list_items(workspace)
     assert (item["id"], item["tag_set_id"]) == (sent["artifact_id"], sent["id"])
 
 
@@ -123,41 +128,41 @@ def test_skipped_or_finished_documents_are_not_listed(workspace: Workspace) -> N
     org.add_user("other", "labeler")
     schema = workspace.schema()
     skipped, finished = workspace.artifact(schema), workspace.artifact(schema)
-    for one in (skipped, finished):
-        workspace.draft(one)
+    for artifact_id in (skipped, finished):
+        workspace.draft(artifact_id)
     path = f"/artifacts/{skipped}"
     assert org.api("labeler").post(f"{path}/release", {"reason": "Too hard"}).status_code == 200
-    assert _documents(workspace) == [finished]
-    # As of any other, a claim takes it back.
+    assert _list_documents(workspace) == [finished]
+    # A new claim makes the document available to the labeler again.
     assert org.api("labeler").post(f"{path}/claim").status_code == 200
     workspace.release(skipped)
-    assert _documents(workspace) == [skipped, finished]
+    assert _list_documents(workspace) == [skipped, finished]
     workspace.release(finished)
     assert org.api("other").post(f"/artifacts/{finished}/claim").status_code == 200
     sent = workspace.submitted(finished, by="other")
     answer = org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={})
     assert answer.status_code == 200, answer.json
-    assert _documents(workspace) == [skipped]
-    drawn = org.api("labeler").post("/artifacts/next", json={}).json["data"]
-    assert drawn["id"] == str(skipped)
+    assert _list_documents(workspace) == [skipped]
+    next_artifact = org.api("labeler").post("/artifacts/next", json={}).json["data"]
+    assert next_artifact["id"] == str(skipped)
 
 
 def test_documents_that_cannot_be_begun_are_not_listed(workspace: Workspace) -> None:
     org = workspace.org
     org.add_user("other", "labeler")
-    mine = build_assignees(user_id=org.users["labeler"])
+    assignees = build_assignees(user_id=org.users["labeler"])
     schema = workspace.schema()
-    open_one, taken = (workspace.artifact(schema, assignees=mine) for _ in range(2))
-    workspace.artifact(schema, assignees=mine, archived=True)
-    workspace.artifact(schema, assignees=mine, status="processing")
-    workspace.artifact(schema, assignees=mine, status="done")
-    workspace.artifact(workspace.schema(status="inactive"), assignees=mine)
-    unlabeled = workspace.artifact(schema, assignees=mine)
+    available, claimed = (workspace.artifact(schema, assignees=assignees) for _ in range(2))
+    workspace.artifact(schema, assignees=assignees, archived=True)
+    workspace.artifact(schema, assignees=assignees, status="processing")
+    workspace.artifact(schema, assignees=assignees, status="done")
+    workspace.artifact(workspace.schema(status="inactive"), assignees=assignees)
+    unlabeled = workspace.artifact(schema, assignees=assignees)
     workspace.sql("UPDATE artifacts SET schema_id = NULL WHERE id = :id", id=unlabeled)
-    assert org.api("other").post(f"/artifacts/{taken}/claim").status_code == 200
-    assert _documents(workspace) == [open_one]
-    workspace.release(taken, by="other")
-    assert _documents(workspace) == [open_one, taken]
+    assert org.api("other").post(f"/artifacts/{claimed}/claim").status_code == 200
+    assert _list_documents(workspace) == [available]
+    workspace.release(claimed, by="other")
+    assert _list_documents(workspace) == [available, claimed]
 
 
 def test_each_labeler_gets_one_independent_tag_set(workspace: Workspace) -> None:
@@ -170,11 +175,19 @@ def test_each_labeler_gets_one_independent_tag_set(workspace: Workspace) -> None
         workspace.schema(labels_per_artifact=2), assignees=build_assignees(team_id=team["id"])
     )
     workspace.submitted(artifact)
-    assert _documents(workspace) == []
-    assert _documents(workspace, by="second") == _documents(workspace, by="third") == [artifact]
+    assert _list_documents(workspace) == []
+    assert (
+        _list_documents(workspace, by="second")
+        == _list_documents(workspace, by="third")
+        == [artifact]
+    )
     workspace.draft(artifact, by="second")
-    # The claim of another does not keep anybody from an independent label set.
-    assert _documents(workspace, by="second") == _documents(workspace, by="third") == [artifact]
+    # Another labeler's claim does not prevent an independent tag set.
+    assert (
+        _list_documents(workspace, by="second")
+        == _list_documents(workspace, by="third")
+        == [artifact]
+    )
     workspace.draft(artifact, by="third")
     assert org.api("second").get("/users/me/assignments").json["data"][0]["tag_set_id"]
 
@@ -207,21 +220,21 @@ def test_reviews_are_listed_for_reviewers(workspace: Workspace) -> None:
             until=until if claimant else None,
             id=sent["id"],
         )
-    items = _list(workspace, by="reviewer")
+    items = _list_items(workspace, by="reviewer")
     assert [item["id"] for item in items] == [named["id"], claimed["id"]]
     assert {item["kind"] for item in items} == {"review"}
     assert items[0]["tag_set_id"] == named["id"]
     assert items[0]["artifact"] == {"id": named["artifact_id"], "name": "named"}
     assert [item["claimed_until"] is not None for item in items] == [False, True]
-    assert [item["id"] for item in _list(workspace, by="admin")] == [taken["id"]]
+    assert [item["id"] for item in _list_items(workspace, by="admin")] == [taken["id"]]
     assert free["id"] not in {item["id"] for item in items}
     workspace.settings(allow_self_review=True)
-    assert own["id"] in {item["id"] for item in _list(workspace, by="reviewer")}
+    assert own["id"] in {item["id"] for item in _list_items(workspace, by="reviewer")}
     workspace.sql("UPDATE tag_sets SET claim_expires_at = now() - interval '1 second'")
-    names = {item["artifact"]["name"] for item in _list(workspace, by="reviewer")}
+    names = {item["artifact"]["name"] for item in _list_items(workspace, by="reviewer")}
     assert names == {"named", "taken", "own"}
     workspace.sql("UPDATE memberships SET role = 'labeler' WHERE user_id = :id", id=me)
-    assert _list(workspace, by="reviewer") == []
+    assert _list_items(workspace, by="reviewer") == []
 
 
 def test_the_list_is_filtered_and_paged(workspace: Workspace) -> None:
@@ -229,22 +242,22 @@ def test_the_list_is_filtered_and_paged(workspace: Workspace) -> None:
     team = add_members(org, make_team(org), "reviewer")
     schema, other = workspace.schema(), workspace.schema()
     due = datetime(2031, 1, 1, tzinfo=UTC)
-    one = workspace.artifact(schema, priority=90, assignees=build_assignees(team_id=team["id"]))
-    two = workspace.artifact(
+    first = workspace.artifact(schema, priority=90, assignees=build_assignees(team_id=team["id"]))
+    second = workspace.artifact(
         other, priority=80, due_at=due, assignees=build_assignees(user_id=org.users["reviewer"])
     )
     sent = workspace.submitted(workspace.artifact(schema, priority=70))
     workspace.sql("UPDATE tag_sets SET assignee_id = :user", user=org.users["reviewer"])
-    three = UUID(sent["artifact_id"])
+    third = UUID(sent["artifact_id"])
     for query, expected in (
-        ("", [one, two, three]),
-        ("?kind=label", [one, two]),
-        ("?kind=review", [three]),
-        (f"?team_id={team['id']}", [one]),
-        (f"?schema_id={schema}", [one, three]),
-        ("?due_before=2032-01-01T00:00:00Z", [two]),
+        ("", [first, second, third]),
+        ("?kind=label", [first, second]),
+        ("?kind=review", [third]),
+        (f"?team_id={team['id']}", [first]),
+        (f"?schema_id={schema}", [first, third]),
+        ("?due_before=2032-01-01T00:00:00Z", [second]),
     ):
-        assert _documents(workspace, query, by="reviewer") == expected, query
+        assert _list_documents(workspace, query, by="reviewer") == expected, query
     api, seen, cursor = org.api("reviewer"), [], ""
     while True:
         answer = api.get(f"/users/me/assignments?page_size=1{cursor}")
@@ -253,7 +266,7 @@ def test_the_list_is_filtered_and_paged(workspace: Workspace) -> None:
         if answer.json["meta"]["next_cursor"] is None:
             break
         cursor = f"&cursor={answer.json['meta']['next_cursor']}"
-    assert seen == [one, two, three]
+    assert seen == [first, second, third]
 
 
 def test_the_list_requires_an_organization_and_shows_no_other(
@@ -265,24 +278,24 @@ def test_the_list_requires_an_organization_and_shows_no_other(
     assert api.get("/users/me/assignments").status_code == 422
     elsewhere = Workspace(other_org)
     elsewhere.artifact(assignees=build_assignees(user_id=workspace.org.users["labeler"]))
-    assert len(_list(workspace)) == 1
-    assert _list(elsewhere) == []
+    assert len(_list_items(workspace)) == 1
+    assert _list_items(elsewhere) == []
 
 
 def test_a_long_list_takes_no_more_statements(workspace: Workspace) -> None:
     schema = workspace.schema()
-    mine = build_assignees(user_id=workspace.org.users["labeler"])
+    assignees = build_assignees(user_id=workspace.org.users["labeler"])
 
-    def count() -> int:
+    def count_statements() -> int:
         with record_statements(workspace.org.app) as ran:
             workspace.org.api("labeler").get("/users/me/assignments")
         return len(ran)
 
-    workspace.artifact(schema, assignees=mine)
-    few = count()
+    workspace.artifact(schema, assignees=assignees)
+    count_before = count_statements()
     for _ in range(30):
-        workspace.artifact(schema, assignees=mine)
-    assert count() == few == 2
+        workspace.artifact(schema, assignees=assignees)
+    assert count_statements() == count_before == 2
 
 
 def test_documents_that_cannot_be_claimed_are_not_listed(workspace: Workspace) -> None:
@@ -294,12 +307,12 @@ def test_documents_that_cannot_be_claimed_are_not_listed(workspace: Workspace) -
     team = make_team(org, "Law")
     hard = workspace.artifact(skilled, assignees=build_assignees(team_id=team["id"]))
     add_members(org, team, "labeler")
-    assert _documents(workspace) == [plain]
+    assert _list_documents(workspace) == [plain]
     add_members(org, make_team(org, "Lawyers", skills=["Law"]), "labeler")
-    assert _documents(workspace) == [plain, hard]
+    assert _list_documents(workspace) == [plain, hard]
     path = f"/artifacts/{plain}"
     assert org.api("labeler").post(f"{path}/claim").status_code == 200
     assert org.api("labeler").post(f"{path}/release", {"reason": "Too hard"}).status_code == 200
-    assert _documents(workspace) == [hard]
-    drawn = org.api("labeler").post("/artifacts/next", json={}).json["data"]
-    assert drawn["id"] == str(hard)
+    assert _list_documents(workspace) == [hard]
+    next_artifact = org.api("labeler").post("/artifacts/next", json={}).json["data"]
+    assert next_artifact["id"] == str(hard)

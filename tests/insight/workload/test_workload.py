@@ -11,22 +11,22 @@ from tests.factories.workspace import Workspace, tag
 _PAST = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def _read(workspace: Workspace, team: dict[str, Any], query: str = "") -> dict[str, Any]:
+def _get_workload(workspace: Workspace, team: dict[str, Any], query: str = "") -> dict[str, Any]:
     answer = workspace.org.api("viewer").get(f"/teams/{team['id']}/workload{query}")
     assert answer.status_code == 200, answer.json
     return dict(answer.json["data"])
 
 
-def _counts(found: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+def _count_by_member(found: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     names = ("to_label", "to_review", "overdue", "labeled", "reviewed")
-    for one in found["members"]:
-        assert one["open"] == one["to_label"] + one["to_review"]
-        assert one["finished"] == one["labeled"] + one["reviewed"]
-    return {one["user"]["name"]: tuple(one[n] for n in names) for one in found["members"]}
+    for member in found["members"]:
+        assert member["open"] == member["to_label"] + member["to_review"]
+        assert member["finished"] == member["labeled"] + member["reviewed"]
+    return {member["user"]["name"]: tuple(member[n] for n in names) for member in found["members"]}
 
 
-def _build_assignees(kind: str, one: Any) -> list[dict[str, Any]]:
-    return [{"user_id": None, "team_id": None, kind: str(one)}]
+def _build_assignees(kind: str, assignee_id: Any) -> list[dict[str, Any]]:
+    return [{"user_id": None, "team_id": None, kind: str(assignee_id)}]
 
 
 def _create_work(workspace: Workspace, team: dict[str, Any]) -> None:
@@ -55,21 +55,21 @@ def test_each_member_has_the_work_in_their_own_list(workspace: Workspace) -> Non
     team = make_team(org, lead_id=str(org.users["reviewer"]))
     team = add_members(org, team, "labeler", "viewer")
     _create_work(workspace, team)
-    found = _read(workspace, team)
+    found = _get_workload(workspace, team)
     assert found["team_id"] == team["id"]
-    assert [one["role"] for one in found["members"]] == ["lead", "member", "member"]
-    assert _counts(found) == {
+    assert [member["role"] for member in found["members"]] == ["lead", "member", "member"]
+    assert _count_by_member(found) == {
         "Reviewer": (0, 1, 1, 0, 1),
         "Labeler": (4, 0, 1, 2, 0),
         "Viewer": (0, 0, 0, 0, 0),
     }
     assert found["waiting"] == {"open": 2, "overdue": 1}
     assert found["totals"] == {"open": 7, "overdue": 3, "finished": 3}
-    mine = org.api("labeler").get("/users/me/assignments").json["data"]
-    assert len([item for item in mine if item["tag_set_id"] or not item["team_id"]]) == 4
-    assert len(mine) == 4 + 2
+    assignments = org.api("labeler").get("/users/me/assignments").json["data"]
+    assert len([item for item in assignments if item["tag_set_id"] or not item["team_id"]]) == 4
+    assert len(assignments) == 4 + 2
     org.api("admin").delete(f"/teams/{team['id']}/members/{org.users['labeler']}")
-    assert list(_counts(_read(workspace, team))) == ["Reviewer", "Viewer"]
+    assert list(_count_by_member(_get_workload(workspace, team))) == ["Reviewer", "Viewer"]
 
 
 def test_finished_work_is_that_of_the_period(workspace: Workspace) -> None:
@@ -78,21 +78,24 @@ def test_finished_work_is_that_of_the_period(workspace: Workspace) -> None:
     body = {"tags": [tag("number", "B-2")]}
     accepted = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
     assert accepted.status_code == 200
-    found = _read(workspace, team)
+    found = _get_workload(workspace, team)
     today = parse_today(found["to"])
     yesterday = today - timedelta(days=1)
     start = today - timedelta(days=29)
     assert (found["from"], found["to"]) == (start.isoformat(), today.isoformat())
     assert found["time_zone"] == "UTC"
     assert found["totals"]["finished"] == 2
-    # At a noon, whether or not midnight passed meanwhile.
+    # Move the work to noon, in case midnight passed during the test.
     noon = datetime.combine(today, time(12), UTC)
     moved = "UPDATE tag_set_revisions SET created_at = :noon"
     workspace.sql(moved, noon=noon)
-    assert _read(workspace, team, f"?to={yesterday}")["totals"]["finished"] == 0
+    assert _get_workload(workspace, team, f"?to={yesterday}")["totals"]["finished"] == 0
     workspace.sql(moved, noon=noon - timedelta(days=1))
-    assert _read(workspace, team, f"?from={yesterday}&to={yesterday}")["totals"]["finished"] == 2
-    assert _read(workspace, team, f"?from={today}")["totals"]["finished"] == 0
+    assert (
+        _get_workload(workspace, team, f"?from={yesterday}&to={yesterday}")["totals"]["finished"]
+        == 2
+    )
+    assert _get_workload(workspace, team, f"?from={today}")["totals"]["finished"] == 0
 
 
 def test_periods_have_bounds(workspace: Workspace) -> None:
@@ -124,6 +127,6 @@ def test_a_large_team_takes_no_more_statements(workspace: Workspace) -> None:
     counts = []
     for team in (small, large):
         with record_statements(workspace.org.app) as ran:
-            _read(workspace, team)
+            _get_workload(workspace, team)
         counts.append(len(ran))
     assert counts == [4, 4]

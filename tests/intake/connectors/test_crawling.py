@@ -107,7 +107,7 @@ def test_the_schema_of_the_connector_is_that_of_its_documents(folder: Folder) ->
 def test_a_crawl_continues_where_another_run_stopped(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crawling, "FETCH_BATCH", 2)
+    monkeypatch.setattr(crawling, "FETCH_BATCH_SIZE", 2)
     for number in range(7):
         folder.write(f"{number}.txt", f"words {number}")
     connector = folder.connect()

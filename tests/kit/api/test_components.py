@@ -1,4 +1,4 @@
-"""What the description promises of answers, and what it asks of bodies."""
+"""Limits in the OpenAPI components for requests and responses."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from app.kit.api.fields import Int, Schema, Str
 
 
 class EditSchema(Schema):
-    """A body whose name ends like its base's."""
+    """A body whose class name ends in `Schema`, like the name of its base class."""
 
     name = Str(max_length=5)
 

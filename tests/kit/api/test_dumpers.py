@@ -1,4 +1,4 @@
-"""The generated dumpers say what marshmallow would."""
+"""The generated dumpers return the same output as marshmallow."""
 
 from datetime import UTC, date, datetime
 from types import SimpleNamespace
@@ -92,5 +92,5 @@ def test_schemas_with_hooks_are_refused() -> None:
 
 
 def test_every_response_schema_of_the_application_compiles() -> None:
-    # Importing the rooms compiled them; this fails when there were none.
+    # The dumpers were compiled when the packages were imported. This fails if there were none.
     assert list_operations(endpoints.BLUEPRINTS)

@@ -1,4 +1,4 @@
-"""What the fields of bodies and query strings take for a value."""
+"""The values that fields of bodies and query strings accept."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""URL-encoded forms as bodies: bounded, in UTF-8, each name once."""
+"""URL-encoded forms as bodies: limited in size, in UTF-8, and without repeated names."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ _LIMIT = 1000
 
 
 class Letter(Schema):
-    """A form with one member that must be there."""
+    """A form with one required field."""
 
     text = Str(required=True, max_length=600)
     note = Str()
@@ -45,7 +45,7 @@ def _refused(data: Any, **kwargs: Any) -> ApiError:
 
 
 class Open(Schema):
-    """A form of somebody else, who may add members."""
+    """A form from another service, which may add fields."""
 
     class Meta:
         unknown = EXCLUDE

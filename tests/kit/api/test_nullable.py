@@ -1,4 +1,4 @@
-"""An operation that may find nothing says so, and answers null."""
+"""Operations whose `data` may be null."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def _operation(answer: Any, **declared: Any) -> Any:
 
     @made.post("/things/next", access="user", returns=Thing, **declared)
     def next_thing() -> Any:
-        """Hand out a thing."""
+        """Get the next thing."""
         return answer
 
     return made.operations[0]

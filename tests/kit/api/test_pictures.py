@@ -1,4 +1,4 @@
-"""An operation that can draw its result does so for requests that prefer a picture."""
+"""Operations that render their result as a picture for requests that prefer one."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Whatever many do at once, counts are what a plain COUNT of the rows says."""
+"""Counts equal the number of rows, even under concurrent writes."""
 
 import threading
 from random import Random
@@ -13,7 +13,7 @@ from tests.factories.counts import find_differences, fold, insert_artifacts, run
 
 WRITERS = 4
 ROUNDS = 25
-# Taken by id, so that two writers never wait for each other in a circle.
+# Rows are locked in the order of their ids, so that two writers never cause a deadlock.
 _SOME = """
 WITH chosen AS (
     SELECT id FROM artifacts WHERE organization_id = :org ORDER BY id
@@ -45,7 +45,7 @@ def _write(org: Org, seed: int, failures: list[BaseException]) -> None:
 
 
 def _change(org: Org, chance: Random) -> None:
-    """Change some rows in a transaction, which is rolled back every third time."""
+    """Change a few rows in a transaction. Every third transaction is rolled back."""
     values = {"org": org.id, "skip": chance.randint(0, 60), "few": chance.randint(1, 15)}
     with org.app.app_context(), tenancy.organization(org.id):
         db.session().execute(text(_SOME + chance.choice(_WRITES)), values)
@@ -79,7 +79,7 @@ def test_random_writes_at_once(org: Org, other_org: Org, seed: int) -> None:
 
 
 def _check_totals(org: Org) -> None:
-    """The API's totals are those of the rows."""
+    """Check that the totals in the API equal the number of rows."""
     rows = {row.status: row.n for row in run_sql(org, _GROUPED)}
     for status in ("processing", "ready", "in_progress", "in_review", "done", "failed"):
         assert _get(org, f"status={status}") == rows.get(status, 0)

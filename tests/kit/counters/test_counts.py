@@ -1,4 +1,4 @@
-"""Counts are kept by triggers, folded by a job, exact at every moment, and repaired if wrong."""
+"""Counts: triggers keep them, a job folds them, and a check repairs wrong cells."""
 
 import threading
 from contextlib import closing
@@ -198,7 +198,7 @@ def test_two_who_fold_at_once_count_nothing_twice(org: Org) -> None:
 
 
 def test_a_horizon_from_another_server_hides_nothing(org: Org) -> None:
-    """A dump that is restored brings it along, and transactions are numbered anew."""
+    """A restored dump contains the old horizon, but transaction ids start again."""
     fold(org.app)
     run_sql(org, "UPDATE count_horizon SET xact = 9223372036854775807")
     try:
@@ -216,7 +216,7 @@ def test_a_horizon_from_another_server_hides_nothing(org: Org) -> None:
 
 
 def test_a_transaction_that_takes_long_is_counted_when_it_ends(org: Org) -> None:
-    """The horizon passes nobody who is still at work."""
+    """The horizon never passes a transaction that is still open."""
     with org.app.app_context(), tenancy.organization(org.id):
         insert_team()
         for _ in range(3):
@@ -260,7 +260,7 @@ def test_the_job_folds(org: Org, work: Any) -> None:
 
 
 def _spoil(org: Org, postgres: EmbeddedPostgres) -> None:
-    """Rows that no trigger saw, and a cell of nothing."""
+    """Insert rows without the triggers, and a cell that counts nothing."""
     url = postgres.admin_url.rsplit("/", 1)[0] + "/labeling"
     with closing(psycopg2.connect(url)) as admin, admin, admin.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
@@ -305,7 +305,7 @@ def test_the_daily_check_mends_and_says_so(
 
 
 def test_counts_are_rebuilt_beside_writers(org: Org) -> None:
-    """Whoever writes or folds meanwhile, each row is counted once."""
+    """Each row is counted once, even if other transactions write or fold meanwhile."""
     insert_artifacts(org, 200)
     stop = threading.Event()
     failures: list[BaseException] = []
@@ -338,7 +338,7 @@ def test_counts_are_rebuilt_beside_writers(org: Org) -> None:
 
 
 def test_counting_begins_with_rows_that_are_there(org: Org) -> None:
-    """As in an upgrade: nothing is counted yet, and others write meanwhile."""
+    """As in an upgrade, nothing is counted yet, and other transactions write meanwhile."""
     insert_artifacts(org, 60)
     fold(org.app)
     run_sql(org, "DELETE FROM counts WHERE cube LIKE 'artifacts%'")

@@ -1,4 +1,4 @@
-"""Spans of time as months, days and hours."""
+"""Division of time spans into months, days and hours."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise

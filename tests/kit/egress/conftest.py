@@ -1,4 +1,4 @@
-"""Receivers on loopback that run a test's script, and host names that tests define."""
+"""Receivers on loopback that run the script of a test, and host names that tests define."""
 
 import socket
 import ssl
@@ -15,8 +15,8 @@ from app.kit.egress import Egress, Policy
 
 INSIDE = "127.0.0.2"
 LONG = 15.0
-"""Seconds: much longer than any deadline of these tests, even on a busy machine, but shorter than
-receivers drip or stay silent."""
+"""A time in seconds that is longer than all deadlines in these tests, even on a busy machine, but
+shorter than the time for which receivers drip or stay silent."""
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 

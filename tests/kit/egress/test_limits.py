@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from app.kit.egress import Egress, Outcome
+from app.kit.egress import Egress, RequestOutcome
 from tests.kit.egress.conftest import LONG
 
 Receive = Callable[..., Any]
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 
 
-def post(egress: Egress, url: str, **options: Any) -> Outcome:
+def post(egress: Egress, url: str, **options: Any) -> RequestOutcome:
     return egress.request("POST", url, body=b'{"a": 1}', **options)
 
 
@@ -182,7 +182,7 @@ def test_a_kept_connection_that_the_receiver_closed_is_replaced(
     def script(peer: Any) -> None:
         peer.request()
         peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        peer.request()  # and then goes, as an idle server does in the very moment
+        peer.request()  # then close the connection, as an idle server may do at this time
         if rudely:
             reset(peer)
 

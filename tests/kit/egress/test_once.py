@@ -1,4 +1,4 @@
-"""Requests that must not be sent twice, and successes whose bodies do not come."""
+"""Requests that must not be sent twice, and successful responses without their body."""
 
 import socket
 import threading
@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from app.kit.egress import Egress, Outcome, sockets
+from app.kit.egress import Egress, RequestOutcome, sockets
 from tests.kit.egress.conftest import LONG
 
 Receive = Callable[..., Any]
 EMPTY = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
-def post(egress: Egress, url: str, **options: Any) -> Outcome:
+def post(egress: Egress, url: str, **options: Any) -> RequestOutcome:
     return egress.request("POST", url, body=b"{}", repeatable=False, deadline=LONG, **options)
 
 
 def answer_once(peer: Any) -> None:
-    """Answer one request, and close when the next one was read."""
+    """Respond to one request, read the next request, and close the connection."""
     peer.request()
     peer.send(EMPTY)
     peer.request()

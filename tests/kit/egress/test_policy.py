@@ -176,13 +176,15 @@ def test_many_hanging_lookups_do_not_take_more_threads(monkeypatch: pytest.Monke
     look_up = socket.getaddrinfo
 
     def hang(host: str, *args: Any, **named: Any) -> list[Any]:
-        if not host.endswith(".example"):  # another thread's: the application's servers
+        if not host.endswith(
+            ".example"
+        ):  # a lookup by another thread, for example for the application's servers
             return look_up(host, *args, **named)
         asked.append(host)
         answer.wait(30)
         raise socket.gaierror
 
-    # Lookups that earlier tests let hang have come to their end: all the room is free.
+    # The hanging lookups of earlier tests have ended, so all slots are free.
     for thread in threading.enumerate():
         if thread.name == "egress-lookup":
             thread.join(LONG)
@@ -194,7 +196,7 @@ def test_many_hanging_lookups_do_not_take_more_threads(monkeypatch: pytest.Monke
                 door.resolve_address(f"n{number}.example", 443, timeout=0.005)
         until = time.monotonic() + LONG
         while len(asked) < 64 and time.monotonic() < until:
-            time.sleep(0.01)  # the last threads may not have come to ask yet
+            time.sleep(0.01)  # the last threads may not have started their lookup yet
         assert len(asked) == 64
     finally:
         answer.set()

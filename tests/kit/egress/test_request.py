@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from app.kit.egress import Egress, Outcome, Policy
+from app.kit.egress import Egress, Policy, RequestOutcome
 from tests.kit.egress.conftest import LONG
 
 Names = dict[str, list[str]]
 Receive = Callable[..., Any]
 
 
-def post(egress: Egress, url: str, **options: Any) -> Outcome:
+def post(egress: Egress, url: str, **options: Any) -> RequestOutcome:
     return egress.request("POST", url, body=b'{"a": 1}', **options)
 
 
@@ -121,7 +121,7 @@ def test_a_name_that_changes_its_address_is_refused_at_the_connection(
 
 
 def _at_one_port(receive: Receive) -> tuple[Any, socket.socket]:
-    """A receiver, and a listener on another address at its port, which may be taken there."""
+    """Return a receiver, and a listener on the same port of another address."""
     while True:
         receiver = receive()
         with suppress(OSError):
@@ -273,7 +273,7 @@ def test_no_descriptor_is_left_behind(egress: Egress, receive: Receive) -> None:
     for _ in range(20):
         post(egress, broken.url)
         post(egress, large.url)
-    # The receivers are threads of this process: the other ends count too, while they close.
+    # The receivers are threads of this process, so their ends of the connections also count.
     until = time.monotonic() + 10
     while len(os.listdir("/proc/self/fd")) > before + 2 and time.monotonic() < until:  # noqa: PTH208
         threading.Event().wait(0.02)

@@ -113,7 +113,7 @@ def test_a_session_streams_without_limits_when_told_so(egress: Egress, receive: 
 def _put(
     session: requests.Session, url: str, chunks: Any, size: int, timeout: Any = None
 ) -> requests.Response:
-    """Send a body of known length that is not in memory."""
+    """Send a body of known length from an iterator."""
     prepared = session.prepare_request(requests.Request("PUT", url))
     prepared.body = chunks
     prepared.headers["Content-Length"] = str(size)
@@ -150,7 +150,7 @@ def test_a_sessions_deadline_holds_for_a_streamed_body(
 def test_a_session_ends_by_the_silence_of_the_receiver(
     egress: Egress, receive: Receive, stopped: threading.Event, sends: bool, deadline: float
 ) -> None:
-    """The timeout for reading holds within the deadline, and for each chunk of the body."""
+    """The read timeout applies within the deadline, and to each chunk of the body."""
 
     def script(peer: Any) -> None:
         if not sends:

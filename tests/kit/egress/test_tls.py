@@ -23,7 +23,7 @@ def authority() -> trustme.CA:
 
 @pytest.fixture
 def secure(authority: trustme.CA, tmp_path: Path, names: dict[str, list[str]]) -> Egress:
-    """A door that trusts the authority, in a world where receiver.example is inside."""
+    """Return a client that trusts the authority, and define two host names."""
     names["receiver.example"] = ["127.0.0.2"]
     names["other.example"] = ["127.0.0.2"]
     file = tmp_path / "authority.pem"

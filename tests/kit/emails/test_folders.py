@@ -1,4 +1,4 @@
-"""Every letter of the project: in every language of its folder, with the same values."""
+"""Every email template exists in every language of its folder, with the same values."""
 
 import importlib
 import pkgutil
@@ -9,7 +9,7 @@ from flask import Flask
 from lxml import html as lxml_html
 
 from app.kit.emails import FOLDERS
-from app.kit.emails.layout import load_layout_texts, render
+from app.kit.emails.layout import load_layout_phrases, render
 from app.kit.emails.templates import TextTemplate, parse_phrase
 
 ROOT = Path(__file__).parents[3] / "app"
@@ -17,7 +17,7 @@ ON_DISK = {p.parent.relative_to(ROOT).as_posix() for p in ROOT.rglob("letters/*.
 
 
 def _import_all() -> None:
-    """Every feature with letters: importing it makes them known."""
+    """Import every feature that has email templates, which registers the templates."""
     for folder in sorted(ON_DISK):
         package = importlib.import_module(".".join(["app", *Path(folder).parent.parts]))
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -29,13 +29,13 @@ _import_all()
 LETTERS = [
     pytest.param(folder, language, name, id=f"{folder}/{language}/{name}")
     for folder, letters in sorted(FOLDERS.items())
-    for language, found in letters.templates.languages.items()
+    for language, found in letters.templates.templates_by_language.items()
     for name in found
 ]
 
 
 def _values(wording: TextTemplate) -> dict[str, str]:
-    # Words that occur nowhere else, so that what is lost is noticed.
+    # These words occur nowhere else, so the test notices a missing value.
     found = {name: f"zq{name}zq" for name in wording.names}
     return {**found, "token": "zqtokenzq", "link": "https://zq.example/open?token=zqtokenzq"}
 
@@ -51,24 +51,24 @@ def test_every_folder_of_letters_is_known() -> None:
 
 @pytest.mark.parametrize("folder", sorted(FOLDERS))
 def test_every_language_has_every_letter_with_the_same_values(folder: str) -> None:
-    languages = FOLDERS[folder].templates.languages
-    assert set(languages) == set(load_layout_texts()) >= {"en", "de"}
+    languages = FOLDERS[folder].templates.templates_by_language
+    assert set(languages) == set(load_layout_phrases()) >= {"en", "de"}
     english = {name: letter.names for name, letter in languages["en"].items()}
     for language, letters in languages.items():
         assert {n: found.names for n, found in letters.items()} == english, language
-        assert language in load_layout_texts(), f"app/kit/emails/base has no {language}"
+        assert language in load_layout_phrases(), f"app/kit/emails/base has no {language}"
 
 
 @pytest.mark.parametrize(("folder", "language", "name"), LETTERS)
 def test_the_text_carries_all_that_the_html_does(
     app: Flask, folder: str, language: str, name: str
 ) -> None:
-    wording = FOLDERS[folder].templates.languages[language][name]
+    wording = FOLDERS[folder].templates.templates_by_language[language][name]
     letter = render(wording, _values(wording), public_url="https://zq.example", service="Labels")
     page = lxml_html.document_fromstring(letter.html)
     paragraphs = {p.text_content() for p in page.xpath("//main/p")}
-    # In the text the address stands by itself: there is no button that could fail.
-    shown = paragraphs - {load_layout_texts()[language]["link"]}
+    # The plain text shows only the address, because it has no button.
+    shown = paragraphs - {load_layout_phrases()[language]["link"]}
     words = {word.rstrip(":") for word in _words(letter.text)}
     for paragraph in shown:
         assert {word.rstrip(":") for word in _words(paragraph)} <= words, paragraph
@@ -84,10 +84,10 @@ def test_the_surroundings_are_the_same_in_every_language() -> None:
     expected = {
         key: {p.text for p in parse_phrase(text) if p.value} for key, text in _english().items()
     }
-    for language, words in load_layout_texts().items():
+    for language, words in load_layout_phrases().items():
         found = {key: {p.text for p in parse_phrase(t) if p.value} for key, t in words.items()}
         assert found == expected, language
 
 
 def _english() -> dict[str, str]:
-    return load_layout_texts()["en"]
+    return load_layout_phrases()["en"]

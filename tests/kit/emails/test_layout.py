@@ -1,11 +1,11 @@
-"""What a letter looks like, whatever its values are."""
+"""The layout of emails with arbitrary values."""
 
 from pathlib import Path
 
 import pytest
 from lxml import html as lxml_html
 
-from app.kit.emails.layout import Rendered, render
+from app.kit.emails.layout import RenderedEmail, render
 from app.kit.emails.templates import TextTemplate, TextTemplates
 
 LETTER = '[x]\nsubject = "For {name}"\ntext = "Hello {name}.\\n\\nUntil {date}."\naction = "Open"\n'
@@ -18,7 +18,7 @@ def _wording(folder: Path, text: str = LETTER, language: str = "en") -> TextTemp
     return TextTemplates(folder).find("x", language)
 
 
-def _render(wording: TextTemplate, **values: str | int | None) -> Rendered:
+def _render(wording: TextTemplate, **values: str | int | None) -> RenderedEmail:
     given = {"name": "Anna", "date": "2026-11-28", "link": "/reset-password?token=abc", **values}
     return render(wording, given, public_url=URL, service="Labels")
 

@@ -1,4 +1,4 @@
-"""Messages: plural forms, paragraphs that have nothing to say, moments where the reader is."""
+"""Messages: plural forms, paragraphs without values, and times in the reader's time zone."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,7 +63,7 @@ def _write(messages: Messages, count: int, locale: str = "en", **values: Any) ->
         ("fr", 0, "0 files of Ann"),
         ("pl", 1, "1 plik"),
         ("pl-PL", 3, "3 pliki"),
-        # A form that the file leaves out is said as the general one, in the same language.
+        # If the file lacks a plural form, the form `other` in the same language is used.
         ("pl", 5, "5 plików"),
     ],
 )
@@ -99,8 +99,8 @@ def test_what_is_missing_is_noticed(messages: Messages) -> None:
 
 
 def test_every_language_of_the_notifications_has_every_message() -> None:
-    """With the plural forms of its own, and values that the English one shows."""
-    languages = sending.messages.templates.languages
+    """With the plural forms of the language, and the same values as in English."""
+    languages = sending.messages.templates.templates_by_language
     assert {"en", "de"} <= set(languages)
     for language, found in languages.items():
         forms = Locale.parse(language, sep="-").plural_form.tags | {"other"}
@@ -109,7 +109,7 @@ def test_every_language_of_the_notifications_has_every_message() -> None:
             stem, other, _ = name.partition("_other")
             names = [f"{stem}_{form}" for form in forms] if other else [name]
             needed |= dict.fromkeys(names, letter.names | {"count"})
-        # English says a single one as its general form where the words are the same.
+        # English may omit the form `one` if its text equals the form `other`.
         missing = {name for name in needed if not name.endswith("_one") or language != "en"}
         assert missing <= set(found) <= set(needed), language
         for name, letter in found.items():

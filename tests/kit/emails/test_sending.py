@@ -59,7 +59,7 @@ def serve(inbox: Inbox) -> Iterator[Callable[..., int]]:
 
 
 def enqueue(app: Flask, letters: Emails, *, to: str = "anna@example.com") -> str:
-    """Queue a letter; its message id."""
+    """Queue an email, and return its message id."""
     message_id = f"test-{uuid4()}"
     values = {"organization": "Åre", "title": "Look", "body": "s3cret\nbody", "link": "/x?token=t0"}
     with app.app_context(), db.transaction():
@@ -75,7 +75,7 @@ def rows(app: Flask, message_id: str) -> list[dict[str, object]]:
 
 
 def sendings(inbox: Inbox, message_id: str) -> list[EmailMessage]:
-    """Every sending of one message; other tests' letters may come too."""
+    """Return all received copies of one message. Other tests may also send emails."""
     return [m for m in inbox.messages if message_id in m["Message-ID"]]
 
 
@@ -205,11 +205,11 @@ def _set(app: Flask, message_id: str, change: str) -> None:
 
 
 def _sending(parent: psutil.Process, port: int) -> psutil.Process | None:
-    """The worker that is connected to the mail server."""
+    """Return the worker that is connected to the mail server."""
     for child in parent.children(recursive=True):
         try:
             connections = child.net_connections()
-        except psutil.Error:  # gone, or not to be looked into
+        except psutil.Error:  # the process has exited, or access is denied
             continue
         if any(c.raddr and c.raddr.port == port and c.status == "ESTABLISHED" for c in connections):
             return child
@@ -217,7 +217,7 @@ def _sending(parent: psutil.Process, port: int) -> psutil.Process | None:
 
 
 def _expire(app: Flask, message_id: str) -> None:
-    """The dead worker's lease runs out, as it does by itself after its time."""
+    """Let the lease of the dead worker expire."""
     _set(app, message_id, "leased_until = now()")
 
 
@@ -229,7 +229,7 @@ def test_a_worker_killed_while_it_sends(
     serve: Callable[..., int],
     tmp_path: Path,
 ) -> None:
-    """Over STARTTLS with a login; the second sending is the last and has the same message id."""
+    """The email is sent again over STARTTLS with a login, with the same message id."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)

@@ -1,4 +1,4 @@
-"""Which language a reader gets, and what a file of letters may not be."""
+"""The choice of the reader's language, and invalid template files."""
 
 from pathlib import Path
 
@@ -54,12 +54,12 @@ def test_a_letter_that_does_not_exist(tmp_path: Path) -> None:
 def test_files_that_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "en.toml").write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(TemplateError):
-        _ = TextTemplates(tmp_path).languages
+        _ = TextTemplates(tmp_path).templates_by_language
 
 
 def test_english_is_never_missing(tmp_path: Path) -> None:
     with pytest.raises(TemplateError, match=r"no en\.toml"):
-        _ = _folder(tmp_path, de=HELLO).languages
+        _ = _folder(tmp_path, de=HELLO).templates_by_language
 
 
 def test_paragraphs_names_and_candidates(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Background work that falls behind is seen: by the readiness page and by the metrics."""
+"""The readiness page and the metrics report late background work."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +21,7 @@ LATE = QUEUES[QUEUE].late_after + 60
 @pytest.fixture(scope="module", autouse=True)
 def _handlers() -> Iterator[None]:
     def ignore(_: Job) -> None:
-        """Nothing is to do."""
+        """Do nothing."""
 
     with declared("test.late", ignore, queue=QUEUE):
         yield
@@ -45,7 +45,7 @@ def _ready(app: Flask) -> tuple[int, dict[str, Any]]:
 def test_a_queue_that_is_behind_is_named(app: Flask, org: Org) -> None:
     _enqueue_due(org, LATE)
     status, body = _ready(app)
-    # Requests are served as before: a load balancer must not take this instance out.
+    # Requests are still served, so a load balancer must not remove this instance.
     assert status == 200
     assert (body["status"], body["checks"]["background"]) == ("degraded", "behind")
     assert body["behind"][QUEUE] >= LATE
@@ -54,7 +54,7 @@ def test_a_queue_that_is_behind_is_named(app: Flask, org: Org) -> None:
 
 
 def test_a_long_run_is_not_late(app: Flask, org: Org) -> None:
-    """It was late when it started; what waits for a worker counts, not what has one."""
+    """Only jobs that wait for a worker are late, not jobs that are running."""
     _enqueue_due(org, LATE)
     assert claim_jobs_of(org, QUEUE)
     assert QUEUE not in _ready(app)[1]["behind"]
@@ -78,6 +78,6 @@ def test_every_queue_has_one_reading(app: Flask) -> None:
 
 def test_no_series_is_repeated_under_backlog(app: Flask, org: Org) -> None:
     _enqueue_due(org, LATE)
-    # Refuses a page on which one appears twice.
+    # The parser rejects a page on which a series appears twice.
     assert scrape(app)[series("labeling_queue_depth", {"queue": QUEUE})] >= 1
     run_jobs_of(org, QUEUE)

@@ -1,4 +1,4 @@
-"""Faults of the platform never use up a job's attempts."""
+"""Platform faults never count as attempts of a job."""
 
 import errno
 
@@ -58,7 +58,7 @@ def test_errors_that_come_unwrapped_are_told_apart(
 
 
 def test_faults_in_a_row_are_counted(org: Org) -> None:
-    """One error of the job's own in between begins anew."""
+    """An error of the job itself resets the count."""
     failures = [StorageUnavailable("away"), RuntimeError("mine"), StorageUnavailable("away")]
 
     def run(job: Job) -> None:

@@ -1,4 +1,4 @@
-"""Jobs with several events: what a handler gets, and what becomes of a group that fails."""
+"""Jobs with several events: the arguments of handlers, and the splitting of failed jobs."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 from app.kit import db, events, tenancy
 from app.kit.events import MAX_GROUP_SIZE
 from app.kit.jobs import runs
-from app.kit.jobs.claims import FAULTS_IN_BATCH
+from app.kit.jobs.claims import FAULTS_BEFORE_ISOLATION
 from app.kit.jobs.handlers import Job
 from tests.factories import Org, run_jobs_of
 from tests.kit.jobs.workshop import SEEN, declared, make_due, rows, sql
@@ -107,7 +107,7 @@ def test_a_fault_does_not_split_a_group(org: Org) -> None:
 
 def test_an_event_that_always_ends_in_a_fault_does_not_hold_up_the_others(org: Org) -> None:
     emit(org, [1, "always a fault", 2])
-    for _ in range(FAULTS_IN_BATCH + 1):
+    for _ in range(FAULTS_BEFORE_ISOLATION + 1):
         run_jobs_of(org)
         make_due(org)
     assert sorted(n for group in SEEN[org.id]["groups"] for n in group) == [1, 2]

@@ -1,4 +1,4 @@
-"""A restored copy sends nothing: what waits for other hosts stays queued."""
+"""With OUTBOUND=off, nothing is sent, and jobs that call other hosts stay queued."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from tests.kit.jobs.workshop import declared, enqueue, rows
 
 @pytest.fixture
 def closed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> container.Container:
-    """The process's tools as OUTBOUND=off makes them."""
+    """Return a container that was configured with OUTBOUND=off."""
     made = container.Container(replace(container.settings(), outbound=False))
     monkeypatch.setattr(container, "_current", made)
     return made
@@ -38,7 +38,7 @@ def test_nothing_is_woken_or_claimed_for_other_hosts(
         enqueue(org, "test.abroad", {})
         relay = Relay(app, lambda: closed.redis(timeout=5))
         for _ in range(3):
-            relay.round()
+            relay.run_once()
         assert {"outside", "webhooks"} & set(woken) == set()
         assert [row.status for row in rows(org)] == ["queued"]
         assert len(claim_jobs_of(org, "mail")) == 1

@@ -1,4 +1,4 @@
-"""The background processes as a whole: what dies is started again, and nothing is left behind."""
+"""The background processes as a whole: restarts, shutdown and outages."""
 
 import os
 import signal
@@ -28,22 +28,22 @@ from tests.factories.work import drain, postpone_periodic_jobs
 ROOT = Path(__file__).parents[3]
 JOB_WORKERS = 2
 FORKING = [queue for queue in QUEUES.values() if queue.group.forking]
-# The relay and the deliverer; a process for each group, and one for each slot of those that fork.
+# The relay and the deliverer, one process for each group, and one for each slot of forking groups.
 CHILDREN = (
     2 + len(GROUPS) - len(FORKING) + sum(count_local_slots(one, JOB_WORKERS) for one in FORKING)
 )
-# What other tests left to be tried again, or to whoever had it, comes no sooner than that.
+# Jobs and deliveries that other tests left behind become due only after the tests.
 _PUT_OFF = """
 UPDATE {table} SET {due} = now() + interval '1 hour', leased_until = NULL, lease_token = NULL
 WHERE {due} < now() + interval '1 hour'
 """
 _WAITING = {"jobs": "due_at", "webhook_deliveries": "next_attempt_at"}
-# Put off, they would keep their successors out for as long.
+# If they were postponed, no new periodic jobs could be enqueued.
 _DROP_PERIODIC = "DELETE FROM jobs WHERE unique_key LIKE 'periodic:%'"
 
 
 class Workers:
-    """worker.py, with a Valkey of its own."""
+    """A running worker.py, with a separate Valkey."""
 
     def __init__(self, environ: dict[str, str], valkey: EmbeddedValkey, log: Path) -> None:
         self.valkey = valkey
@@ -70,7 +70,7 @@ class Workers:
         return [line for line in lines if text in line]
 
     def begin_test(self) -> None:
-        """Wait until all are there and connected, and leave out what they logged before."""
+        """Wait until all processes are connected, and skip the lines that they logged before."""
         wait_until(lambda: len(self.children()) == CHILDREN, "the children")
         wait_until(lambda: _clients(self) >= CHILDREN, "their connections")
         self._seen = len(self.log.read_text(encoding="utf-8"))
@@ -93,7 +93,7 @@ def _start_workers(environ: dict[str, str], folder: Path) -> Iterator[Workers]:
 
 @pytest.fixture
 def workers(environ: dict[str, str], quiet: None, tmp_path: Path) -> Iterator[Workers]:
-    """Start workers that the test ends."""
+    """Start workers that the test stops."""
     with _start_workers(environ, tmp_path) as started:
         yield started
 
@@ -108,16 +108,16 @@ def _shared(
 
 @pytest.fixture
 def lasting_workers(_shared: Workers) -> Workers:
-    """Return workers that tests share because none of them ends the parent."""
+    """Return workers that tests share, because none of these tests stops the parent."""
     _shared.begin_test()
     return _shared
 
 
 @pytest.fixture(scope="module")
 def quiet(app: Flask) -> Iterator[None]:
-    """Nothing is due, nor becomes due for a while: no worker has a job in hand.
+    """Make sure that nothing is due for a while, so that no worker runs a job.
 
-    One that ends its job while Redis hangs cannot tell it so, and is killed when its time is up.
+    A worker that finishes a job while Redis hangs cannot report it, and is killed after a timeout.
     """
     postpone_periodic_jobs(app, shortest=0)
     drain(app)
@@ -207,7 +207,7 @@ def test_sigterm_ends_all_while_redis_hangs(workers: Workers) -> None:
 
 
 def _clients(workers: Workers) -> int:
-    """Connections that are open to Valkey, beside the one that asks."""
+    """Return the number of connections to Valkey, without the connection of this call."""
     with redis.Redis.from_url(workers.valkey.url, socket_timeout=1) as client:
         try:
             return len(client.client_list()) - 1

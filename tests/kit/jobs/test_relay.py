@@ -1,4 +1,4 @@
-"""The relay: one message wakes a group, whatever is due in it, and none is work itself."""
+"""The relay: one message wakes a group, regardless of how many of its jobs are due."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ def _handlers() -> Iterator[None]:
 
 @pytest.fixture
 def connection(work: Callable[[], None]) -> Redis:
-    """A client of a Valkey without messages; nothing that other tests left is due."""
+    """Return a client for a Valkey without messages. No job from other tests is due."""
     work()
     found = container.current().redis(timeout=5)
     found.flushall()
@@ -47,7 +47,7 @@ def test_a_long_queue_is_one_message(app: Flask, org: Org, connection: Redis) ->
         jobs.enqueue_many("test.relayed", [(org.id, {"n": n}) for n in range(QUEUED)])
     relay = Relay(app, lambda: connection)
     for _ in range(5):
-        relay.round()
+        relay.run_once()
     assert _messages(connection, "slow") == [[DRAIN, "slow"]]
     with app.app_context(), tenancy.organization(org.id), db.transaction():
         db.session().execute(jobs.JobRow.__table__.delete())
@@ -59,7 +59,7 @@ def test_two_relays_at_once_send_few_messages(app: Flask, org: Org, connection: 
 
     def relay() -> None:
         start.wait()
-        Relay(app, lambda: container.current().redis(timeout=5)).round()
+        Relay(app, lambda: container.current().redis(timeout=5)).run_once()
 
     threads = [threading.Thread(target=relay) for _ in range(4)]
     for thread in threads:
@@ -84,7 +84,7 @@ def test_work_survives_a_redis_that_forgot(
     app: Flask, org: Org, connection: Redis, work: Callable[[], None]
 ) -> None:
     enqueue(org, "test.relayed", {"n": 1})
-    Relay(app, lambda: connection).round()
+    Relay(app, lambda: connection).run_once()
     connection.flushall()
     work()
     assert SEEN[org.id]["heard"] == [{"n": 1}]
@@ -93,7 +93,7 @@ def test_work_survives_a_redis_that_forgot(
 def test_nothing_is_claimed_for_a_source_whose_messages_wait(
     app: Flask, connection: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is leased for messages that nobody takes would expire, and be sent again for ever."""
+    """Otherwise, the leases would expire, and the same rows would be sent again and again."""
     claimed: list[int] = []
 
     def claim() -> handlers.Batches:
@@ -113,7 +113,7 @@ def test_nothing_is_claimed_for_a_source_whose_messages_wait(
     monkeypatch.setattr(handlers, "SOURCES", [source])
     relay = Relay(app, lambda: connection)
     for _ in range(MAX_MESSAGES_PER_SOURCE + 10):
-        relay.round()
+        relay.run_once()
     assert len(claimed) == MAX_MESSAGES_PER_SOURCE
     assert len(_messages(connection, "test-stuck")) == MAX_MESSAGES_PER_SOURCE
 

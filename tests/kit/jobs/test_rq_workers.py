@@ -1,4 +1,4 @@
-"""A worker runs what it was given and nothing else, whatever stands in Redis."""
+"""A worker runs only the allowed functions, regardless of the messages in Redis."""
 
 from pathlib import Path
 from threading import Event

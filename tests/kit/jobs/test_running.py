@@ -1,4 +1,4 @@
-"""Running jobs: what a handler gets, what becomes of errors, and who may commit."""
+"""Execution of jobs: arguments of handlers, errors, leases and commits."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -73,7 +73,7 @@ def test_an_event_of_a_rolled_back_transaction_never_happened(org: Org) -> None:
 
 
 def test_a_databases_error_is_kept_without_the_values(org: Org) -> None:
-    """They may be hashes, addresses, tokens; some features show why their jobs failed."""
+    """The values may be hashes, addresses or tokens, and users may see the error of a job."""
     enqueue(org, "test.broken", {"hash": "[1, 2, $argon2id-and-so-on]"})
     run_jobs_of(org)
     (row,) = rows(org)
@@ -155,7 +155,7 @@ def _steal(org: Org) -> None:
 
 
 def test_a_lease_lasts_as_long_as_its_run(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long that is: the handler takes ten times the lease."""
+    """The handler takes ten times as long as a lease."""
     monkeypatch.setattr("app.kit.jobs.claims.LEASE_SECONDS", 1)
     monkeypatch.setattr(leases, "RENEW_SECONDS", 0.1)
     monkeypatch.setattr(leases, "_POLL_SECONDS", 0.1)

@@ -1,4 +1,4 @@
-"""The queues of a group are served side by side: a long job of one holds up none of the others."""
+"""The queues of a group are served concurrently: a long job delays no other queue."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ SECONDS = 60.0
 
 
 class Gate:
-    """A handler that waits to be let go on, and tells how many wait at once."""
+    """A handler that waits until it is released, and counts the concurrent runs."""
 
     def __init__(self) -> None:
         self.opened = threading.Event()
@@ -44,7 +44,7 @@ def gate() -> Iterator[Gate]:
 
 @pytest.fixture
 def draining(app: Flask, work: Callable[[], None]) -> Iterator[Callable[[], threading.Thread]]:
-    """Drain the slow group beside the test, as its process does."""
+    """Drain the slow group in a thread, as its process does."""
     work()
     threads: list[threading.Thread] = []
 
@@ -74,7 +74,7 @@ def test_a_long_job_holds_up_no_other_queue(
         enqueue(org, "test.long", {})
         thread = draining()
         assert gate.arrived.acquire(timeout=SECONDS)
-        # It comes while the group's process is busy, and no relay tells of it.
+        # This job is enqueued while the group's process is busy, and no relay reports it.
         enqueue(org, "test.short", {})
         assert done.wait(SECONDS)
         assert not gate.opened.is_set()
@@ -104,7 +104,7 @@ def test_a_queue_never_runs_more_than_it_has_slots(
 def test_it_ends_although_an_organization_waits_for_its_quota(
     org: Org, gate: Gate, draining: Callable[[], threading.Thread]
 ) -> None:
-    """With jobs due that nobody may claim yet, the idle slots wait and do not spin."""
+    """If no due job can be claimed yet, the idle slots wait and do not spin."""
     with declared("test.long", gate.pass_through, queue="bulk"):
         for _ in range(3):
             enqueue(org, "test.long", {})

@@ -1,4 +1,4 @@
-"""Turns: however much one organization has queued, the others get theirs."""
+"""Round-robin order: one organization's backlog does not delay other organizations."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,7 +12,7 @@ from app.kit import db, jobs, tenancy
 from app.kit.jobs import claims, handlers, turns
 from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.handlers import Job
-from app.kit.jobs.queues import Group, Queue, compute_quota, count_local_slots
+from app.kit.jobs.queues import Queue, QueueGroup, compute_quota, count_local_slots
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, make_org
 from tests.kit.jobs.workshop import declared, sql
@@ -24,12 +24,12 @@ BACKLOG = 20_000
 
 @pytest.fixture
 def queue(monkeypatch: pytest.MonkeyPatch, org: Org) -> Iterator[str]:
-    """A queue of the test's own, with a handler for one job and one for batches."""
+    """Return a separate queue, with a handler for single jobs and a handler for batches."""
     name = f"test-{org.slug}"
-    monkeypatch.setitem(handlers.QUEUES, name, Queue(name, Group("test")))
+    monkeypatch.setitem(handlers.QUEUES, name, Queue(name, QueueGroup("test")))
 
     def ignore(_: Job) -> None:
-        """Never run: these tests claim and no more."""
+        """Do nothing. These tests only claim jobs."""
 
     with (
         declared(f"{name}.one", ignore, queue=name),
@@ -53,10 +53,10 @@ def _claim(
         )
 
 
-def _is_claimable(app: Flask, queue: str, *, quota: int) -> bool:
+def _has_claimable_job(app: Flask, queue: str, *, quota: int) -> bool:
     everything = tenancy.across_organizations(reason="a test is the relay")
     with app.app_context(), everything, db.transaction():
-        return claims.is_claimable(queue, quota=quota)
+        return claims.has_claimable_job(queue, quota=quota)
 
 
 def test_organizations_take_turns(app: Flask, org: Org, queue: str) -> None:
@@ -106,7 +106,7 @@ def test_a_claim_reads_no_more_rows_with_a_longer_backlog(
     with explaining(app) as explained:
         for after in (claims.BEFORE_FIRST_ORGANIZATION, org.id, other.id):
             assert _claim(app, queue, after)
-        assert _is_claimable(app, queue, quota=10)
+        assert _has_claimable_job(app, queue, quota=10)
     assert len(explained) >= 4
     expensive = [statement.rows_by_index for statement in explained if statement.rows >= 50]
     assert expensive == []
@@ -146,9 +146,9 @@ def test_one_organization_never_holds_more_than_its_quota(
     for _ in range(2):
         assert _claim(app, queue, quota=2)
     assert _claim(app, queue, quota=2) == []
-    assert not _is_claimable(app, queue, quota=2)
+    assert not _has_claimable_job(app, queue, quota=2)
     _fill(other_org, f"{queue}.one", 1)
-    assert _is_claimable(app, queue, quota=2)
+    assert _has_claimable_job(app, queue, quota=2)
     (job,) = _claim(app, queue, quota=2)
     assert job.organization_id == other_org.id
 
@@ -172,7 +172,7 @@ def test_what_is_not_due_yet_is_passed_over(
 ) -> None:
     _fill(org, f"{queue}.one", 2)
     sql(org, "UPDATE jobs SET due_at = now() + interval '1 hour' WHERE organization_id = :org")
-    assert not _is_claimable(app, queue, quota=10)
+    assert not _has_claimable_job(app, queue, quota=10)
     _fill(other_org, f"{queue}.one", 1)
     (job,) = _claim(app, queue)
     assert job.organization_id == other_org.id

@@ -1,4 +1,4 @@
-"""Run gunicorn with a stub application in its own processes, and connect to it with sockets."""
+"""A running gunicorn with a stub application, and clients that connect to it with sockets."""
 
 import base64
 import json
@@ -24,7 +24,7 @@ DEADLINE = 60.0
 
 @dataclass
 class Answer:
-    """A response."""
+    """A response from the server."""
 
     status: int
     headers: dict[str, str]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.kit.serving.limits import Limits
+from app.kit.serving.limits import ClientLimits
 from app.kit.serving.worker import BufferingWorker
 from app.kit.settings import Settings
 
@@ -20,7 +20,7 @@ closed: list[str] = []
 class QuickWorker(BufferingWorker):
     """A worker with short timeouts and few connections."""
 
-    def build_limits(self, settings: Settings) -> Limits:
+    def build_limits(self, settings: Settings) -> ClientLimits:
         seconds = float(os.environ.get("STAND_IN_SECONDS", "1"))
         return replace(
             super().build_limits(settings),

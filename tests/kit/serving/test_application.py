@@ -1,4 +1,4 @@
-"""The real application behind the real server, spoken to byte by byte."""
+"""The real application behind the real server. The clients send raw bytes."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ CHUNK = b"%x\r\n%s\r\n" % (len(BODY), BODY)
 def real_server(
     app: Flask, environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
-    """The service of `wsgi.py` on the servers of the tests."""
+    """Run `wsgi.py` with the PostgreSQL and Redis servers of the tests."""
     folder = tmp_path_factory.mktemp("application")
     settings = {**environ, "LOG_LEVEL": "INFO", "DATA_DIR": str(folder / "data")}
     with serving(folder, ["wsgi:app"], "/health/live", **settings) as found:
@@ -30,7 +30,7 @@ def real_server(
 
 @pytest.fixture(scope="module")
 def tenant(app: Flask) -> Org:
-    """The organization whose labeler sends the requests."""
+    """Return the organization whose labeler sends the requests."""
     return make_org(app)
 
 
@@ -119,7 +119,7 @@ def test_the_server_refuses_with_the_envelope_and_closes(
 
 
 def says_what_it_does(client: Client, answer: Answer) -> None:
-    """Check that the connection goes on exactly if the answer says so."""
+    """Check that the connection stays open exactly if the response says so."""
     if answer.headers["connection"] == "close":
         assert client.is_closed()
     else:
@@ -132,7 +132,7 @@ def says_what_it_does(client: Client, answer: Answer) -> None:
 def test_an_early_refusal_says_whether_the_connection_goes_on(
     real_server: Server, method: str, size: int
 ) -> None:
-    """Nobody is signed in, or the method is not known: the application reads no body."""
+    """Without credentials or with an unknown method, the application reads no body."""
     with real_server.connect() as client:
         client.send(head(b"Content-Length: %d" % size, method=method) + b"x" * size)
         answer = client.answer()

@@ -1,4 +1,4 @@
-"""What the server refuses itself: in the contract's envelope, and never with a traceback."""
+"""Error responses that the server itself sends, in the envelope of the API contract."""
 
 import pytest
 
@@ -51,7 +51,7 @@ MALFORMED = {
 
 
 def check(answer: Answer, status: int, code: str) -> None:
-    """The envelope, and the headers of every response."""
+    """Check the envelope, and the headers of every response."""
     assert (answer.status, answer.code) == (status, code)
     assert answer.headers["connection"] == "close"
     assert answer.headers["content-type"] == "application/json"

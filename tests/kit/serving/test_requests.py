@@ -1,4 +1,4 @@
-"""Requests as clients send them: in pieces, one after the other, of either version."""
+"""Requests in parts, pipelined requests, and both HTTP versions."""
 
 import hashlib
 import os
@@ -70,7 +70,7 @@ def test_pipelined_requests_are_answered_in_their_order(server: Server) -> None:
 
 
 def test_a_request_behind_a_chunked_one_ends_the_connection(server: Server) -> None:
-    """The parser took its bytes. A client must repeat what was not answered anyway."""
+    """The parser has consumed the bytes. Clients must repeat requests without a response anyway."""
     head = b"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
     with server.connect() as client:
         client.send(head + chunked(b"abc", 3) + b"GET /echo HTTP/1.1\r\n\r\n")
@@ -161,7 +161,7 @@ def test_a_client_that_ends_its_side_is_answered(server: Server) -> None:
 
 
 def test_requests_that_take_long_do_not_use_up_their_clients_patience(server: Server) -> None:
-    """More at once than there are threads, so that some wait longer than a slow client may."""
+    """More requests than threads, so that some wait longer than a slow client may take."""
     clients: list[Client] = [server.connect() for _ in range(8)]
     try:
         for client in clients:
@@ -173,7 +173,7 @@ def test_requests_that_take_long_do_not_use_up_their_clients_patience(server: Se
 
 
 def test_connections_are_shared_among_the_processes(tmp_path: Path) -> None:
-    """Clients that keep their connections find all processes at work, not one of them."""
+    """Persistent connections are served by all processes, not by one of them."""
     with serving(tmp_path, WEB_WORKERS="2") as server:
         pids: Counter[int] = Counter()
         server.until(lambda: len(children_of(server)) == 2, "both processes run")
@@ -188,7 +188,7 @@ def children_of(server: Server) -> list[psutil.Process]:
 
 
 def pids_at_work(server: Server) -> Counter[int]:
-    """Which process answers each of eight connections that are open at the same time."""
+    """Count the processes that respond on eight connections that are open at the same time."""
     clients = [server.connect() for _ in range(8)]
     try:
         for client in clients:
@@ -200,7 +200,7 @@ def pids_at_work(server: Server) -> Counter[int]:
 
 
 def test_a_client_that_sends_far_ahead_is_disconnected_after_its_response(server: Server) -> None:
-    """What it sends ahead would be held in memory for as long as it does not read."""
+    """The extra data would stay in memory for as long as the client does not read."""
     one = b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"
     with server.connect() as client:
         client.send(one * 20_000)

@@ -1,4 +1,4 @@
-"""Clients that send or read slowly, and more connections than the server takes."""
+"""Clients that send or read slowly, and more connections than the server accepts."""
 
 import socket
 import threading
@@ -18,7 +18,7 @@ DOWNLOAD = b"GET /large/300 HTTP/1.1\r\nHost: x\r\n\r\n"
 
 @contextmanager
 def opened(server: Server, count: int, data: bytes, source: str) -> Iterator[list[Client]]:
-    """So many connections, each of which has sent this and no more."""
+    """Open `count` connections, and send `data` over each of them."""
     clients: list[Client] = []
     try:
         for _ in range(count):
@@ -32,7 +32,7 @@ def opened(server: Server, count: int, data: bytes, source: str) -> Iterator[lis
 
 
 def ended(client: Client) -> bool:
-    """Whether the server has closed the connection; looks without waiting."""
+    """Return whether the server has closed the connection, without waiting."""
     client.socket.settimeout(0)
     try:
         return client.socket.recv(1 << 20) == b""
@@ -44,7 +44,7 @@ def ended(client: Client) -> bool:
 
 @pytest.fixture(scope="module")
 def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server whose patience no test outlasts, with few connections and little room."""
+    """Run a server with long timeouts, few connections and a small spool."""
     folder = tmp_path_factory.mktemp("patient")
     settings = {
         "STAND_IN_SECONDS": "600",
@@ -97,16 +97,18 @@ def test_a_full_table_closes_idle_connections_when_none_is_stalled(patient: Serv
 
 
 def test_bodies_share_a_bounded_room(patient: Server) -> None:
-    """Those who come when it is full are told to come again; who has stalled makes room."""
+    """While the spool is full, uploads are refused. Stalled connections are closed to make room."""
 
     def upload() -> Answer:
         with patient.connect("127.0.0.3") as client:
-            with suppress(BrokenPipeError, ConnectionResetError):  # refused before its end
+            with suppress(
+                BrokenPipeError, ConnectionResetError
+            ):  # refused before the end of the upload
                 client.send(BODY + b"x" * 1_000_000)
             return client.answer()
 
     def is_refused() -> Answer | None:
-        # Another one at each try: on a slow machine it may have stalled before the upload came.
+        # Use a new connection for each try. On a slow machine, the old one may count as stalled.
         with opened(patient, 1, BODY + b"x" * 600_000, "127.0.0.2") as (first,):
             answer = upload()
             if answer.status != 503:
@@ -146,7 +148,7 @@ def test_no_descriptor_is_left_behind(tmp_path: Path) -> None:
 
 
 def test_a_reader_at_the_least_speed_is_served(tmp_path: Path) -> None:
-    """It takes longer than it may fall behind, and is never cut off."""
+    """The client takes longer than it may fall behind, but is not disconnected."""
     with serving(tmp_path, STAND_IN_SECONDS="3") as server, server.connect() as client:
         client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
         client.send(b"GET /large/40 HTTP/1.1\r\nHost: x\r\n\r\n").head()
@@ -160,7 +162,7 @@ def test_a_reader_at_the_least_speed_is_served(tmp_path: Path) -> None:
 
 
 def test_bodies_leave_the_reserve_of_the_disk_alone(tmp_path: Path) -> None:
-    """Small bodies stay in memory, so they are received all the same."""
+    """Small bodies stay in memory, so they are still received."""
     head = b"POST /echo HTTP/1.1\r\nContent-Length: %d\r\n\r\n"
     with serving(tmp_path, STORAGE_RESERVE_BYTES=str(1 << 50)) as server:
         with server.connect() as client:
@@ -172,7 +174,7 @@ def test_bodies_leave_the_reserve_of_the_disk_alone(tmp_path: Path) -> None:
 
 
 def test_liveness_has_a_thread_of_its_own(tmp_path: Path) -> None:
-    """Who watches the process must not take it for dead because its threads wait."""
+    """Health checks must succeed even if all threads are busy."""
     request = b"GET /stuck HTTP/1.1\r\nHost: x\r\n\r\n"
     gate = tmp_path / "gate"
     with (

@@ -1,4 +1,4 @@
-"""How a worker ends without a master: with the supervisor's pipe, or by its own watch."""
+"""The exit of workers without a master: through the supervisor's pipe or the watchdog."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Pages and files of the web application, from a small build."""
+"""Pages and files of the web application, served from a small build."""
 
 import os
 import re

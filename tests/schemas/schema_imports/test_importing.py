@@ -54,9 +54,7 @@ def test_a_json_schema_becomes_a_draft(org: Org, as_text: bool) -> None:
         ("lines", "table", True),
         ("color", "text", False),
     ]
-    assert schema["warnings"] == [
-        {"path": "properties.color", "message": "Not carried over: default."}
-    ]
+    assert schema["warnings"] == [{"path": "properties.color", "message": "Not imported: default."}]
     assert schema["dry_run"] is False
     read = org.api("viewer").get(f"/schemas/{schema['id']}").json["data"]
     assert {**read, "warnings": schema["warnings"], "dry_run": False} == schema

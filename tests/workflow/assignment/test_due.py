@@ -10,7 +10,7 @@ from app.documents.artifacts.models import URGENCY, URGENT_AT
 from app.kit import db, tenancy
 from app.workflow.assignment import service as assignment
 from app.workflow.review_queue import service as review_queue
-from app.workflow.tag_sets.claimable import LEVEL, TIME
+from app.workflow.tag_sets.claimable import RANK_LEVEL, RANK_TIME
 from tests.factories.workspace import Workspace
 from tests.workflow.assignment.conftest import Draw, to
 
@@ -200,8 +200,9 @@ def test_ranks_of_reviews_are_the_order_of_documents(
         f"SELECT {order}, created_at FROM artifacts WHERE id = :id", id=str(artifact)
     )
     (rank,) = workspace.sql(
-        f"SELECT work_rank(:priority, :due, :since) AS rank, {LEVEL.format(of='made.')} AS level,"
-        f" {TIME.format(of='made.')} AS at FROM (SELECT work_rank(:priority, :due, :since)"
+        f"SELECT work_rank(:priority, :due, :since) AS rank,"
+        f" {RANK_LEVEL.format(of='made.')} AS level,"
+        f" {RANK_TIME.format(of='made.')} AS at FROM (SELECT work_rank(:priority, :due, :since)"
         " AS review_rank) AS made",
         priority=priority,
         due=due,

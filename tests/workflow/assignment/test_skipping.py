@@ -193,7 +193,7 @@ def assign_in_bulk(workspace: Workspace, artifact_id: UUID, user_id: UUID) -> No
 def assign_as_rules_do(workspace: Workspace, artifact_id: UUID, user_id: UUID) -> None:
     given = [assignment.ArtifactAssignment(artifact_id, to(user_id=user_id))]
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
-        assert set(assignment.assign_many(given)) == {artifact_id}
+        assert set(assignment.update_assignments(given)) == {artifact_id}
 
 
 @pytest.mark.parametrize("give", [assign, assign_in_bulk, assign_as_rules_do])

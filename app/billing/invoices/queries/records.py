@@ -1,4 +1,4 @@
-"""SQL queries that read and lock invoices, and claim invoice numbers."""
+"""SQL queries that read and lock invoices, and that claim invoice numbers."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -54,9 +54,9 @@ def get(invoice_id: UUID) -> Invoice | None:
 
 
 def lock(invoice_id: UUID) -> Invoice | None:
-    """Return an invoice of the current organization, or None.
+    """Lock an invoice of the current organization against other writers, and return it.
 
-    The invoice is locked against other writers until the transaction ends.
+    The lock is held until the transaction ends. Returns None if the invoice does not exist.
     """
     statement = (
         select(Invoice)
@@ -70,7 +70,7 @@ def lock(invoice_id: UUID) -> Invoice | None:
 def list_by_period(
     organization_ids: Sequence[UUID], start: datetime
 ) -> dict[tuple[UUID, str], Invoice]:
-    """Return the invoices for the period from `start`, by organization id and currency."""
+    """List the invoices for the period that starts at `start`, by organization and currency."""
     statement = select(Invoice).where(
         Invoice.organization_id.in_(organization_ids),
         Invoice.period_from == start,
@@ -80,7 +80,7 @@ def list_by_period(
 
 
 def list_billed_organizations(end: datetime, *, after: UUID, limit: int) -> list[UUID]:
-    """Return the ids of organizations to bill for a period that ended at `end`, in order.
+    """List the ids of organizations to bill for a period that ended at `end`, in order.
 
     These organizations were created before `end`, are not erased, and have ids greater than
     `after`.
@@ -108,8 +108,8 @@ def lock_organizations(organization_ids: Sequence[UUID]) -> list[Organization]:
     return list(db.session().scalars(statement))
 
 
-def list_without_files() -> list[UUID]:
-    """Return the ids of issued invoices of the current organization that have no PDF yet."""
+def list_unrendered_invoices() -> list[UUID]:
+    """List the ids of the current organization's issued invoices whose PDF is not rendered yet."""
     statement = (
         select(Invoice.id)
         .where(Invoice.status != InvoiceStatus.DRAFT, Invoice.pdf.is_(None))
@@ -119,7 +119,7 @@ def list_without_files() -> list[UUID]:
 
 
 def list_draft_periods() -> list[tuple[datetime, datetime]]:
-    """Return the periods for which the current organization has drafts, in order."""
+    """List the periods for which the current organization has draft invoices, in order."""
     statement = (
         select(Invoice.period_from, Invoice.period_to)
         .where(Invoice.status == InvoiceStatus.DRAFT)
@@ -140,7 +140,7 @@ def claim_numbers(prefix: str, count: int) -> range:
 
 
 def sum_credited(invoice_id: UUID) -> Decimal:
-    """Return the total net amount of all credit notes for an invoice."""
+    """Sum the net amounts of all credit notes for an invoice."""
     statement = select(func.coalesce(func.sum(Invoice.subtotal), 0)).where(
         Invoice.refers_to == invoice_id
     )
@@ -148,14 +148,14 @@ def sum_credited(invoice_id: UUID) -> Decimal:
 
 
 def find_by_number(number: str) -> Invoice | None:
-    """Return the invoice or credit note with this number in any organization, or None."""
+    """Find the invoice or credit note with this number in any organization."""
     return db.session().scalars(select(Invoice).where(Invoice.number == number)).one_or_none()
 
 
 def list_all(
     *, slug: str | None, status: str | None, period: datetime | None
 ) -> Iterator[tuple[str, Invoice]]:
-    """Yield (slug, invoice) for all organizations, oldest invoice first; reads in batches."""
+    """List the invoices of all organizations as (slug, invoice), oldest first, read in batches."""
     statement = (
         select(Organization.slug, Invoice)
         .join(Organization, Organization.id == Invoice.organization_id)

@@ -83,7 +83,7 @@ class InvoiceContent:
 def compute(
     inputs: InvoiceInputs, period: Period, configuration: BillingConfiguration | None
 ) -> list[InvoiceContent]:
-    """Return the content of the invoices of an organization for a period.
+    """Compute the content of an organization's invoices for a period.
 
     There is one invoice for each currency in which an amount is due, so there is usually one
     invoice or none. Until there is a billing profile, the tax rules for buyers in the seller's
@@ -109,14 +109,14 @@ def compute(
 def build_empty_content(
     currency: str, profile: BillingProfile | None, configuration: BillingConfiguration | None
 ) -> InvoiceContent:
-    """Return the content of an invoice without lines, for which nothing is due."""
+    """Build the content of an invoice without lines, for a period in which nothing is due."""
     rule = _choose_tax_rule(profile, configuration)
     language = _get_language(profile)
     return InvoiceContent(currency, language, (), rule, _sum_lines([], currency, rule))
 
 
 def build_buyer(profile: BillingProfile) -> Party:
-    """Return the organization with this billing profile as the buyer of an invoice."""
+    """Build the buyer of an invoice from the billing profile of the organization."""
     return Party(
         name=profile.name,
         address_lines=tuple(profile.address_lines),
@@ -131,7 +131,7 @@ def build_buyer(profile: BillingProfile) -> Party:
 def compute_price_lines(
     parts: Sequence[PlanPeriod], period: Period, language: Language
 ) -> list[Line]:
-    """Return a line for the price of each part, prorated by the second.
+    """Compute a line for the price of each part, prorated by the second.
 
     Each amount is the difference between two rounded sums, so the amounts add up to the rounded
     total.
@@ -156,9 +156,9 @@ def compute_price_lines(
 def _compute_charges(
     inputs: InvoiceInputs, parts: Sequence[PlanPeriod], currency: str, period: Period
 ) -> list[Line]:
-    """Return the lines for usage beyond the included quantities.
+    """Compute the lines for usage beyond the included quantities.
 
-    Meters count by day. A day on which the plan changes belongs to the later plan.
+    Usage is counted by day. A day on which the plan changes belongs to the later plan.
     """
     lines: list[Line] = []
     language = _get_language(inputs.profile)
@@ -166,10 +166,10 @@ def _compute_charges(
         if part.plan.currency != currency or not part.plan.charges or start >= end:
             continue
         quantities = inputs.measure(start, end)
-        share = prorate(Decimal(1), part.start, part.end, period.start, period.end)
+        fraction = prorate(Decimal(1), part.start, part.end, period.start, period.end)
         for charge in part.plan.charges:
             charge_lines = compute_charge_lines(
-                charge, quantities[charge.meter], share, currency, language
+                charge, quantities[charge.meter], fraction, currency, language
             )
             if len(parts) > 1:
                 charge_lines = [
@@ -180,15 +180,15 @@ def _compute_charges(
 
 
 def compute_charge_lines(
-    charge: Charge, used_quantity: int, share: Fraction, currency: str, language: Language
+    charge: Charge, used_quantity: int, fraction: Fraction, currency: str, language: Language
 ) -> list[Line]:
-    """Return the lines of a charge for a part of the period.
+    """Compute the lines of a charge for a part of the period.
 
-    `share` is the fraction of the period that the part covers. The included quantity is prorated.
-    The quantity of a meter that shows a level, such as members, is also prorated. A monthly meter
-    has counted only the usage in this part, so its quantity is not prorated.
+    `fraction` is the fraction of the period that the part covers. The included quantity is
+    prorated. The quantity of a meter that shows a level, such as members, is also prorated. A
+    monthly meter has counted only the usage in this part, so its quantity is not prorated.
     """
-    quantity = Fraction(used_quantity) if charge.meter in _MONTHLY else used_quantity * share
+    quantity = Fraction(used_quantity) if charge.meter in _MONTHLY else used_quantity * fraction
     is_bytes = charge.meter == Meter.STORED_BYTES
     return compute_charge(
         description=describe_meter(
@@ -196,7 +196,7 @@ def compute_charge_lines(
         ),
         tiers=charge.tiers,
         quantity=_to_decimal(quantity),
-        included=_to_decimal(charge.included * share),
+        included=_to_decimal(charge.included * fraction),
         unit=charge.unit,
         currency=currency,
         unit_code=get_unit_code(charge.unit, is_bytes=is_bytes),
@@ -205,7 +205,7 @@ def compute_charge_lines(
 
 
 def split_days(parts: Sequence[PlanPeriod], period: Period) -> list[tuple[datetime, datetime]]:
-    """Return the first day of each part, and the first day of the next part."""
+    """Split a period by day: return the first day of each part, and the first day after it."""
     starts = [part.start.replace(hour=0, minute=0, second=0, microsecond=0) for part in parts]
     return list(pairwise([*starts, period.end]))
 
@@ -216,13 +216,13 @@ def _add_plan_to_description(line: Line, part: PlanPeriod, language: Language) -
 
 
 def _to_decimal(quantity: Fraction) -> Decimal:
-    """Return a quantity with six decimal places, rounded half up."""
+    """Convert a quantity to a decimal with six decimal places, rounded half up."""
     scaled = (2 * quantity * 10**_QUANTITY_DIGITS + 1) // 2
     return Decimal(scaled).scaleb(-_QUANTITY_DIGITS)
 
 
 def _list_plan_periods(inputs: InvoiceInputs, period: Period) -> list[PlanPeriod]:
-    """Return the plan versions in force; a part keeps the version with which it began."""
+    """List the parts of a period with their plan version, which is the version at their start."""
     segments = plan_changes.list_segments(
         inputs.organization, inputs.changes, period.start, period.end
     )

@@ -1,6 +1,6 @@
 """Mark issued invoices as paid, void them, or credit them.
 
-Nothing else changes the status of an issued invoice.
+Only this module changes the status of issued invoices.
 """
 
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ _TENANCY_REASON = "the operator names an invoice by its number"
 def mark_paid(number: str, *, paid_at: datetime | None = None) -> dict[str, Any]:
     """Mark an issued invoice as paid. Emits `invoice.paid`.
 
-    Raises 404, 400 if `paid_at` is before the day of issue or in the future, and 409 if the invoice
-    is not in the status `issued`.
+    Raises 404 if no invoice has this number, 400 if `paid_at` is before the day of issue or in the
+    future, and 409 if the status of the invoice is not `issued`.
     """
     with _lock(number) as invoice:
         if invoice.status != InvoiceStatus.ISSUED:
@@ -52,7 +52,8 @@ def mark_paid(number: str, *, paid_at: datetime | None = None) -> dict[str, Any]
 def void(number: str, *, reason: str) -> dict[str, Any]:
     """Void an invoice with a credit note for all its lines, and return the credit note.
 
-    Emits `invoice.voided`. Raises 404, and 409 if the invoice is void or partly credited.
+    Emits `invoice.voided`. Raises 404 if no invoice has this number, and 409 if it is void, partly
+    credited, or a credit note.
     """
     configuration = _require_configuration()
     with _lock(number) as invoice:
@@ -77,8 +78,9 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
     """Credit a net amount of an invoice, and return the credit note.
 
     The tax rate of the invoice applies. If the whole invoice is now credited, it becomes void, and
-    `invoice.voided` is emitted. Raises 404, 400 if the amount is not positive or has too many
-    decimal places, and 409 if the amount exceeds the amount that is not yet credited.
+    `invoice.voided` is emitted. Raises 404 if no invoice has this number, 400 if the amount is not
+    positive or has too many decimal places, and 409 if the invoice cannot be credited or the amount
+    exceeds the amount that is not yet credited.
     """
     configuration = _require_configuration()
     with _lock(number) as invoice:
@@ -135,7 +137,8 @@ def _check_creditable(invoice: Invoice) -> None:
     if invoice.kind == InvoiceKind.CREDIT_NOTE:
         raise errors.conflict("This is a credit note; it cannot be voided or credited.")
     if invoice.status not in (InvoiceStatus.ISSUED, InvoiceStatus.PAID):
-        raise errors.conflict(f"The invoice is {invoice.status}.", state=invoice.status)
+        message = f"The invoice is {invoice.status}; it cannot be voided or credited."
+        raise errors.conflict(message, state=invoice.status)
 
 
 def _check_amount(amount: Decimal, currency: str) -> None:
@@ -147,7 +150,7 @@ def _check_amount(amount: Decimal, currency: str) -> None:
 
 
 def _create_credit_note(invoice: Invoice, **content: Any) -> Invoice:
-    """Return a new credit note with the parties, period and currency of the invoice."""
+    """Create a credit note with the parties, period and currency of the invoice."""
     names = ("period_from", "period_to", "currency", "language", "time_zone", "seller", "buyer")
     return Invoice(
         organization_id=invoice.organization_id,

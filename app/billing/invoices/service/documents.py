@@ -1,4 +1,4 @@
-"""Render each issued invoice once, and store the files with their checksums."""
+"""Render the files of each issued invoice once, and store them with their checksums."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -16,13 +16,13 @@ from app.kit.jobs import Job
 _FOLDER = "invoices"
 """The folder for invoice files in the file storage.
 
-It is outside the folder of the organization, which is deleted when the organization is erased.
+It is outside the organization's folder, which is deleted when the organization is erased.
 """
 
 
 def render_missing(job: Job) -> None:
     """Render and store the missing files of the current organization's issued invoices."""
-    for invoice_id in records.list_without_files():
+    for invoice_id in records.list_unrendered_invoices():
         render_files(job, invoice_id)
         job.checkpoint()
 
@@ -50,7 +50,7 @@ def render_files(job: Job, invoice_id: UUID) -> None:
 
 
 def build_document(invoice: Invoice, refers_to: str | None) -> Document:
-    """Convert an invoice to the document that the invoice engine renders.
+    """Build the document from which the invoice engine renders an invoice.
 
     `refers_to` is the number of the invoice that a credit note corrects.
     """

@@ -1,4 +1,4 @@
-"""Convert the parts of invoices to JSON objects and back. Decimals are stored as text."""
+"""Dump the parts of invoices as JSON objects, and load them. Decimals are stored as text."""
 
 from dataclasses import asdict
 from decimal import Decimal
@@ -9,7 +9,7 @@ from app.engines.invoices import Line, Party, Tax, TaxCategory
 
 
 def dump_seller(configuration: BillingConfiguration) -> dict[str, Any]:
-    """Return the seller as a JSON object; `payment` has the bank account."""
+    """Dump the seller as a JSON object. Its `payment` is the bank account, or null."""
     payment = configuration.payment
     return {
         **dump_party(configuration.seller),
@@ -18,12 +18,12 @@ def dump_seller(configuration: BillingConfiguration) -> dict[str, Any]:
 
 
 def dump_party(party: Party) -> dict[str, Any]:
-    """Return a seller or buyer as a JSON object."""
+    """Dump a seller or buyer as a JSON object."""
     return {**asdict(party), "address_lines": list(party.address_lines)}
 
 
 def dump_line(line: Line) -> dict[str, Any]:
-    """Return an invoice line as a JSON object, with decimals as text."""
+    """Dump an invoice line as a JSON object, with decimals as text."""
     return {
         "description": line.description,
         "quantity": f"{line.quantity:f}",
@@ -34,7 +34,7 @@ def dump_line(line: Line) -> dict[str, Any]:
 
 
 def dump_tax(tax: Tax) -> dict[str, Any]:
-    """Return a tax as a JSON object, with decimals as text."""
+    """Dump a tax as a JSON object, with decimals as text."""
     return {
         "name": tax.name,
         "category": tax.category.value,
@@ -46,7 +46,7 @@ def dump_tax(tax: Tax) -> dict[str, Any]:
 
 
 def load_tax(tax: dict[str, Any]) -> Tax:
-    """Parse a tax that `dump_tax` returned."""
+    """Load a tax from a JSON object that `dump_tax` returned."""
     numbers = {key: Decimal(tax[key]) for key in ("rate", "base", "amount")}
     return Tax(
         name=tax["name"], category=TaxCategory(tax["category"]), reason=tax["reason"], **numbers
@@ -54,12 +54,12 @@ def load_tax(tax: dict[str, Any]) -> Tax:
 
 
 def load_party(party: dict[str, Any]) -> Party:
-    """Parse a seller or buyer that `dump_party` returned."""
+    """Load a seller or buyer from a JSON object that `dump_party` returned."""
     return Party(**{**party, "address_lines": tuple(party["address_lines"])})
 
 
 def load_line(line: dict[str, Any]) -> Line:
-    """Parse an invoice line that `dump_line` returned."""
+    """Load an invoice line from a JSON object that `dump_line` returned."""
     return Line(
         description=line["description"],
         quantity=Decimal(line["quantity"]),

@@ -1,4 +1,4 @@
-"""Write the invoices of a closed period, and issue them with the next numbers in their series."""
+"""Write the invoices for a closed period, and issue them with the next numbers in their series."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -25,9 +25,9 @@ _REASON = "the invoices of many organizations are written together"
 
 
 def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
-    """Return the ids of the next organizations to bill for a period, in order of id.
+    """List the ids of the next organizations to bill for a period that ended at `end`.
 
-    The period ended at `end`; the ids are greater than `after`.
+    The ids are in ascending order and greater than `after`.
     """
     with tenancy.across_organizations(reason=_REASON):
         return records.list_billed_organizations(end, after=after, limit=BATCH_SIZE)
@@ -36,7 +36,7 @@ def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
 def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime) -> list[Invoice]:
     """Write and issue the invoices of organizations for a period that has ended.
 
-    Repeating the call changes nothing. No invoice is written if no amount is due. An invoice stays
+    A repeated call changes nothing. No invoice is written if no amount is due. An invoice stays
     a draft if the organization has no billing profile. Raises BillingFileError.
     """
     configuration = require_configuration()
@@ -66,7 +66,7 @@ def issue_period(organization_id: UUID, start: datetime, end: datetime) -> list[
 
 
 def issue_drafts(organization_id: UUID) -> list[Invoice]:
-    """Issue the drafts of the current organization, which now has a billing profile."""
+    """Issue the draft invoices of the current organization, which now has a billing profile."""
     return [
         invoice
         for start, end in records.list_draft_periods()
@@ -102,7 +102,7 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
 
 
 def _collect_inputs(organizations: Sequence[Organization], period: Period) -> list[InvoiceInputs]:
-    """Settle the usage of locked organizations, and return the inputs of their invoices."""
+    """Collect the invoice inputs of locked organizations, after settling their usage."""
     if not organizations:
         return []
     ids = [organization.id for organization in organizations]
@@ -125,9 +125,9 @@ def _collect_inputs(organizations: Sequence[Organization], period: Period) -> li
 def _build_measure_function(
     organization_id: UUID, period: Period, quantities: dict[str, int]
 ) -> Callable[[datetime, datetime], dict[str, int]]:
-    """Return a function that measures parts of a period.
+    """Build a function that measures the usage in a part of a period.
 
-    `quantities` are the known quantities for the whole period.
+    `quantities` is the usage in the whole period, which is already known.
     """
 
     def measure(start: datetime, end: datetime) -> dict[str, int]:

@@ -40,7 +40,7 @@ def list_invoices(**query: Any) -> Page:
 def list_all(
     *, slug: str | None = None, status: str | None = None, period: datetime | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the invoices and credit notes of all organizations, oldest first."""
+    """List the invoices and credit notes of all organizations, oldest first."""
     with tenancy.across_organizations(reason="the operator sees the invoices of all organizations"):
         for organization_slug, invoice in records.list_all(slug=slug, status=status, period=period):
             yield {"organization": organization_slug, **render(invoice)}
@@ -73,7 +73,7 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
 
 
 def render(invoice: Invoice) -> dict[str, Any]:
-    """Return an invoice or a credit note with the fields of the API."""
+    """Render an invoice or a credit note in the API's format."""
     return {
         "id": invoice.id,
         "kind": invoice.kind,
@@ -102,15 +102,15 @@ def render(invoice: Invoice) -> dict[str, Any]:
 def download_pdf(invoice_id: UUID) -> Download:
     """Return the stored PDF of an invoice as a download.
 
-    Raises 404, and 409 if there is no PDF yet; `details.state` is then `draft` or `pending`. Raises
-    503 if the file storage is not available.
+    Raises 404 if the invoice does not exist, and 503 if the file storage is not available. If there
+    is no PDF yet, raises 409 with `draft` or `pending` as `details.state`.
     """
     invoice = _get(invoice_id)
     if invoice.status == InvoiceStatus.DRAFT:
         message = "The invoice is a draft. Its PDF is created after it is issued."
         raise errors.conflict(message, state="draft")
     if invoice.pdf is None:
-        message = "The PDF is being prepared. Try again shortly."
+        message = "The PDF is being rendered. Try again in a few seconds."
         raise errors.conflict(message, state="pending")
     key, name = invoice.pdf["key"], f"{invoice.number}.pdf".replace("/", "-")
     with _translate_storage_errors():

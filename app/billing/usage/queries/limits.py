@@ -57,7 +57,7 @@ class OrganizationRow(NamedTuple):
 
 
 def list_plans(organization_ids: Sequence[UUID]) -> list[OrganizationRow]:
-    """Return the plans of organizations, and the limits that the operator has set."""
+    """List the plans of organizations, and the limits that the operator has set."""
     columns = (Organization.id, Organization.slug, Organization.plan, Organization.plan_limits)
     statement = select(*columns).where(Organization.id.in_(organization_ids))
     return [OrganizationRow._make(row) for row in db.session().execute(statement)]
@@ -66,7 +66,7 @@ def list_plans(organization_ids: Sequence[UUID]) -> list[OrganizationRow]:
 def insert_warnings(
     month: date, reached_pairs: Sequence[tuple[Meter, int]]
 ) -> set[tuple[Meter, int]]:
-    """Record the (meter, percentage) pairs reached in a month, and return the new pairs."""
+    """Insert a warning for each (meter, percentage) reached in a month; return the new pairs."""
     if not reached_pairs:
         return set()
     rows = [

@@ -78,8 +78,8 @@ _SETTLE = text("SELECT settle_usage(:organization, :until)")
 _SETTLE_MANY = text(f"SELECT settle_usage(o.id, :until) FROM {_ORGANIZATIONS}")  # noqa: S608 - as above
 
 
-class Month(NamedTuple):
-    """The levels of meters in the current month, and the quantities added since `first`."""
+class MonthUsage(NamedTuple):
+    """The levels of meters in the current month, and the quantities added since its first day."""
 
     first: date
     levels: dict[Meter, int]
@@ -100,10 +100,10 @@ class DayRow(NamedTuple):
     level: int
 
 
-def read_month(meters: Sequence[Meter]) -> Month:
-    """Return the usage of meters in the current month of the database's clock."""
+def read_month(meters: Sequence[Meter]) -> MonthUsage:
+    """Read the usage of meters in the current month, by the clock of the database."""
     rows = db.session().execute(_READ_MONTH, _build_params(meters)).all()
-    return Month(
+    return MonthUsage(
         rows[0].first,
         {Meter(row.meter): int(row.level) for row in rows},
         {Meter(row.meter): int(row.added) for row in rows},
@@ -111,7 +111,7 @@ def read_month(meters: Sequence[Meter]) -> Month:
 
 
 def read_days(meters: Sequence[Meter], first: date, end: date) -> list[DayRow]:
-    """Return the days with changes for each meter, from `first` until before `end`.
+    """Read the days with changes for each meter, from `first` until before `end`.
 
     The first row of each meter is the day before `first`, with the level on that day.
     """
@@ -125,7 +125,7 @@ def read_days(meters: Sequence[Meter], first: date, end: date) -> list[DayRow]:
 def read_days_by_organization(
     organization_ids: Sequence[UUID], meters: Sequence[Meter], first: date, end: date
 ) -> dict[UUID, list[DayRow]]:
-    """Return the result of `read_days` for each organization. All must be bound."""
+    """Return the result of `read_days` for each organization. All organizations must be bound."""
     values = {
         "organizations": [str(organization_id) for organization_id in organization_ids],
         "meters": [str(meter) for meter in meters],

@@ -17,42 +17,42 @@ _ORGANIZATIONS = text(
 _NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 
 
-class Batch(NamedTuple):
-    """The number of changes folded, and the ids of the organizations with these changes."""
+class FoldedBatch(NamedTuple):
+    """The number of folded changes, and the ids of the organizations with these changes."""
 
     folded_count: int
     organization_ids: list[UUID]
 
 
 class DifferenceRow(NamedTuple):
-    """A meter, the sum of the rows that it measures, and the value that it shows."""
+    """A wrong meter: `counted` is the sum of the rows that it measures, `metered` is its value."""
 
     meter: str
     counted: int
     metered: int
 
 
-def fold(max_changes: int) -> Batch:
+def fold(max_changes: int) -> FoldedBatch:
     """Fold up to `max_changes` meter changes of all bound organizations into daily totals."""
-    return Batch._make(db.session().execute(_FOLD, {"max_changes": max_changes}).one())
+    return FoldedBatch._make(db.session().execute(_FOLD, {"max_changes": max_changes}).one())
 
 
 def find_differences() -> list[DifferenceRow]:
-    """Return the meters of the current organization that differ from a recount."""
+    """Find the meters of the current organization that differ from a recount."""
     db.session().execute(_NO_TIMEOUT)
     values = {"organization": tenancy.current_organization_id()}
     return [DifferenceRow._make(row) for row in db.session().execute(_DIFFERENCES, values)]
 
 
 def repair(meter: str) -> int:
-    """Correct a meter of the current organization, and return the quantity added to the meter."""
+    """Repair a meter of the current organization; return the quantity added to the meter."""
     db.session().execute(_NO_TIMEOUT)
     values = {"organization": tenancy.current_organization_id(), "meter": meter}
     return int(db.session().execute(_REPAIR, values).scalar_one())
 
 
 def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
-    """Return the ids and slugs of all organizations, or of the organization with this slug.
+    """List the ids and slugs of all organizations, or of the organization with the given slug.
 
     Organizations whose erasure has begun are excluded, because they have no meters.
     """

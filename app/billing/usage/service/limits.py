@@ -1,4 +1,4 @@
-"""Find the limits of an organization, and open the allowances that other features request."""
+"""Find an organization's limits, and open allowances for features that use up a meter."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -30,12 +30,12 @@ def get_limits() -> OrganizationLimits:
 
 
 def build_limits(plan: str, overrides: Mapping[str, Any]) -> OrganizationLimits:
-    """Merge the limits of the plan's newest version with the limits that the operator has set."""
+    """Build the limits: those of the newest plan version, replaced by those set by the operator."""
     return OrganizationLimits(plan, plans.merge_limits(catalogue.get_plan(plan), overrides))
 
 
 def open_allowance(meters: Sequence[Meter]) -> Allowance:
-    """Lock the meters that have a limit, and return the allowance of the current organization.
+    """Open an allowance for the current organization, and lock the meters that have a limit.
 
     The locks are held until the transaction ends; see `app.kit.plan_limits`.
     """

@@ -11,12 +11,12 @@ _DAY = timedelta(days=1)
 
 
 def measure_period(start: datetime, end: datetime) -> dict[str, int]:
-    """Return the usage of each meter by the current organization from `start` until before `end`.
+    """Measure the current organization's usage of each meter, from `start` until before `end`.
 
     For monthly meters, the usage is the sum of the added quantities. For other meters, it is the
     highest daily level. The daily level is the level at the end of a day in UTC, or the current
     level for today. Only the meters are read, not the measured rows. Both times must be midnight in
-    UTC; `end` may be in the future. Raises ValueError.
+    UTC, or ValueError is raised. `end` may be in the future.
     """
     first_day, end_day = _to_day(start), _to_day(end)
     return _sum_days(queries.read_days(tuple(Meter), first_day, end_day), first_day)
@@ -25,9 +25,10 @@ def measure_period(start: datetime, end: datetime) -> dict[str, int]:
 def measure_many(
     organization_ids: Sequence[UUID], start: datetime, end: datetime
 ) -> dict[UUID, dict[str, int]]:
-    """Return the usage of many organizations in a period, read in one statement.
+    """Measure the usage of many organizations in a period, with one SQL statement.
 
-    The result for each organization is that of `measure_period`. All organizations must be bound.
+    Returns, for each organization, the same result as `measure_period`. All organizations must be
+    bound.
     """
     first_day, end_day = _to_day(start), _to_day(end)
     rows = queries.read_days_by_organization(organization_ids, tuple(Meter), first_day, end_day)
@@ -40,7 +41,7 @@ def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
 
 
 def _sum_days(rows: Sequence[queries.DayRow], first_day: date) -> dict[str, int]:
-    """Return the sum for each monthly meter, and the highest level of each other meter."""
+    """Sum the days of each monthly meter; for any other meter, return the highest level."""
     quantities = dict.fromkeys(map(str, Meter), 0)
     changed_on_first = {row.meter for row in rows if row.day == first_day}
     for row in rows:

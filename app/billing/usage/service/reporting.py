@@ -13,11 +13,11 @@ from app.kit.plan_limits import Meter
 
 _DAY = timedelta(days=1)
 WARNINGS = {None: None, 80: "near_limit", 100: "limit_reached"}
-"""The warning in the API for each percentage of the limit that has been reached."""
+"""The API value of `warning` for each percentage of the limit that may have been reached."""
 
 
 def describe_usage() -> dict[str, Any]:
-    """Return the usage of each meter in the current month, with its limit and warning."""
+    """Describe the usage of each meter in the current month, with its limit and warning."""
     limits = get_limits()
     month = reading.read_month(tuple(Meter))
     return {
@@ -40,7 +40,7 @@ def describe_usage() -> dict[str, Any]:
 def describe_history(
     *, first: date | None = None, last: date | None = None, meter: str | None = None
 ) -> dict[str, Any]:
-    """Return the usage of each meter, or of one meter, on each day of a period in UTC.
+    """Describe the usage of each meter, or of one meter, on each day of a period in UTC.
 
     By default, the period is the last 30 days. Raises 400 `validation_error` for an invalid period.
     """
@@ -63,7 +63,7 @@ def describe_history(
 
 
 def _list_days(meter: Meter, rows: list[DayRow], period: Period) -> list[dict[str, Any]]:
-    """Return the days of a period up to today.
+    """List the usage of a meter on each day of a period, up to today.
 
     `rows` begins with the level on the day before the first day.
     """

@@ -27,7 +27,7 @@ DIFFERENCES = Counter(
 
 
 class Difference(NamedTuple):
-    """A wrong meter: it shows `metered`, but the rows add up to `counted`."""
+    """A wrong meter of an organization: it shows `metered`, but a recount gives `counted`."""
 
     organization: str
     meter: str
@@ -36,9 +36,9 @@ class Difference(NamedTuple):
 
 
 def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
-    """Return the id and slug of each organization that has meters.
+    """List the id and slug of each organization that has meters.
 
-    `slug` selects a single organization.
+    If `slug` is given, only the organization with this slug is listed.
     """
     with tenancy.across_organizations(reason=_REASON):
         return queries.list_organizations(slug)
@@ -59,7 +59,7 @@ def fold(checkpoint: Checkpoint) -> None:
 
 
 def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
-    """Yield the meters of an organization that differ from a recount of the measured rows.
+    """Find the meters of an organization that differ from a recount of the measured rows.
 
     Each meter is compared in one statement, so writes and folds that run at the same time do not
     cause differences.
@@ -70,9 +70,9 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
 
 
 def report_differences(organization_id: UUID, slug: str) -> int:
-    """Log and count the wrong meters of an organization, and return the number of wrong meters.
+    """Report the wrong meters of an organization in the log and metrics; return how many there are.
 
-    Nothing is corrected. A wrong meter may already be on an invoice, so a person must decide.
+    Nothing is corrected, because a wrong meter may already be on an invoice. A person must decide.
     """
     differences = list(find_differences(organization_id, slug))
     for difference in differences:
@@ -82,7 +82,7 @@ def report_differences(organization_id: UUID, slug: str) -> int:
 
 
 def repair(organization_id: UUID, slug: str) -> list[Difference]:
-    """Correct the wrong meters of an organization, and return the differences before the repair.
+    """Repair the wrong meters of an organization, and return the differences before the repair.
 
     A missing quantity is added on the days on which the rows were created, or today if these days
     are unknown. Settled days do not change; their missing quantities count on the first day that is

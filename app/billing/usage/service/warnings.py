@@ -15,7 +15,7 @@ WARN_JOB = "usage.warn"
 
 
 def find_reached_percent(used: int, limit: int | None) -> int | None:
-    """Return the highest percentage in `PERCENTS` that the usage has reached, or None."""
+    """Find the highest percentage in `PERCENTS` that the usage has reached, or None."""
     if limit is None:
         return None
     return max((p for p in PERCENTS if used * 100 >= limit * p), default=None)
@@ -32,10 +32,10 @@ def enqueue_checks(organization_ids: Sequence[UUID]) -> None:
 
 
 def warn() -> None:
-    """Emit an event for each meter of the current organization that has reached a percentage.
+    """Warn about each meter of the current organization that has reached a new percentage.
 
-    Each percentage in `PERCENTS` is reported at most once per meter and month. If a meter has
-    reached several new percentages, only the highest is reported.
+    Emits `usage.threshold_reached`. Each percentage in `PERCENTS` is reported at most once per
+    meter and month. If a meter has reached several new percentages, only the highest is reported.
     """
     limits = get_limits()
     if not limits.finite_limits:

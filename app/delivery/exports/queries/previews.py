@@ -29,7 +29,7 @@ class TagSetCount(NamedTuple):
 def read_first_rows(
     where: Mapping[str, Any], include: Mapping[str, Any], limit: int
 ) -> tuple[list[Version], list[bytes]]:
-    """Return the schema versions of an export, and its first tag sets as JSON.
+    """Return the schema versions of an export, and its first `limit` rows as JSON.
 
     `where` and `include` are described in `rows.open_snapshot`. Runs in the session's transaction.
     """

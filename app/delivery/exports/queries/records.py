@@ -41,7 +41,7 @@ def list_exports(
 
 
 def lock(export_id: UUID) -> Export | None:
-    """Lock an export until the transaction ends, and return it; None if it does not exist."""
+    """Lock an export until the transaction ends and return it, or None if it does not exist."""
     statement = select(Export).where(Export.id == export_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 

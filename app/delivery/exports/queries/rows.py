@@ -75,7 +75,7 @@ class Snapshot:
         self.taken_at: datetime = connection.exec_driver_sql(_SELECT_NOW).scalar_one()
 
     def copy(self, receive: ReceiveChunk) -> int:
-        """Pass every tag set as JSON to `receive`, in one or more chunks (see `engines.formats`).
+        """Copy every tag set as JSON to `receive`, in one or more chunks (see `engines.formats`).
 
         Tag sets are passed in the order of their creation, then removed tag sets. Returns the
         number of removed tag sets. Exceptions that `receive` raises are propagated.
@@ -102,7 +102,7 @@ def copy(
     versions: Sequence[Version],
     receive: ReceiveChunk,
 ) -> int:
-    """Pass every tag set to `receive`, and return the number of removed tag sets."""
+    """Copy every tag set to `receive`, and return the number of removed tag sets."""
     lines = LineWriter(versions, receive, statements)
     driver = connection.connection.driver_connection
     assert isinstance(driver, extensions.connection)
@@ -135,7 +135,7 @@ def _connect(first_statement: str) -> Iterator[Connection]:
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
         connection.exec_driver_sql(first_statement)
-        tenancy.apply(connection)
+        tenancy.send_scope(connection)
         connection.exec_driver_sql(_SETTINGS)
         yield connection
     except BaseException:
@@ -193,7 +193,7 @@ class LineWriter:
             self._receive(row + b"}", is_last=True)
 
     def close(self) -> None:
-        """End the last row, if its history is still open."""
+        """Close the JSON of the last row if its history is still open."""
         if self._open_tag_set_id is not None:
             self._receive(b"]}", is_last=True)
         self._open_tag_set_id = None

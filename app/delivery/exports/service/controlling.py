@@ -16,7 +16,7 @@ def cancel(export_id: UUID) -> Export:
     """
     export = running.change_status(export_id, ExportStatus.CANCELLED)
     if export is None:
-        export = _get_locked(export_id)
+        export = _lock_export(export_id)
         message = f"The export is {export.status}; only queued or running exports can be cancelled."
         raise errors.conflict(message, state=export.status)
     export.finished_at = db.utc_now()
@@ -30,12 +30,13 @@ def cancel(export_id: UUID) -> Export:
 
 @capacity.guard("export")
 def retry(export_id: UUID) -> Export:
-    """Queue a failed export again, or an export whose file has expired.
+    """Retry an export that failed or whose file has expired, by queueing it again.
 
-    The filter stays the same, including the end of the period. Raises 404, 409 `conflict` with
-    `details.state`, and 503 while the disk is full.
+    The filter stays the same, including the end of the period. Raises 404 if the export does not
+    exist, 409 `conflict` with `details.state` if it cannot be retried, and 503 while the disk is
+    full.
     """
-    export = _get_locked(export_id)
+    export = _lock_export(export_id)
     is_expired = export.expires_at is not None and export.expires_at <= db.utc_now()
     if export.status != ExportStatus.FAILED and not is_expired:
         message = f"The export is {export.status}; only failed or expired exports can be retried."
@@ -46,7 +47,7 @@ def retry(export_id: UUID) -> Export:
     return export
 
 
-def _get_locked(export_id: UUID) -> Export:
+def _lock_export(export_id: UUID) -> Export:
     export = records.lock(export_id)
     if export is None:
         raise errors.not_found()

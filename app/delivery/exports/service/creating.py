@@ -20,7 +20,7 @@ _PARTS = ("evidence", "text", "history")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ExportRequest:
     """A validated export request with its defaults; all values are JSON values."""
 
     format: str
@@ -44,7 +44,7 @@ def create(
 
     `api_key_id` is set if an API key of the user `created_by` requested the export. A scheduled
     export may refer to a deleted schema, labeler or document; its filter then matches nothing.
-    Raises 400 `validation_error` if the request is invalid, 503 while the disk is full.
+    Raises 400 `validation_error` if the request is invalid, and 503 while the disk is full.
     """
     if scheduled_export_id is None:
         check_references(where)
@@ -83,10 +83,11 @@ def validate_request(
     options: Mapping[str, Any],
     include: Mapping[str, Any],
     compute_end: ComputeEnd,
-) -> Request:
-    """Validate a request and return it with its defaults. Raises 400 `validation_error`.
+) -> ExportRequest:
+    """Validate an export request, and return it with defaults for omitted properties.
 
-    `compute_end` receives the requested end of a period, and returns the end to apply.
+    `compute_end` receives the requested end of a period, and returns the end to apply. Raises 400
+    `validation_error` if the request is invalid.
     """
     try:
         checked_options = check_options(format_id, options)
@@ -96,7 +97,7 @@ def validate_request(
     completed_filter = _complete_filter(where, completed_include["tags"], compute_end)
     if completed_include["removed"]:
         _check_removed(completed_filter, completed_include["tags"])
-    return Request(format_id, completed_filter, checked_options, completed_include)
+    return ExportRequest(format_id, completed_filter, checked_options, completed_include)
 
 
 def _check_removed(where: Mapping[str, Any], selection: str) -> None:
@@ -116,7 +117,7 @@ def _check_removed(where: Mapping[str, Any], selection: str) -> None:
 def _complete_include(
     format_: Format, where: Mapping[str, Any], requested: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return `include` with all its properties.
+    """Complete the requested `include` with defaults, and return it.
 
     Raises 400 if the request includes a part that the format cannot keep, or excludes a part that
     the format needs.
@@ -146,11 +147,14 @@ def _complete_include(
 def _complete_filter(
     where: Mapping[str, Any], selection: str, compute_end: ComputeEnd
 ) -> dict[str, Any]:
-    """Return the filter with all its properties as JSON values; None means no condition."""
+    """Complete the filter with defaults, and return its values as JSON; None means no condition."""
     requested = where.get("statuses")
     is_accepted_only = selection in ("accepted", "final")
     if is_accepted_only and requested not in (None, [TagSetStatus.ACCEPTED]):
-        message = f"`include.tags` is `{selection}`; use `latest` or `all` for other statuses."
+        message = (
+            f"If `include.tags` is `{selection}`, only accepted tag sets can be exported. Set"
+            " `include.tags` to `latest` or `all`, or omit `filter.statuses`."
+        )
         raise errors.invalid(message, "filter.statuses")
     statuses = requested or ([TagSetStatus.ACCEPTED] if is_accepted_only else list(TagSetStatus))
     ends = {
@@ -163,7 +167,8 @@ def _complete_filter(
 def _compute_end(where: Mapping[str, Any], name: str, compute_end: ComputeEnd) -> datetime | None:
     """Return the end of a period, or None if no period was requested.
 
-    A period without an end, or with an end in the future, ends now, so that it stays complete.
+    `compute_end` returns the end to apply for the requested end. Raises 400 if the period is empty
+    or starts in the future.
     """
     start, requested_end = where.get(f"{name}_after"), where.get(f"{name}_before")
     if start is None and requested_end is None:

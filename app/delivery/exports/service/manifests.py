@@ -28,7 +28,7 @@ class RunResult:
 
 
 def build_manifest(export: Export, result: RunResult) -> dict[str, Any]:
-    """Return the manifest of a completed export as JSON values."""
+    """Build the manifest of a completed export as JSON values."""
     format_ = FORMATS[export.format]
     return {
         "job_id": str(export.id),
@@ -41,7 +41,7 @@ def build_manifest(export: Export, result: RunResult) -> dict[str, Any]:
         "include": export.applied_include,
         "row_count": result.row_count,
         "removed_count": result.removed_count,
-        "schemas": _describe_schemas(result.versions),
+        "schemas": _build_schema_entries(result.versions),
         "file": {
             "name": f"export-{export.id}.{format_.extension}",
             "media_type": format_.media_type,
@@ -51,7 +51,7 @@ def build_manifest(export: Export, result: RunResult) -> dict[str, Any]:
     }
 
 
-def _describe_schemas(versions: Sequence[Version]) -> list[dict[str, Any]]:
+def _build_schema_entries(versions: Sequence[Version]) -> list[dict[str, Any]]:
     schemas: dict[str, dict[str, Any]] = {}
     for version in sorted(versions, key=lambda version: (version.schema_id, version.number)):
         schema = schemas.setdefault(

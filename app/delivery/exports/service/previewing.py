@@ -10,7 +10,7 @@ import orjson
 from app.delivery.exports.queries import previews
 from app.delivery.exports.queries.rows import Version
 from app.delivery.exports.service import creating
-from app.delivery.exports.service.creating import Request
+from app.delivery.exports.service.creating import ExportRequest
 from app.engines.formats import FORMATS, merge_fields
 from app.kit import db
 
@@ -26,7 +26,7 @@ def preview(
     include: Mapping[str, Any],
     limit: int,
 ) -> dict[str, Any]:
-    """Return the first `limit` rows of an export, and the total number of its tag sets.
+    """Preview an export: return its first `limit` rows, and the total number of its tag sets.
 
     The total is returned as `count` and `count_is_exact`. `rows` has the rows as JSON. `content`
     is the content of a file with these rows, or None if the format is binary or needs the
@@ -65,7 +65,9 @@ def _limit_bytes(lines: list[bytes]) -> list[bytes]:
     return lines
 
 
-def _render_content(request: Request, versions: list[Version], lines: list[bytes]) -> str | None:
+def _render_content(
+    request: ExportRequest, versions: list[Version], lines: list[bytes]
+) -> str | None:
     format_ = FORMATS[request.format]
     if not format_.is_text or format_.writer is None:
         return None

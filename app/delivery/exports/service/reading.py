@@ -41,20 +41,20 @@ def list_audit_entries(*, page: PageRequest, job_id: UUID | None = None, **filte
     if job_id is not None:
         filters["target_id"] = job_id
     entries = audit.list_entries("exports", page, filters)
-    return replace(entries, items=[_describe_entry(entry) for entry in entries.items])
+    return replace(entries, items=[_build_audit_entry(entry) for entry in entries.items])
 
 
-def _describe_entry(entry: Row[Any]) -> dict[str, Any]:
+def _build_audit_entry(entry: Row[Any]) -> dict[str, Any]:
     values = dict(entry._mapping)  # noqa: SLF001 - the documented mapping of a row
     target = values.pop("target")
     return {**values, "job_id": target["id"], "format": target["label"]}
 
 
 def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:
-    """Return the file of an export as a response that records the download when it is sent.
+    """Return a download response for the file of an export.
 
-    Raises 404, and 409 with `details.state` if the export has no file. The state is the export's
-    status, or `expired`.
+    The download is recorded when the response is sent. Raises 404, and 409 with `details.state` if
+    the export has no file. The state is the export's status, or `expired`.
     """
     export = get(export_id)
     if export.status != ExportStatus.COMPLETED:

@@ -11,7 +11,7 @@ from app.delivery.exports.service.manifests import RunResult
 from app.engines.formats import FORMATS
 from app.kit import container, db, events
 from app.kit.jobs import Job, LostLease
-from app.kit.storage import Staged, StorageUnavailable
+from app.kit.storage import StagedFile, StorageUnavailable
 
 RETENTION = timedelta(days=7)
 """The period after completion in which the file of an export can be downloaded."""
@@ -28,9 +28,10 @@ _UNKNOWN_FAILURE = ("internal_error", "The export failed after several attempts.
 
 
 def start(export_id: UUID) -> Export | None:
-    """Set an export to `running` with no progress, even if an earlier run was interrupted.
+    """Start a run of an export: set its status to `running`, and reset its progress.
 
-    Returns the export, or None if it does not exist or has already ended.
+    A run also starts if an earlier run was interrupted. Returns the export, or None if it does not
+    exist or has already ended.
     """
     export = change_status(export_id, ExportStatus.RUNNING)
     if export is not None:
@@ -40,14 +41,14 @@ def start(export_id: UUID) -> Export | None:
     return export
 
 
-def complete(job: Job, export_id: UUID, staged: Staged, result: RunResult) -> None:
+def complete(job: Job, export_id: UUID, staged: StagedFile, result: RunResult) -> None:
     """Move the staged file to its storage key, and complete the export.
 
     Emits `export.completed` when the export completes for the first time, and RUN_COMPLETED for
     each file of a scheduled export.
 
     The lease is locked until the transaction ends, so that no other run can store its file
-    meanwhile. Raises LostLease if this run no longer holds the lease.
+    in the meantime. Raises LostLease if this run no longer holds the lease.
     """
     records.disable_idle_timeout()
     if not job.lock_lease():
@@ -114,14 +115,14 @@ def fail(export_id: UUID, cause: str) -> None:
 
 
 def reopen(export_id: UUID) -> None:
-    """Queue a failed export again because its job is retried; ignore exports in other statuses."""
+    """Reopen a failed export by queueing it again; ignore exports in other statuses."""
     export = records.lock(export_id)
     if export is not None and export.status == ExportStatus.FAILED:
         queue_again(export)
 
 
 def queue_again(export: Export) -> None:
-    """Reset a locked export to its state before its first run.
+    """Queue a locked export again, without the progress, result and error of its last run.
 
     The manifest is kept: it shows that `export.completed` was already emitted.
     """

@@ -11,7 +11,7 @@ from app.engines.formats import ImageFormat, Page, Word
 
 
 class DocumentSource:
-    """Provides an export's documents: pages from its snapshot, files by their checksum.
+    """Provides an export's documents: pages from the database snapshot, files from the storage.
 
     `on_step` is called before each page and file, because a batch of documents takes a long time.
     The callback reports the progress, and raises an exception if the export has ended.
@@ -24,7 +24,7 @@ class DocumentSource:
     def iterate_pages(
         self, artifact_ids: Sequence[str | None], *, with_words: bool
     ) -> Iterator[tuple[int, Page]]:
-        """Yield the pages of documents, each with the position of its document."""
+        """Yield the pages of documents, each with the index of its document in `artifact_ids`."""
         text = ""
         for row in self._reader.iterate_pages(artifact_ids, with_words=with_words):
             self._on_step()
@@ -34,14 +34,14 @@ class DocumentSource:
             yield row.position, Page(row.number, row.width, row.height, words)
 
     def read_content(self, artifact: Mapping[str, Any]) -> Iterator[bytes] | None:
-        """Return the original file in chunks, or None if it no longer exists."""
+        """Read a document's original file in chunks; return None if the file no longer exists."""
         self._on_step()
         return artifacts.open_content(artifact["sha256"])
 
     def render_page(
         self, artifact: Mapping[str, Any], number: int, *, width: int, image_format: ImageFormat
     ) -> bytes | None:
-        """Return the image of a page, or None if the file is missing or cannot be rendered."""
+        """Render a page as an image, or return None if the file is missing or damaged."""
         self._on_step()
         return artifacts.find_page_image(
             artifact["sha256"], artifact["media_type"], number, width=width, format=image_format

@@ -23,7 +23,7 @@ class ExportResult(NamedTuple):
     error: dict[str, Any] | None
 
 
-def get_export(export_id: UUID) -> ExportResult | None:
+def get_export_result(export_id: UUID) -> ExportResult | None:
     """Return the result of an export, or None if it no longer exists."""
     statement = select(
         Export.created_by,

@@ -11,10 +11,10 @@ from uuid import UUID
 from sqlalchemy import Row, delete, func, null, text, update
 
 from app.delivery.notifications.models import Notification
-from app.delivery.notifications.queries.listing import COLUMNS, Scope
+from app.delivery.notifications.queries.listing import COLUMNS, NotificationScope
 from app.kit import db, purging
 
-BATCH = 5000
+BATCH_SIZE = 5000
 """The maximum number of notifications that are marked in one transaction."""
 
 # Notifications that another transaction has locked, or has changed since the statement began, may
@@ -50,8 +50,10 @@ class Edge(NamedTuple):
     id: UUID
 
 
-def set_read(notification_id: UUID, scope: Scope, *, read: bool) -> Row[*tuple[Any, ...]] | None:
-    """Mark a notification as read or unread, and return it; None if it is not in the scope."""
+def set_read(
+    notification_id: UUID, scope: NotificationScope, *, read: bool
+) -> Row[*tuple[Any, ...]] | None:
+    """Set whether a notification is read, and return it, or None if it is not in the scope."""
     statement = (
         update(Notification)
         .where(Notification.id == notification_id, *scope.list_conditions())
@@ -65,7 +67,7 @@ def set_read(notification_id: UUID, scope: Scope, *, read: bool) -> Row[*tuple[A
     return db.session().execute(statement).first()
 
 
-def delete_notification(notification_id: UUID, scope: Scope) -> bool:
+def delete_notification(notification_id: UUID, scope: NotificationScope) -> bool:
     """Delete a notification, and return whether it was in the scope."""
     statement = (
         delete(Notification)
@@ -77,7 +79,7 @@ def delete_notification(notification_id: UUID, scope: Scope) -> bool:
 
 
 def mark_batch_as_read(
-    scope: Scope, organization_id: UUID, edge: Edge | None
+    scope: NotificationScope, organization_id: UUID, edge: Edge | None
 ) -> tuple[Edge | None, int]:
     """Mark a batch of unread notifications in one organization as read, newest first.
 
@@ -90,13 +92,13 @@ def mark_batch_as_read(
         "kind": scope.kind,
         "created_at": "infinity" if edge is None else edge.created_at,
         "id": UUID(int=0) if edge is None else edge.id,
-        "batch": BATCH,
+        "batch": BATCH_SIZE,
     }
     row = db.session().execute(_READ_BATCH, values).first()
     return (None, 0) if row is None else (Edge(row.created_at, row.id), row.changed)
 
 
 def purge(days: int, checkpoint: Callable[[], None]) -> None:
-    """Delete notifications older than `days` in every organization, in batches."""
+    """Purge notifications that are older than `days` days in every organization, in batches."""
     condition = "created_at < now() - make_interval(days => :days)"
     purging.purge("notifications", condition, checkpoint, {"days": days})

@@ -153,7 +153,7 @@ def list_members(audiences: Sequence[Audience]) -> list[AudienceMember]:
     return [AudienceMember(*row) for row in db.session().execute(_LIST_MEMBERS, values)]
 
 
-class Entry(NamedTuple):
+class NotificationEntry(NamedTuple):
     """The values of an open notification to insert or update."""
 
     id: UUID
@@ -196,11 +196,13 @@ def lock_open_notifications(
     }
 
 
-def write_notifications(entries: Sequence[Entry], *, window: int) -> None:
-    """Insert or update open notifications; a new one stays open for `window` seconds."""
+def write_notifications(entries: Sequence[NotificationEntry], *, window: int) -> None:
+    """Insert or update open notifications; new notifications stay open for `window` seconds."""
     if not entries:
         return
-    columns = {name: [getattr(entry, name) for entry in entries] for name in Entry._fields}
+    columns = {
+        name: [getattr(entry, name) for entry in entries] for name in NotificationEntry._fields
+    }
     values = {
         **columns,
         "org": tenancy.current_organization_id(),
@@ -213,6 +215,6 @@ def write_notifications(entries: Sequence[Entry], *, window: int) -> None:
 
 
 def purge_causes(checkpoint: Callable[[], None]) -> None:
-    """Delete records of handled events whose jobs no longer exist, one batch per transaction."""
+    """Purge records of handled events whose jobs no longer exist, one batch per transaction."""
     condition = "created_at < now() - interval '9 days'"
     purging.purge("notification_causes", condition, checkpoint)

@@ -153,7 +153,7 @@ def get_email_data(notification_id: UUID) -> EmailData | None:
 
 
 def postpone_email(notification_id: UUID, until: datetime) -> None:
-    """Set the time when the email for a notification becomes due."""
+    """Postpone the email for a notification: it becomes due at `until`."""
     statement = update(Notification).where(Notification.id == notification_id)
     db.session().execute(statement.values(by_mail=True, open_until=until))
 
@@ -178,9 +178,9 @@ class DueGroup(NamedTuple):
 
 
 def list_due_groups() -> list[DueGroup]:
-    """Return the first MAX_DUE due notifications of all organizations, in groups.
+    """Return the MAX_DUE notifications that have been due the longest, as groups.
 
-    The caller must have bound all organizations.
+    Notifications in all organizations are selected. The caller must have bound all organizations.
     """
     return [DueGroup(*row) for row in db.session().execute(_LIST_DUE, {"max_due": MAX_DUE})]
 
@@ -206,7 +206,7 @@ def postpone_emails(postponements: Sequence[Postponement]) -> None:
 
 
 class CloseRequest(NamedTuple):
-    """Selects a user's open notifications to close, by `kind` unless it is None."""
+    """A request to close a user's open notifications; if `kind` is set, only those of this type."""
 
     organization_id: UUID
     user_id: UUID

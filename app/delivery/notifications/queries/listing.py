@@ -29,7 +29,7 @@ from app.delivery.notifications.models import Notification
 from app.identity.organizations.models import CLOSED_STATUSES
 from app.kit import counters, db
 from app.kit.counters import Between
-from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.kit.periods import Column
 
 COLUMNS: tuple[Column, ...] = (
@@ -68,8 +68,8 @@ class VisibleOrganization(NamedTuple):
     name: str
 
 
-class Scope(NamedTuple):
-    """Selects a person's notifications in the given organizations, by `kind` unless it is None."""
+class NotificationScope(NamedTuple):
+    """Selects a person's notifications by organization, and by type if `kind` is not None."""
 
     user_id: UUID
     organization_ids: Sequence[UUID]
@@ -97,7 +97,7 @@ def list_organizations(user_id: UUID, *, organization_id: UUID | None) -> list[V
 
 def list_notifications(
     page: PageRequest,
-    scope: Scope,
+    scope: NotificationScope,
     *,
     unread: bool | None = None,
     created_after: datetime | None = None,
@@ -115,7 +115,9 @@ def list_notifications(
     )
 
 
-def _build_total(scope: Scope, period: Period, *, unread: bool | None) -> ColumnElement[int]:
+def _build_total(
+    scope: NotificationScope, period: Period, *, unread: bool | None
+) -> ColumnElement[int]:
     where: dict[str, Any] = {"user_id": scope.user_id}
     states = [True, False] if unread is None else [unread]
     # The condition names the read states even if both are allowed. In the index, the time follows
@@ -136,8 +138,8 @@ def _build_total(scope: Scope, period: Period, *, unread: bool | None) -> Column
     )
 
 
-def _build_keys(scope: Scope, period: Period, *, unread: bool | None) -> Keys:
-    """Build the query for the keys of a page; it uses an index per organization and read state."""
+def _build_keys(scope: NotificationScope, period: Period, *, unread: bool | None) -> KeyQuery:
+    """Build the query for a page's keys: an index scan for each organization and read state."""
     branches = _select_branches(
         scope.organization_ids, [True, False] if unread is None else [unread]
     )
@@ -150,7 +152,7 @@ def _build_keys(scope: Scope, period: Period, *, unread: bool | None) -> Keys:
     )
     if scope.kind is not None:
         statement = statement.where(Notification.kind == scope.kind)
-    return Keys(statement, branches)
+    return KeyQuery(statement, branches)
 
 
 def _select_branches(organization_ids: Sequence[UUID], states: Sequence[bool]) -> TableValuedAlias:

@@ -27,10 +27,10 @@ from sqlalchemy import (
 
 from app.delivery.notifications.counters import NOTIFICATIONS
 from app.delivery.notifications.models import Notification
-from app.delivery.notifications.queries.listing import COLUMNS, Scope
+from app.delivery.notifications.queries.listing import COLUMNS, NotificationScope
 from app.kit import counters
 from app.kit.counters import Parameter
-from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
+from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
 from app.kit.periods import Column
 from app.kit.prepared import Prepared
 
@@ -76,7 +76,7 @@ def _limit_to_newest(
     return keys.order_by(created_at.desc(), id_.desc()).limit(bindparam("page_limit"))
 
 
-def _build_list() -> Select[Any]:
+def _build_list_query() -> Select[Any]:
     keys = _select_keys()
     is_same_notification = and_(
         keys.c.organization_id == Notification.organization_id, keys.c.id == Notification.id
@@ -90,7 +90,7 @@ def _build_list() -> Select[Any]:
 
 _LIST = Prepared.from_select(
     "list_newest_notifications",
-    _build_list(),
+    _build_list_query(),
     **_TOTAL_PARAMETERS,
     user_id="uuid",
     branch_ids="uuid[]",
@@ -102,7 +102,7 @@ _COUNT = Prepared.from_select(
 )
 
 
-def list_newest(page: PageRequest, scope: Scope, *, unread: bool | None = None) -> Page:
+def list_newest(page: PageRequest, scope: NotificationScope, *, unread: bool | None = None) -> Page:
     """Return the first page of the notifications in a scope, as rows of COLUMNS.
 
     `scope.kind` must be None.
@@ -110,7 +110,7 @@ def list_newest(page: PageRequest, scope: Scope, *, unread: bool | None = None) 
     states = [True, False] if unread is None else [unread]
     branches = [(id_, state) for id_ in scope.organization_ids for state in states]
 
-    def fetch(edge: Edge) -> tuple[list[Any], int]:
+    def fetch(edge: PageStart) -> tuple[list[Any], int]:
         rows = _LIST.all(
             *_build_values(scope, states),
             str(scope.user_id),
@@ -124,12 +124,12 @@ def list_newest(page: PageRequest, scope: Scope, *, unread: bool | None = None) 
     return paginate_rows(page, {"created_at": datetime, "id": UUID}, fetch)
 
 
-def count_unread(scope: Scope) -> int:
+def count_unread(scope: NotificationScope) -> int:
     """Return the number of unread notifications in a scope; `scope.kind` must be None."""
     return int(_COUNT.first(*_build_values(scope, [True])).total)
 
 
-def _build_values(scope: Scope, states: Sequence[bool]) -> tuple[str, str, str]:
+def _build_values(scope: NotificationScope, states: Sequence[bool]) -> tuple[str, str, str]:
     return (
         _to_array([str(id_) for id_ in scope.organization_ids]),
         _to_array([str(scope.user_id)]),
@@ -138,5 +138,5 @@ def _build_values(scope: Scope, states: Sequence[bool]) -> tuple[str, str, str]:
 
 
 def _to_array(values: Sequence[str]) -> str:
-    """Return ids or booleans as the text of a PostgreSQL array."""
+    """Return ids or booleans as a PostgreSQL array literal."""
     return f"{{{','.join(values)}}}"

@@ -68,7 +68,7 @@ def write(
 ) -> bool:
     """Write a user's preferences if their revision is `revision`; return whether they were written.
 
-    If `revision` is None, any stored revision matches. 0 matches preferences never written before.
+    If `revision` is None, any stored revision matches. 0 requires that none are stored.
     """
     values = {
         "user_id": user_id,

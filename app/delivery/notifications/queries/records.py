@@ -12,7 +12,7 @@ from app.kit.ids import uuid7
 
 
 class NewNotification(NamedTuple):
-    """The text of a notification to insert for one user."""
+    """A notification to insert for one user."""
 
     user_id: UUID
     title: str

@@ -15,7 +15,7 @@ from app.delivery.notifications.queries import collecting as queries
 from app.delivery.notifications.queries.collecting import (
     Audience,
     AudienceMember,
-    Entry,
+    NotificationEntry,
     OpenNotification,
 )
 from app.delivery.notifications.service import sending
@@ -33,7 +33,7 @@ MAX_NAMED = 3
 class Topic:
     """The type, link and message of notifications that count notices on the same topic.
 
-    `link` leads to the list of documents or tag sets, for a notification about more than one.
+    `link` leads to a list, and is used for notifications about more than one document or tag set.
     `single_message` names the message about a single item, used if its document's name is known.
     """
 
@@ -82,7 +82,7 @@ class Notice(Audience):
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class NoticeSummary:
     """The combined values of notices on one topic; a value that differs between notices is None."""
 
     count: int
@@ -93,19 +93,19 @@ class Summary:
     reason: str | None
 
     @classmethod
-    def from_notice(cls, notice: Notice) -> "Summary":
+    def from_notice(cls, notice: Notice) -> "NoticeSummary":
         """Return the summary of a single notice."""
         names = tuple(dict.fromkeys(notice.documents))[:MAX_NAMED]
         return cls(notice.count, names, notice.link, notice.by, notice.due_at, notice.reason)
 
     @classmethod
-    def from_open_notification(cls, notification: OpenNotification) -> "Summary":
+    def from_open_notification(cls, notification: OpenNotification) -> "NoticeSummary":
         """Return the summary that an open notification stores."""
         documents = tuple(notification.gathered["documents"])
         return cls(notification.total, **{**notification.gathered, "documents": documents})
 
-    def __add__(self, other: "Summary") -> "Summary":
-        return Summary(
+    def __add__(self, other: "NoticeSummary") -> "NoticeSummary":
+        return NoticeSummary(
             count=self.count + other.count,
             documents=tuple(dict.fromkeys(self.documents + other.documents))[:MAX_NAMED],
             link=None,
@@ -123,8 +123,8 @@ class Summary:
 def collect_notices(notices: Sequence[Notice]) -> None:
     """Add notices to their recipients' open notifications, and create missing notifications.
 
-    Notices to the same user on the same topic are counted together. The number of statements does
-    not depend on the number of notices or users. The caller must have called
+    Notices to the same user on the same topic are counted together. Executes a fixed number of SQL
+    statements, regardless of the number of notices or users. The caller must have called
     `queries.lock_notifications` in the same transaction.
     """
     members = queries.list_members(notices) if notices else []
@@ -132,11 +132,11 @@ def collect_notices(notices: Sequence[Notice]) -> None:
         return
 
     @cache
-    def summarize(notice_indexes: tuple[int, ...]) -> dict[str, Summary]:
+    def summarize(notice_indexes: tuple[int, ...]) -> dict[str, NoticeSummary]:
         # Cached, because the members of a team get the same notices.
-        by_topic: dict[str, Summary] = {}
+        by_topic: dict[str, NoticeSummary] = {}
         for notice in (notices[index] for index in notice_indexes):
-            topic, summary = notice.topic, Summary.from_notice(notice)
+            topic, summary = notice.topic, NoticeSummary.from_notice(notice)
             by_topic[topic] = by_topic[topic] + summary if topic in by_topic else summary
         return by_topic
 
@@ -150,7 +150,7 @@ def collect_notices(notices: Sequence[Notice]) -> None:
             summary = (
                 new_summary
                 if existing is None
-                else Summary.from_open_notification(existing) + new_summary
+                else NoticeSummary.from_open_notification(existing) + new_summary
             )
             text = render(topic, summary, member.locale, member.time_zone)
             entries.append(_build_entry(member, topic, summary, text, existing))
@@ -163,13 +163,13 @@ def collect_notices(notices: Sequence[Notice]) -> None:
 def _build_entry(
     member: AudienceMember,
     topic: str,
-    summary: Summary,
+    summary: NoticeSummary,
     text: Message,
     existing: OpenNotification | None,
-) -> Entry:
+) -> NotificationEntry:
     kind = TOPICS[topic].kind
     in_app, by_mail = preferences.get_channels(member.preferences, kind)
-    return Entry(
+    return NotificationEntry(
         id=uuid7() if existing is None else existing.id,
         user_id=member.id,
         message=topic,
@@ -184,7 +184,7 @@ def _build_entry(
     )
 
 
-def _render_message(topic: str, summary: Summary, locale: str, time_zone: str) -> Message:
+def _render_message(topic: str, summary: NoticeSummary, locale: str, time_zone: str) -> Message:
     is_single = summary.count == 1 and summary.documents
     single_message = TOPICS[topic].single_message if is_single else None
     ellipsis = ["…"] if summary.count > len(summary.documents) else []
@@ -204,7 +204,7 @@ def _render_message(topic: str, summary: Summary, locale: str, time_zone: str) -
     )
 
 
-def _build_link(topic: str, summary: Summary, user_id: UUID) -> str:
+def _build_link(topic: str, summary: NoticeSummary, user_id: UUID) -> str:
     if summary.count == 1 and summary.link is not None:
         return summary.link
     return f"{_API}/{TOPICS[topic].link.format(user_id=user_id)}"

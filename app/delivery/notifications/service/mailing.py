@@ -90,7 +90,7 @@ def _plan_emails(due: Sequence[DueGroup]) -> tuple[list[Postponement], list[Clos
             send_at = compute_send_time(_get_schedule(first), since=since, now=first.now)
             if by_mail and send_at > first.now:
                 postponements.append(Postponement(organization_id, user_id, send_at))
-            elif by_mail and _wants_digest(first):
+            elif by_mail and _receives_digests(first):
                 close_requests.append(CloseRequest(organization_id, user_id, None, by_mail))
             else:
                 kinds = dict.fromkeys(group.kind for group in user_groups)
@@ -105,7 +105,7 @@ def _get_schedule(data: DueGroup | EmailData) -> EmailSchedule:
     return EmailSchedule(frequency, data.quiet_from, data.quiet_to, data.time_zone)
 
 
-def _wants_digest(group: DueGroup) -> bool:
+def _receives_digests(group: DueGroup) -> bool:
     return group.email_frequency not in (None, EmailFrequency.IMMEDIATE)
 
 
@@ -147,14 +147,14 @@ def _build_combined_email(notifications: Sequence[ClosedNotification]) -> Email:
     )
 
 
-def _render_combined_title(first: ClosedNotification, further_count: int) -> str:
+def _render_combined_title(first: ClosedNotification, additional_count: int) -> str:
     values = {"title": first.title}
     return messages.render(
         "and_more",
         locale=first.locale,
         time_zone=first.time_zone,
         values=values,
-        count=further_count,
+        count=additional_count,
     ).title
 
 
@@ -184,7 +184,7 @@ def _build_email(
     body: str,
     link: str | None,
 ) -> Email:
-    """Build an email with a button for `link`, and a link to unsubscribe from the types `kinds`."""
+    """Build an email with a button for `link` and a link to unsubscribe from the types `kinds`."""
     page_url = build_open_link(link, org_slug=slug, language=locale) if link else None
     token = unsubscribing.build_token(user_id, kinds)
     return Email(

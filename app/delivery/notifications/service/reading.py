@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from app.delivery.notifications.queries import changing, listing, newest
-from app.delivery.notifications.queries.listing import Scope, VisibleOrganization
+from app.delivery.notifications.queries.listing import NotificationScope, VisibleOrganization
 from app.kit import db, errors, tenancy
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
@@ -24,7 +24,7 @@ class _Inbox(NamedTuple):
     """The organizations whose notifications the caller sees, and the scope that selects them."""
 
     organizations: Mapping[UUID, VisibleOrganization]
-    scope: Scope
+    scope: NotificationScope
 
 
 def list_notifications(
@@ -32,7 +32,8 @@ def list_notifications(
 ) -> Page:
     """Return a page of the caller's notifications, newest first by default.
 
-    `filters` may have `unread`, `created_after` and `created_before`. Raises 422 on `cursor`.
+    `filters` may contain `unread`, `created_after` and `created_before`. Raises 422 if the cursor
+    is invalid.
     """
     is_first = page.cursor is None and page.sort == newest.SORT and set(filters) <= {"unread"}
     with tenancy.across_organizations(reason=_REASON):
@@ -51,7 +52,7 @@ def count_unread(caller: Caller) -> dict[str, int]:
 
 
 def set_read(caller: Caller, notification_id: UUID, *, read: bool) -> dict[str, Any]:
-    """Mark a notification as read or unread, and return it. Raises 404."""
+    """Set whether a notification is read, and return the notification. Raises 404."""
     with tenancy.across_organizations(reason=_REASON):
         inbox = _open_inbox(caller)
         row = changing.set_read(notification_id, inbox.scope, read=read)
@@ -61,10 +62,10 @@ def set_read(caller: Caller, notification_id: UUID, *, read: bool) -> dict[str, 
 
 
 def mark_all_as_read(caller: Caller) -> dict[str, int]:
-    """Mark all of the caller's notifications as read, and return how many were marked, as `read`.
+    """Mark all of the caller's notifications as read, and return how many were marked.
 
-    Each batch is a transaction, so no lock lasts long. Batches go from new to old: notifications
-    that arrive meanwhile are newer than the first batch and stay unread.
+    The number is returned as `read`. Each batch is a transaction, so no lock lasts long. The newest
+    notifications are marked first, so notifications that arrive in the meantime stay unread.
     """
     marked_count = 0
     with tenancy.across_organizations(reason=_REASON):
@@ -90,7 +91,7 @@ def _open_inbox(caller: Caller, kind: str | None = None) -> _Inbox:
         caller.user_id, organization_id=caller.only_organization
     )
     by_id = {organization.id: organization for organization in organizations}
-    return _Inbox(by_id, Scope(caller.user_id, list(by_id), kind))
+    return _Inbox(by_id, NotificationScope(caller.user_id, list(by_id), kind))
 
 
 def _build_response(row: Row[Any], inbox: _Inbox) -> dict[str, Any]:

@@ -14,7 +14,7 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 def notify_of_completed_export(event: Event) -> None:
     """Notify the user who requested an export that it can be downloaded."""
-    export = causes.get_export(UUID(event.data["job_id"]))
+    export = causes.get_export_result(UUID(event.data["job_id"]))
     if export is None or export.user_id is None or export.expires_at is None:
         return
     notify(
@@ -30,7 +30,7 @@ def notify_of_completed_export(event: Event) -> None:
 
 def notify_of_failed_export(event: Event) -> None:
     """Notify the user who requested an export that it failed."""
-    export = causes.get_export(UUID(event.data["job_id"]))
+    export = causes.get_export_result(UUID(event.data["job_id"]))
     # A retry of the job may have reopened the export.
     if export is None or export.user_id is None or export.error is None:
         return

@@ -25,10 +25,10 @@ class EmailSchedule(NamedTuple):
 
 
 def compute_send_time(schedule: EmailSchedule, *, since: datetime, now: datetime) -> datetime:
-    """Return when to send the email for a notification created at `since`; at the earliest, `now`.
+    """Compute when to send the email for a notification that was created at `since`.
 
-    An email in a digest is sent with the next digest after `since`. A send time in the quiet hours
-    is moved to their end.
+    The result is never before `now`. An email in a digest is sent with the next digest after
+    `since`. A send time in the quiet hours is moved to their end.
     """
     zone = _get_zone(schedule.time_zone)
     frequency = schedule.email_frequency

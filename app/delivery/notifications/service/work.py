@@ -57,11 +57,12 @@ def _build_assignment_notices(
     team_counts = data.get("team_counts") or {}
     if count == 1 and not known_names:
         return
-    values: dict[str, Any] = {**_get_actor(data, user_names), "due_at": data.get("due_at")}
+    values: dict[str, Any] = {**_build_actor_values(data, user_names), "due_at": data.get("due_at")}
     values |= {"min_role": Role.labeler}
     if count == 1:
         values["link"] = f"{_API}/artifacts/{ids[0]}"
-    # If documents were distributed among several users, the event does not say who got which.
+    # If documents were distributed among several users, the event does not say which user got
+    # which document.
     is_single_recipient = len(counts) + len(team_counts) <= 1
     values["documents"] = known_names if is_single_recipient or count == 1 else []
     for user_count, user_ids in _group_by_count(counts).items():
@@ -96,7 +97,7 @@ def notify_of_assigned_reviews(events: Sequence[Event]) -> None:
                 user_ids=_parse_uuids(data.get("user_ids")),
                 team_ids=_parse_uuids([data["team_id"]] if data.get("team_id") else ()),
                 min_role=Role.reviewer,
-                **_get_actor(data, user_names),
+                **_build_actor_values(data, user_names),
             )
             for data, values in _list_review_values(payloads, "tag_set_ids")
         ]
@@ -172,7 +173,7 @@ def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
 def _list_decision_values(
     events: Sequence[Event],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield each new payload whose document exists, with the values for its notices."""
+    """Yield each unhandled event's payload and values for notices, if its document exists."""
     payloads = _claim_payloads(events)
     documents = names.list_document_names(_parse_uuids(data["artifact_id"] for data in payloads))
     for data in payloads:
@@ -184,7 +185,7 @@ def _list_decision_values(
 
 
 def notify_of_returned_reviews(events: Sequence[Event]) -> None:
-    """Notify admins of escalated reviews that were returned because the assignee cannot review."""
+    """Notify admins of escalated reviews that the assignee can no longer review."""
     payloads = [data for data in _claim_payloads(events) if data["escalated_ids"]]
     collect_notices(
         [
@@ -214,7 +215,9 @@ def _list_review_values(
 def notify_of_departed_creator(event: Event) -> None:
     """Notify owners if API keys stay valid although the keys' creator left or was disabled."""
     user_id = UUID(event.data["user_id"])
-    _notify_owners("api_key_creator_left", event, user_id, api_keys.list_live_by_creator(user_id))
+    _notify_owners(
+        "api_key_creator_left", event, user_id, api_keys.list_unexpired_by_creator(user_id)
+    )
 
 
 def notify_of_demoted_creator(event: Event) -> None:
@@ -222,7 +225,9 @@ def notify_of_demoted_creator(event: Event) -> None:
     user_id, role = UUID(event.data["user_id"]), Role[event.data["to"]]
     if role >= Role[event.data["from"]]:
         return
-    higher_keys = [key for key in api_keys.list_live_by_creator(user_id) if Role[key.role] > role]
+    higher_keys = [
+        key for key in api_keys.list_unexpired_by_creator(user_id) if Role[key.role] > role
+    ]
     _notify_owners("api_key_creator_demoted", event, user_id, higher_keys)
 
 
@@ -246,7 +251,7 @@ def _notify_owners(message: str, event: Event, user_id: UUID, keys: Sequence[Api
 
 
 def _claim_payloads(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Return the payloads of events that were not handled before, in the order of event ids.
+    """Claim the events that were not handled before; return their payloads, sorted by event id.
 
     Locks the organization's open notifications until the transaction ends.
     """
@@ -262,10 +267,10 @@ def _list_actor_names(payloads: Iterable[dict[str, Any]]) -> NamesById:
     return names.list_user_names(_parse_uuids(data["by"] for data in payloads if data.get("by")))
 
 
-def _get_actor(data: dict[str, Any], user_names: NamesById) -> dict[str, Any]:
-    """Return the user who caused the event as the values `by` and `except_user_id` of a notice.
+def _build_actor_values(data: dict[str, Any], user_names: NamesById) -> dict[str, Any]:
+    """Build the values `by` and `except_user_id` of a notice from the user who caused the event.
 
-    The text names this user, and the user is not notified.
+    The notification names this user, and the user is not notified.
     """
     by = _parse_uuid(data.get("by"))
     name = user_names.get(by) if by else None
@@ -280,12 +285,12 @@ def _list_known_names(ids: Sequence[UUID], documents: NamesById) -> list[str]:
     return [_shorten(documents[id_]) for id_ in ids[:MAX_NAMED] if id_ in documents]
 
 
-def _parse_uuid(text: str | None) -> UUID | None:
-    return None if text is None else UUID(text)
+def _parse_uuid(value: str | None) -> UUID | None:
+    return None if value is None else UUID(value)
 
 
-def _parse_uuids(texts: Iterable[str] | None) -> list[UUID]:
-    return [UUID(text) for text in texts or ()]
+def _parse_uuids(values: Iterable[str] | None) -> list[UUID]:
+    return [UUID(value) for value in values or ()]
 
 
 def _shorten(text: str, length: int = _NAME_LENGTH) -> str:

@@ -65,7 +65,7 @@ def set_state(export_id: UUID, **state: Any) -> None:
 
 
 def move_exported_until(export_id: UUID, until: datetime) -> None:
-    """Set the end of the last delivered period, unless a later end is already set."""
+    """Move `exported_until` forward to `until`, unless it is already later."""
     set_state(
         export_id,
         exported_until=func.greatest(func.coalesce(ScheduledExport.exported_until, until), until),

@@ -37,7 +37,7 @@ def list_runs(
     return paginate(statement, page, sorts=sorts, unique=ScheduledRun.job_id)
 
 
-def get_jobs(job_ids: Collection[UUID]) -> dict[UUID, Export]:
+def get_export_jobs(job_ids: Collection[UUID]) -> dict[UUID, Export]:
     """Return the export jobs with these ids, by id; a run and its export job have the same id."""
     statement = select(Export).where(Export.id.in_(job_ids))
     return {job.id: job for job in db.session().scalars(statement)}
@@ -68,7 +68,7 @@ def read(job_id: UUID) -> Row[ScheduledRun, Export] | None:
 
 
 def lock(job_id: UUID) -> ScheduledRun | None:
-    """Lock a run until the transaction ends, and return it; None if it does not exist."""
+    """Lock a run until the transaction ends and return it, or None if it does not exist."""
     statement = select(ScheduledRun).where(ScheduledRun.job_id == job_id).with_for_update()
     options = {"populate_existing": True}
     return db.session().execute(statement, execution_options=options).scalar_one_or_none()

@@ -36,11 +36,11 @@ _SLUG_LENGTH = 80
 
 
 def finish_or_enqueue(job_id: UUID) -> None:
-    """Mark a run's file as delivered if it is only for download, or queue the file's delivery.
+    """Finish a run whose file is only for download, or queue the delivery of the file.
 
     Delivery jobs connect to other hosts, so they wait while `OUTBOUND` is switched off.
     """
-    run = _lock_pending(job_id)
+    run = _lock_pending_run(job_id)
     if run is None:
         return
     scheduled, export = _read_scheduled_and_export(run)
@@ -61,7 +61,7 @@ def deliver(job: Job, job_id: UUID) -> None:
     A repeated delivery replaces the file, because the file's name stays the same. Raises Retry if
     the file could not be sent to the destination.
     """
-    run = _lock_pending(job_id)
+    run = _lock_pending_run(job_id)
     if run is None:
         return
     scheduled, export = _read_scheduled_and_export(run)
@@ -85,7 +85,7 @@ def deliver(job: Job, job_id: UUID) -> None:
         fail(job_id, _EXPIRED_ERROR)
         return
     _lock_lease(job)
-    run = _lock_pending(job_id)
+    run = _lock_pending_run(job_id)
     if run is not None:
         run.sent_bytes = files[0].size
         _mark_as_delivered(run, location)
@@ -96,7 +96,7 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
 
     Emits `scheduled_export.delivery_failed`.
     """
-    run = _lock_pending(job_id)
+    run = _lock_pending_run(job_id)
     if run is None:
         return
     run.delivery_status = DeliveryStatus.FAILED.value
@@ -115,20 +115,20 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
 
 
 def reopen(job_id: UUID) -> None:
-    """Make a failed delivery pending again, because its job or its export is retried."""
-    run = _lock(job_id)
+    """Reopen a failed delivery: make it pending again, because its job or export is retried."""
+    run = _lock_run(job_id)
     if run is not None and run.delivery_status == DeliveryStatus.FAILED:
         run.delivery_status = DeliveryStatus.PENDING.value
         run.delivery_error = None
 
 
-def _lock_pending(job_id: UUID) -> ScheduledRun | None:
+def _lock_pending_run(job_id: UUID) -> ScheduledRun | None:
     """Lock and return a run, or return None if its delivery is not pending."""
-    run = _lock(job_id)
+    run = _lock_run(job_id)
     return run if run is not None and run.delivery_status == DeliveryStatus.PENDING else None
 
 
-def _lock(job_id: UUID) -> ScheduledRun | None:
+def _lock_run(job_id: UUID) -> ScheduledRun | None:
     """Lock a run's scheduled export and then the run, in the same order as a deletion."""
     row = runs.read(job_id)
     if row is None or records.get(row[0].scheduled_export_id, lock=True) is None:
@@ -178,12 +178,13 @@ def _lock_lease(job: Job) -> None:
 
 
 def _record_problem(job: Job, job_id: UUID, problem: DestinationError) -> NoReturn:
-    """Store why a delivery failed, and raise Retry.
+    """Record the problem that made a delivery fail, and raise Retry.
 
-    Every problem is retried: wrong permissions, disks and addresses are often fixed in minutes.
+    Every delivery is retried, because wrong permissions, full disks and wrong addresses are often
+    fixed within minutes.
     """
     _lock_lease(job)
-    run = _lock_pending(job_id)
+    run = _lock_pending_run(job_id)
     if run is not None:
         run.delivery_error = {"code": problem.kind.value, "message": problem.message}
     job.checkpoint()
@@ -193,7 +194,7 @@ def _record_problem(job: Job, job_id: UUID, problem: DestinationError) -> NoRetu
 def _build_outgoing_files(
     scheduled: ScheduledExport, run: ScheduledRun, export: Export
 ) -> list[OutgoingFile]:
-    """Return the files to send: the file of an export, and its manifest.
+    """Build the files to send: the file of an export, and its manifest.
 
     The manifest is omitted for HTTP, where it could replace the export's file at the same URL.
     """

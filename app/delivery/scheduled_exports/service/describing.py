@@ -1,4 +1,4 @@
-"""Descriptions of scheduled export runs for the API."""
+"""API responses for the runs of scheduled exports."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledRun
 RUN_STATUSES = (*ExportStatus, "delivering")
 
 
-def describe_run(run: ScheduledRun, export: Export) -> dict[str, Any]:
-    """Return the API properties of a run, from its export job and its delivery."""
+def build_run_response(run: ScheduledRun, export: Export) -> dict[str, Any]:
+    """Build the API response for a run from the run's record and its export job."""
     return {
         "id": run.job_id,
         "job_id": run.job_id,

@@ -15,7 +15,7 @@ from app.engines.destinations import (
 from app.kit import container, errors, typed_settings
 from app.kit.egress import EgressRefused, GuardedNetwork
 from app.kit.secrets import DecryptionFailed
-from app.kit.typed_settings import Settings
+from app.kit.typed_settings import ValidatedSettings
 
 DOWNLOAD = "download"
 """The destination for files that are not sent, but can be downloaded from this service."""
@@ -24,23 +24,27 @@ _FIELD = "destination.settings"
 _SFTP_PORT = 22
 
 
-def check_destination(kind: str, settings: Mapping[str, Any]) -> Settings:
+def check_destination(kind: str, settings: Mapping[str, Any]) -> ValidatedSettings:
     """Validate a destination's settings, and return them split into public settings and secrets.
 
-    The operator must allow connections to the host. Raises 400 on `destination.settings`.
+    Raises 400 on a property of `destination.settings` if the settings are invalid, or if the
+    operator does not allow connections to the host.
     """
     if kind == DOWNLOAD:
         if settings:
             message = "The destination `download` has no settings. Omit them."
             raise errors.invalid(message, f"{_FIELD}.{min(settings)}")
-        return Settings({}, {})
+        return ValidatedSettings({}, {})
     return _check_host(typed_settings.check_settings(TYPES[kind], settings, field=_FIELD))
 
 
-def merge_destination(kind: str, stored: Settings, settings: Mapping[str, Any]) -> Settings:
-    """Return the settings that replace `stored` for a destination of the same kind.
+def merge_destination(
+    kind: str, stored: ValidatedSettings, settings: Mapping[str, Any]
+) -> ValidatedSettings:
+    """Merge new settings for a destination with the stored settings, and return the result.
 
-    The stored secrets are kept if `settings` has no secrets. Raises 400 on `destination.settings`.
+    The new settings replace the stored settings, but the stored secrets are kept if `settings`
+    contains no secrets. Raises the errors of `check_destination`.
     """
     if kind == DOWNLOAD:
         return check_destination(kind, settings)
@@ -49,7 +53,7 @@ def merge_destination(kind: str, stored: Settings, settings: Mapping[str, Any]) 
 
 
 def read_secrets(export: ScheduledExport) -> dict[str, Any]:
-    """Return the decrypted secrets of a destination, or {} if they cannot be decrypted."""
+    """Read and decrypt the secrets of a destination; return {} if they cannot be decrypted."""
     try:
         return typed_settings.decrypt_secrets(export.credentials)
     except DecryptionFailed:
@@ -69,7 +73,7 @@ def _build_refusal_error(reason: str) -> DestinationError:
     return DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
 
 
-def _check_host(checked_settings: Settings) -> Settings:
+def _check_host(checked_settings: ValidatedSettings) -> ValidatedSettings:
     egress = container.current().connector_egress
     for name in ("endpoint_url", "url", "host"):
         target = checked_settings.public.get(name)

@@ -7,16 +7,16 @@ from typing import Any
 from uuid import UUID
 
 from app.delivery.exports.service import creating
-from app.delivery.exports.service.creating import Request
+from app.delivery.exports.service.creating import ExportRequest
 from app.delivery.scheduled_exports.models import Mode, ScheduledExport
 from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.service import destinations, periods
-from app.delivery.scheduled_exports.service.describing import describe_run
+from app.delivery.scheduled_exports.service.describing import build_run_response
 from app.engines.formats import FORMATS
 from app.identity.organizations import service as organizations
 from app.kit import cron, db, errors, locales, tenancy, typed_settings
 from app.kit.pagination import Page, PageRequest
-from app.kit.typed_settings import Settings
+from app.kit.typed_settings import ValidatedSettings
 
 MIN_INTERVAL = timedelta(minutes=15)
 
@@ -26,7 +26,8 @@ def list_scheduled_exports(*, page: PageRequest, **filters: Any) -> Page:
     exports = records.list_scheduled_exports(page, **filters)
     latest_runs = runs.list_latest_runs([export.id for export in exports.items])
     return replace(
-        exports, items=[_describe(export, latest_runs.get(export.id)) for export in exports.items]
+        exports,
+        items=[_build_response(export, latest_runs.get(export.id)) for export in exports.items],
     )
 
 
@@ -35,7 +36,7 @@ def get(export_id: UUID) -> dict[str, Any]:
     export = records.get(export_id)
     if export is None:
         raise errors.not_found()
-    return _describe(export, runs.list_latest_runs([export_id]).get(export_id))
+    return _build_response(export, runs.list_latest_runs([export_id]).get(export_id))
 
 
 def create(
@@ -52,7 +53,7 @@ def create(
     paused: bool = False,
     created_by: UUID | None,
 ) -> dict[str, Any]:
-    """Create a scheduled export and return it. Raises 400 `validation_error`."""
+    """Create a scheduled export and return it. Raises 400 if the request is invalid."""
     export = ScheduledExport(
         organization_id=tenancy.current_organization_id(), created_by=created_by
     )
@@ -71,13 +72,16 @@ def create(
 
 
 def update(export_id: UUID, *, revision: int | None, **changes: Any) -> dict[str, Any]:
-    """Change the given properties of a scheduled export, and return it.
+    """Update the given properties of a scheduled export, and return it.
 
     `destination` replaces the current destination. If it contains no secrets, the stored secrets
     are kept; this requires that the host and account stay the same. If the format, filter, options,
-    `include` or mode changes, the next incremental run exports everything. Raises 400, 404 and 409.
+    `include` or mode changes, the next incremental run exports everything.
+
+    Raises 400 if a change is invalid, 404 if the scheduled export does not exist, and 409 if
+    `revision` is outdated.
     """
-    export = _lock(export_id, revision)
+    export = _lock_scheduled_export(export_id, revision)
     # All changes together create one new revision.
     with db.session().no_autoflush:
         _apply_changes(export, changes)
@@ -103,11 +107,11 @@ def delete(export_id: UUID, *, revision: int | None) -> None:
 
     Raises 404, and 409 if `revision` is outdated.
     """
-    db.session().delete(_lock(export_id, revision))
+    db.session().delete(_lock_scheduled_export(export_id, revision))
     db.session().flush()
 
 
-def _lock(export_id: UUID, revision: int | None) -> ScheduledExport:
+def _lock_scheduled_export(export_id: UUID, revision: int | None) -> ScheduledExport:
     export = records.get(export_id, lock=True)
     if export is None:
         raise errors.not_found()
@@ -154,7 +158,7 @@ def _keep_end(requested: datetime | None) -> datetime:
     return periods.OPEN_END if requested is None else requested
 
 
-def _check_incremental(request: Request) -> None:
+def _check_incremental(request: ExportRequest) -> None:
     if request.include["tags"] != "accepted":
         message = "For an incremental export, `include.tags` must be `accepted`."
         raise errors.invalid(message, "include.tags")
@@ -164,7 +168,7 @@ def _check_incremental(request: Request) -> None:
             raise errors.invalid(message, f"filter.{name}")
     if not FORMATS[request.format].keeps_removed:
         supported = ", ".join(name for name, format_ in FORMATS.items() if format_.keeps_removed)
-        message = f"This format cannot include removed tag sets. Use one of these: {supported}."
+        message = f"For an incremental export, the format must be one of these: {supported}."
         raise errors.invalid(message, "mode")
 
 
@@ -179,7 +183,7 @@ def _set_times(export: ScheduledExport, expression: str, time_zone: str | None) 
 def _change_destination(export: ScheduledExport, destination: Mapping[str, Any]) -> None:
     kind, settings = destination["kind"], destination["settings"]
     if kind == export.destination:
-        stored = Settings(export.settings, destinations.read_secrets(export))
+        stored = ValidatedSettings(export.settings, destinations.read_secrets(export))
         checked_settings = destinations.merge_destination(kind, stored, settings)
     else:
         checked_settings = destinations.check_destination(kind, settings)
@@ -187,7 +191,7 @@ def _change_destination(export: ScheduledExport, destination: Mapping[str, Any])
     _store_settings(export, checked_settings)
 
 
-def _store_settings(export: ScheduledExport, settings: Settings) -> None:
+def _store_settings(export: ScheduledExport, settings: ValidatedSettings) -> None:
     export.settings = settings.public
     if settings.secrets != destinations.read_secrets(export):
         export.credentials = typed_settings.encrypt_secrets(settings.secrets)
@@ -203,7 +207,7 @@ def _set_next_run(export: ScheduledExport) -> None:
     export.next_run_at = None if export.paused else next_run_at
 
 
-def _describe(export: ScheduledExport, latest_run: Any) -> dict[str, Any]:
+def _build_response(export: ScheduledExport, latest_run: Any) -> dict[str, Any]:
     values = {
         column.key: getattr(export, column.key) for column in ScheduledExport.__table__.columns
     }
@@ -212,5 +216,5 @@ def _describe(export: ScheduledExport, latest_run: Any) -> dict[str, Any]:
         "settings": export.settings,
         "stored_secrets": export.stored_secrets,
     }
-    last_run = None if latest_run is None else describe_run(*latest_run)
+    last_run = None if latest_run is None else build_run_response(*latest_run)
     return {**values, "destination": destination, "last_run": last_run}

@@ -15,7 +15,7 @@ _TIMES = ("created_after", "created_before", "decided_after", "decided_before")
 
 
 def parse_filter(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored filter as request values, without properties that are null."""
+    """Parse a stored filter into request values, without properties that are null."""
     where = {name: value for name, value in stored.items() if value is not None}
     for name in _IDS:
         if name in where:
@@ -29,7 +29,7 @@ def parse_filter(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def remove_open_ends(where: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a filter with null in place of OPEN_END, because each run computes this end."""
+    """Replace OPEN_END in a filter with null, because each run computes the end of its period."""
     ends = ("created_before", "decided_before")
     return {
         name: None
@@ -40,7 +40,7 @@ def remove_open_ends(where: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
-    """Return the filter for a run that starts at `now`.
+    """Build the filter for a run that starts at `now`.
 
     The period of an incremental run begins at the end of the last delivered period. The first
     incremental run exports everything.

@@ -9,7 +9,7 @@ from app.delivery.exports.models import Export
 from app.delivery.exports.service import creating
 from app.delivery.scheduled_exports.models import Mode, ScheduledExport, ScheduledRun, Trigger
 from app.delivery.scheduled_exports.queries import records, runs
-from app.delivery.scheduled_exports.service.describing import describe_run
+from app.delivery.scheduled_exports.service.describing import build_run_response
 from app.delivery.scheduled_exports.service.periods import build_run_filter
 from app.kit import cron, db, errors, tenancy
 from app.kit.errors import ApiError
@@ -26,12 +26,14 @@ def list_runs(export_id: UUID, *, page: PageRequest, **filters: Any) -> Page:
     if records.get(export_id) is None:
         raise errors.not_found()
     run_page = runs.list_runs(export_id, page, **filters)
-    jobs = runs.get_jobs([run.job_id for run in run_page.items])
-    return replace(run_page, items=[describe_run(run, jobs[run.job_id]) for run in run_page.items])
+    jobs = runs.get_export_jobs([run.job_id for run in run_page.items])
+    return replace(
+        run_page, items=[build_run_response(run, jobs[run.job_id]) for run in run_page.items]
+    )
 
 
 def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None) -> dict[str, Any]:
-    """Start a run immediately, even if the scheduled export is paused, and return the run.
+    """Run a scheduled export now, even if it is paused, and return the run.
 
     Raises 404, and 409 `conflict` with `details.job_id` if another run has not ended.
     """
@@ -47,7 +49,7 @@ def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None
     )
     row = runs.read(job.id)
     assert row is not None
-    return describe_run(row[0], row[1])
+    return build_run_response(row[0], row[1])
 
 
 def start_due_runs() -> int:
@@ -88,7 +90,7 @@ def _start_run(
     created_by: UUID | None,
     api_key_id: UUID | None = None,
 ) -> Export:
-    """Create the export job and the run record for a locked scheduled export."""
+    """Start a run of a locked scheduled export: create and return its export job."""
     where = build_run_filter(scheduled, records.read_clock())
     is_incremental = scheduled.mode == Mode.INCREMENTAL
     covers_from = where.get("decided_after") if is_incremental else None

@@ -14,7 +14,7 @@ from sqlalchemy import CursorResult, TextClause, text
 
 from app.kit import db, purging
 
-BATCH = 1_000
+BATCH_SIZE = 1_000
 MAX_COUNTED = 100_000
 """The maximum number of outdated deliveries to count."""
 
@@ -75,15 +75,15 @@ _LIST_DELETED = text(
 def list_outdated_webhooks(
     organization_id: UUID, webhook_id: UUID | None = None
 ) -> list[OutdatedWebhook]:
-    """Return up to `BATCH` webhooks of an organization that have outdated deliveries.
+    """Return up to `BATCH_SIZE` webhooks of an organization that have outdated deliveries.
 
     If `webhook_id` is given, other webhooks are ignored.
     """
-    values = {"organization_id": organization_id, "webhook_id": webhook_id, "batch": BATCH}
+    values = {"organization_id": organization_id, "webhook_id": webhook_id, "batch": BATCH_SIZE}
     return [OutdatedWebhook(*row) for row in db.session().execute(_LIST_OUTDATED, values)]
 
 
-def abandon_batch(webhook: OutdatedWebhook, limit: int = BATCH) -> int:
+def abandon_batch(webhook: OutdatedWebhook, limit: int = BATCH_SIZE) -> int:
     """Abandon up to `limit` outdated deliveries of a webhook; return how many were abandoned."""
     return _execute(_ABANDON, {**_build_values(webhook), "batch": limit})
 
@@ -95,11 +95,14 @@ def count_outdated(webhook: OutdatedWebhook) -> int:
 
 
 def begin_generation(organization_id: UUID) -> int:
-    """Make an organization's pending deliveries outdated; return the number of its webhooks."""
+    """Begin a new generation of each of an organization's webhooks.
+
+    This makes their pending deliveries outdated. Returns the number of webhooks.
+    """
     return _execute(_BEGIN_GENERATION, {"organization_id": organization_id})
 
 
-def delete_batch(organization_id: UUID, webhook_id: UUID, limit: int = BATCH) -> int:
+def delete_batch(organization_id: UUID, webhook_id: UUID, limit: int = BATCH_SIZE) -> int:
     """Delete up to `limit` deliveries with their attempts; return how many were deleted."""
     values = {"organization_id": organization_id, "webhook_id": webhook_id}
     return purging.delete_batch("webhook_deliveries", _BELONGS_TO_WEBHOOK, values, limit)
@@ -112,8 +115,8 @@ def delete_webhook(organization_id: UUID, webhook_id: UUID) -> None:
 
 
 def list_deleted_webhooks() -> Sequence[tuple[UUID, UUID]]:
-    """Return up to `BATCH` webhooks that users have deleted, as (organization id, webhook id)."""
-    rows = db.session().execute(_LIST_DELETED, {"batch": BATCH})
+    """Return up to `BATCH_SIZE` deleted webhooks, as pairs of organization id and webhook id."""
+    rows = db.session().execute(_LIST_DELETED, {"batch": BATCH_SIZE})
     return [(row.organization_id, row.id) for row in rows]
 
 

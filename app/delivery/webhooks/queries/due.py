@@ -170,9 +170,10 @@ class DueWebhookFinder:
         return bool(self.marks) or self.first_organization_id != _NIL_ID
 
     def find_due(self) -> list[DueWebhook]:
-        """Search until due deliveries are found or no webhooks are left to visit.
+        """Find webhooks with due deliveries, in one or more searches.
 
-        Runs at most MAX_SEARCHES searches, and returns the webhooks that the last search found.
+        Searches until due deliveries are found or no webhooks are left to visit, at most
+        MAX_SEARCHES times. Returns the webhooks that the last search found.
         """
         for _ in range(MAX_SEARCHES):
             webhooks = self.search_once()
@@ -233,7 +234,9 @@ class DueWebhookFinder:
 
 
 def measure_depth() -> tuple[int, float]:
-    """Return the number of due deliveries, and the age of the oldest due delivery in seconds.
+    """Measure the queue depth and the age in seconds of the oldest due delivery.
+
+    The depth is the number of due deliveries.
 
     Deliveries for inactive webhooks are not counted. The age excludes first attempts at paused
     webhooks, replayed deliveries, and organizations that are being served. An organization is being

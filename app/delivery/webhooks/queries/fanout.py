@@ -23,7 +23,7 @@ _GETS_EVENTS = or_(
 
 
 class Subscriber(NamedTuple):
-    """A webhook, the events that it subscribes to, and the time when it was created."""
+    """A webhook, with the events that it subscribes to and its time of creation."""
 
     id: UUID
     events: list[str]

@@ -243,7 +243,7 @@ def begin_attempts(
 
 
 def renew(leases: Sequence[Lease]) -> set[UUID]:
-    """Extend the leases that are still valid to `LEASE_SECONDS` from now; return their tokens."""
+    """Renew the leases that are still valid, for `LEASE_SECONDS` from now; return their tokens."""
     rows = db.session().scalars(_RENEW, {"seconds": LEASE_SECONDS, **_build_values(leases)})
     return set(rows)
 

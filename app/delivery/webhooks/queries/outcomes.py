@@ -20,8 +20,8 @@ WebhookKey = tuple[UUID, UUID]
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """The outcome of an attempt.
+class AttemptResult:
+    """The result of an attempt.
 
     `fatal` means that the service could not make the attempt, and a retry would fail as well.
     """
@@ -202,8 +202,8 @@ def lock_webhooks(
     return counters, busy_keys
 
 
-def update_deliveries(results: Sequence[Result], delays: Sequence[int]) -> dict[UUID, bool]:
-    """Write the new status of the deliveries whose leases are still valid.
+def update_deliveries(results: Sequence[AttemptResult], delays: Sequence[int]) -> dict[UUID, bool]:
+    """Update the status of the deliveries whose leases are still valid.
 
     After the n-th failure in a round, the next attempt is due in `delays[n - 1]` seconds. If there
     is no such delay, or if the delivery is outdated, the delivery is abandoned.
@@ -216,28 +216,28 @@ def update_deliveries(results: Sequence[Result], delays: Sequence[int]) -> dict[
     return {row.token: row.was_valid for row in db.session().execute(_UPDATE_DELIVERIES, values)}
 
 
-def list_existing_tokens(results: Sequence[Result]) -> set[UUID]:
+def list_existing_tokens(results: Sequence[AttemptResult]) -> set[UUID]:
     """Return the lease tokens of the results whose deliveries still exist."""
     if not results:
         return set()
     return set(db.session().scalars(_LIST_EXISTING, _build_columns(results)))
 
 
-def mark_delivered(results: Sequence[Result]) -> None:
-    """Record successes whose leases were lost, so that their deliveries are not sent again."""
+def mark_delivered(results: Sequence[AttemptResult]) -> None:
+    """Mark deliveries as delivered although their leases were lost, to prevent other attempts."""
     if results:
         db.session().execute(_MARK_DELIVERED, _build_columns(results, "attempt.round"))
 
 
-def record_attempts(results: Sequence[Result]) -> None:
-    """Insert attempts; an attempt that was recorded as interrupted gets its real outcome."""
+def record_attempts(results: Sequence[AttemptResult]) -> None:
+    """Record attempts; an attempt that was recorded as interrupted gets its real outcome."""
     names = ("status_code", "error", "error_kind", "duration_ms", "response_excerpt")
     values = _build_columns(results, "attempt.number", "attempt.at", *names)
     db.session().execute(_RECORD, values)
 
 
 def update_counters(counters: dict[WebhookKey, WebhookCounters]) -> None:
-    """Write the counters of locked webhooks; a deactivation begins a new generation."""
+    """Update the counters of locked webhooks; a deactivation begins a new generation."""
     names = [field.name for field in fields(WebhookCounters)]
     values = {
         "organizations": [str(organization_id) for organization_id, _ in counters],
@@ -247,7 +247,7 @@ def update_counters(counters: dict[WebhookKey, WebhookCounters]) -> None:
     db.session().execute(_UPDATE_COUNTERS, values)
 
 
-def _build_columns(results: Sequence[Result], *names: str) -> dict[str, Any]:
+def _build_columns(results: Sequence[AttemptResult], *names: str) -> dict[str, Any]:
     """Return the keys, the lease tokens and the named attributes of results as lists."""
     return {
         "organizations": [str(r.attempt.organization_id) for r in results],

@@ -13,7 +13,7 @@ from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
-from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 
 WEBHOOK_COLUMNS: tuple[Any, ...] = (
     Webhook.id,
@@ -125,7 +125,7 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
     return replace(page, items=[DeliveryRecord._make(row[:width]) for row in page.items])
 
 
-def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> Keys:
+def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> KeyQuery:
     """Build the query for a page's keys, which searches each status and event separately.
 
     Otherwise, the database might read many deliveries and find only a few that match.
@@ -139,7 +139,7 @@ def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) ->
     )
     is_same_branch = (Delivery.status == branches.c.status, Delivery.event == branches.c.event)
     statement: Select[*tuple[Any, ...]] = select(Delivery.created_at, Delivery.id)
-    return Keys(statement.where(*is_same_branch, *conditions), branches)
+    return KeyQuery(statement.where(*is_same_branch, *conditions), branches)
 
 
 def get_delivery(webhook_id: UUID, delivery_id: UUID) -> DeliveryRecord | None:
@@ -181,7 +181,7 @@ def list_attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[DeliveryAttem
 
 
 def list_event_names(request: PageRequest, names: Sequence[str]) -> Page:
-    """Return a page of event names as rows, so that they use the same pagination as stored rows."""
+    """Return a page of event names, from a VALUES list that is paginated like a table."""
     table = values(column("event", String), name="catalogue").data([(name,) for name in names])
     statement = select(table.c.event)
     return paginate(statement, request, sorts={"event": table.c.event}, unique=table.c.event)

@@ -19,7 +19,7 @@ from app.delivery.webhooks.models import DeliveryStatus, Webhook
 from app.delivery.webhooks.queries.leases import LEASE_SECONDS
 from app.kit import counters, db, tenancy
 
-BATCH = 1_000
+BATCH_SIZE = 1_000
 MISSED_STATUSES = (DeliveryStatus.ABANDONED.value, DeliveryStatus.FAILED.value)
 """The statuses of deliveries that count as missed by the receiver."""
 FIRST_ID = UUID(int=0)
@@ -87,7 +87,7 @@ _REPLAY = text(
     """  # noqa: S608 - made of constants
 )
 # The result is later than every existing delivery, even if another machine's clock is fast.
-_NOW = text(
+_GET_END = text(
     """
     SELECT greatest(clock_timestamp(), max(created_at) + interval '1 microsecond')
     FROM webhook_deliveries
@@ -142,7 +142,7 @@ def lock_replay(webhook_id: UUID) -> LockedReplay | None:
 
 def get_end_of_deliveries(webhook_id: UUID) -> datetime:
     """Return a time later than the creation of every existing delivery of a webhook."""
-    latest: datetime = db.session().execute(_NOW, _build_key(webhook_id)).scalar_one()
+    latest: datetime = db.session().execute(_GET_END, _build_key(webhook_id)).scalar_one()
     return latest
 
 
@@ -153,7 +153,7 @@ def count_deliveries(webhook_id: UUID, replay_range: ReplayRange) -> int:
     """
     count, after = 0, (replay_range.start, FIRST_ID)
     while True:
-        values = {**_build_values(webhook_id, replay_range, after), "batch": BATCH}
+        values = {**_build_values(webhook_id, replay_range, after), "batch": BATCH_SIZE}
         row = db.session().execute(_COUNT, values).first()
         if row is None:
             return count
@@ -164,25 +164,25 @@ def count_deliveries(webhook_id: UUID, replay_range: ReplayRange) -> int:
 def replay_batch(
     webhook_id: UUID, generation: int, replay_range: ReplayRange, after: tuple[datetime, UUID]
 ) -> ReplayPosition | None:
-    """Make the next `BATCH` deliveries after the position `after` pending again.
+    """Replay the next `BATCH_SIZE` deliveries after the position `after`: make them pending again.
 
     Skips deliveries that were delivered within the last day. Returns the position of the batch, or
     None if there are no deliveries after `after`.
     """
     values = _build_values(webhook_id, replay_range, after)
-    values |= {"generation": generation, "batch": BATCH}
+    values |= {"generation": generation, "batch": BATCH_SIZE}
     row = db.session().execute(_REPLAY, values).first()
     return None if row is None else ReplayPosition(*row)
 
 
 def save_state(webhook_id: UUID, state: dict[str, Any]) -> None:
-    """Write the state of a replay without changing the revision of its webhook."""
+    """Save the state of a replay without changing the revision of its webhook."""
     values = {**_build_key(webhook_id), "state": orjson.dumps(state).decode()}
     db.session().execute(_SAVE_STATE, values)
 
 
 def count_missed(webhook_id: UUID) -> int:
-    """Return the number of events that a webhook has missed, according to the counters."""
+    """Return the number of missed deliveries of a webhook, read from the stored counters."""
     where = {"webhook_id": webhook_id, "status": MISSED_STATUSES, "event": SUBSCRIBABLE}
     total = counters.build_total(DELIVERIES, where)
     return int(db.session().execute(select(func.coalesce(total, 0))).scalar_one())

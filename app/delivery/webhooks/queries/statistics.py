@@ -11,7 +11,7 @@ from app.delivery.webhooks.catalogue import SUBSCRIBABLE
 from app.delivery.webhooks.counters import DELIVERIES, OUTCOMES
 from app.delivery.webhooks.models import DeliveryStatus
 from app.kit import counters, db
-from app.kit.counters import Span
+from app.kit.counters import BucketSpan
 
 StatusCounts = dict[str, int]
 """The number of deliveries by status."""
@@ -30,7 +30,7 @@ def count_deliveries(
         return counts
     dimensions, filters = ("webhook_id", "status"), {"webhook_id": list(webhook_ids)}
     pending_filters = {**filters, "status": DeliveryStatus.PENDING.value, "event": SUBSCRIBABLE}
-    span = Span("created", since, None)
+    span = BucketSpan("created", since, None)
     for cells in (
         counters.select_cells(OUTCOMES, dimensions, filters, span=span),
         counters.select_cells(DELIVERIES, dimensions, pending_filters),

@@ -33,7 +33,7 @@ CASE
 END)"""
 """The first sort key of the work order, descending; `of` is a table prefix.
 
-Both sort keys are written in the form in which PostgreSQL shows the index expressions.
+Both sort keys must equal the index expressions as PostgreSQL formats them.
 """
 URGENT_AT = """(
 CASE
@@ -41,7 +41,8 @@ CASE
 {of}priority::double precision * '00:00:00.001'::interval)
     ELSE {of}created_at
 END)"""
-"""The second sort key, ascending: the creation time or, if nearly due, the due time.
+"""The second sort key of the work order, ascending: the creation time or, if nearly due, the due
+time.
 
 Priority breaks ties between due times. The key converts to UTC because an index needs an immutable
 expression.
@@ -68,8 +69,8 @@ class Artifact(TenantModel, db.Revised, db.Base):
     `reserved_for` has the users to whom a draft was returned or transferred. With both columns, the
     row alone shows who may label the document. `parent_id` is the email to which the document was
     attached; the email may have been deleted. `attachment_count` is the number of files in an
-    email; some files may not have become documents. `prediction` is the latest prediction as the
-    API shows it; the workflow keeps it up to date.
+    email; some files may not have become documents. `prediction` is the latest prediction in the
+    API's format; the workflow keeps it up to date.
     """
 
     __tablename__ = "artifacts"
@@ -219,7 +220,7 @@ HAS_TEXT_LAYER: Label[Any] = func.coalesce(
 
 
 class ArtifactRow(NamedTuple):
-    """The properties of an artifact that the API shows, by their names in JSON.
+    """The properties of an artifact that the API shows, named as in JSON.
 
     `claim` is {user_id, expires_at} as JSON, or None if there is no unexpired claim.
     """

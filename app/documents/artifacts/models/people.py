@@ -17,18 +17,19 @@ CASE
     WHEN schema_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE schema_id
 END)"""
-"""The schema id, or a zero id if there is no schema, as in the index. PostgreSQL does not regard
-`coalesce` as leakproof, so it would not use an index on it under row-level security."""
+"""The schema id, or the all-zero UUID if there is no schema. Must equal the index expression. The
+index does not use `coalesce`, because PostgreSQL would not use such an index under row-level
+security: `coalesce` is not leakproof."""
 
 
 class ArtifactAssignee(TenantModel, db.Base):
     """An assignee of a document, indexed by assignee.
 
     `is_open` is true while the document needs labeling. `priority` and `urgent_at` are the sort
-    keys of the work order (`URGENCY`, `URGENT_AT`). `places_taken` is the number of tag sets that
-    the document has or is reserved for; `assignees_hash` is a hash of all assignees. Only triggers
-    on the document write these rows. An index on the document's list of assignees would not help:
-    PostgreSQL cannot use it under row-level security.
+    keys of the work order (`URGENCY`, `URGENT_AT`). `places_taken` is the number of submitted or
+    accepted tag sets plus the number of reservations; `assignees_hash` is a hash of all assignees.
+    Only triggers on the document write these rows. An index on the document's list of assignees
+    would not help: PostgreSQL cannot use it under row-level security.
     """
 
     __tablename__ = "artifact_assignees"
@@ -89,7 +90,7 @@ class ArtifactAssignee(TenantModel, db.Base):
 
 
 class ArtifactSkip(TenantModel, db.Base):
-    """A document that a user does not get again unless it is assigned or returned to that user.
+    """A document that a user is not offered again unless it is assigned or returned to that user.
 
     Either the user released the document with a `reason`, or, if `rejected` is true, a reviewer
     returned the user's work to the pool.

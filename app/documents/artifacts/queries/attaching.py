@@ -25,7 +25,7 @@ _COUNT_ANCESTORS = text(
 
 
 class ParentEmail(NamedTuple):
-    """The properties of an email that its attachments inherit, and those for reading its file."""
+    """The properties of an email that its attachments inherit, or that reading its file needs."""
 
     schema_id: UUID | None
     meta: dict[str, Any]
@@ -39,7 +39,7 @@ class ParentEmail(NamedTuple):
 
 
 def find_parent_email(artifact_id: UUID) -> ParentEmail | None:
-    """Return the properties of a document that has attachments, or None if it does not exist."""
+    """Return the properties of an email with attachments, or None if it does not exist."""
     columns = (getattr(Artifact, name) for name in ParentEmail._fields)
     row = db.session().execute(select(*columns).where(Artifact.id == artifact_id)).one_or_none()
     return None if row is None else ParentEmail._make(row)
@@ -53,7 +53,7 @@ def set_attachment_count(artifact_id: UUID, count: int) -> None:
 
 
 def count_ancestors(artifact_id: UUID, limit: int) -> int:
-    """Return the number of nested emails that contained a document; at most `limit`."""
+    """Count the nested emails that contained a document, up to `limit`."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_id": artifact_id,

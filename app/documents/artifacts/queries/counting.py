@@ -38,7 +38,7 @@ _PERIOD = ("created_after", "created_before")
 
 
 class SchemaCounts(NamedTuple):
-    """Numbers of a schema's documents, by names such as `total`, `open` or the name of a status."""
+    """The numbers of a schema's documents; `counts` has keys such as `total` and `open`."""
 
     schema_id: UUID | None
     name: str | None
@@ -46,11 +46,11 @@ class SchemaCounts(NamedTuple):
 
 
 def count_by_schema(filters: dict[str, Any]) -> list[SchemaCounts]:
-    """Return the counts of each schema's documents, with the schema's name.
+    """Count the documents of each schema.
 
     Schemas are ordered by name; documents without a schema come last. Each row also has counts over
-    all schemas: `overdue`, `claimed`, and, for each number of days in AGES, `since_1` and so on,
-    the number of open documents that are at most so many days old.
+    all schemas: `overdue`, `claimed` and, for each N in AGES, `since_N`, the number of open
+    documents that are at most N days old.
     """
     summed = _sum_cells(_select_cells(filters))
     now = db.utc_now()
@@ -129,7 +129,7 @@ def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnEl
     # A day includes its end but not its start.
     today = spans.round_down(now - timedelta(microseconds=1), spans.DAY)
     between = _build_created_period(filters, rows.where(Artifact.due_at <= today))
-    due_day = counters.Below(spans.format_bucket(today, spans.DAY))
+    due_day = counters.UpperBound(spans.format_bucket(today, spans.DAY))
     where = {**_build_where(filters), "due_day": due_day}
     before_today = counters.build_total(DUE, where, between=between)
     period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))

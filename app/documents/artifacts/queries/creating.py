@@ -129,7 +129,7 @@ _LOCK_CONTENTS = text(
 )
 
 
-def lock_content(sha256: str, schema_id: UUID | None = None) -> bool:
+def lock_content_and_check_schema(sha256: str, schema_id: UUID | None = None) -> bool:
     """Lock the content with a digest until the transaction ends, and check that the schema exists.
 
     Waits if another transaction has locked the content. Returns False if the schema does not exist.
@@ -198,9 +198,9 @@ def find_schemas(schema_ids: Collection[UUID]) -> set[UUID]:
 
 
 def create_many(rows: Sequence[dict[str, Any]]) -> set[UUID]:
-    """Insert documents with their `text` and `pages`; return the ids of the inserted documents.
+    """Create documents with their `text` and `pages`; return the ids of the created documents.
 
-    A document is not inserted if its content already exists.
+    A document is not created if its content already exists.
     """
     if not rows:
         return set()
@@ -212,7 +212,7 @@ def create_many(rows: Sequence[dict[str, Any]]) -> set[UUID]:
 
 
 def create(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> bool:
-    """Insert a document with its text and pages; return False if its content already exists."""
+    """Create a document with its text and pages; return False if its content already exists."""
     row = {**row, "organization_id": tenancy.current_organization_id()}
     values = [_to_parameter(row[name]) for name in _COLUMNS]
     return _CREATE.first(*values, text, _to_parameter(pages)) is not None

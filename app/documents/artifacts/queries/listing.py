@@ -25,7 +25,7 @@ from app.documents.artifacts.queries.reading import LIST_STATEMENT, SORTS, apply
 from app.documents.artifacts.statuses import OcrStatus
 from app.kit import counters, tenancy
 from app.kit.counters import Between
-from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.kit.periods import Column
 from app.kit.prepared_lists import PreparedList
 
@@ -49,7 +49,7 @@ _NEWEST_LIST = PreparedList(
 
 
 def list_artifacts(page: PageRequest, **filters: Any) -> Page:
-    """Return a page of documents that match `filters`, as in `ArtifactFilters`."""
+    """Return a page of documents that match `filters`, the properties of `ArtifactFilters`."""
     if "q" in filters:
         return search_pages.list_hits(page, filters)
     if page.sort == _DEFAULT_SORT and filters == _DEFAULT_FILTERS:
@@ -62,7 +62,7 @@ def list_artifacts(page: PageRequest, **filters: Any) -> Page:
 
 
 def _build_total(filters: dict[str, Any]) -> ColumnElement[int]:
-    """Return an expression that counts the documents that match `filters`."""
+    """Build an expression for the total number of documents that match `filters`."""
     periods = _list_periods(filters)
     where = _build_where(filters, *_FACETS)
     if "ocr" in filters and set(filters) <= set(_SCANNED_FILTERS):
@@ -102,8 +102,8 @@ def _select_ids(filters: dict[str, Any]) -> Select[Any]:
     return apply_filters(select(Artifact.id), **filters).where(is_in_organization)
 
 
-def _build_keys(filters: dict[str, Any]) -> list[Keys]:
-    """Return the sort keys of a page by creation time if the filters span several index ranges.
+def _build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
+    """Build the sort keys of a page by creation time if the filters span several index ranges.
 
     Otherwise, return an empty list.
     """
@@ -125,10 +125,10 @@ def _build_keys(filters: dict[str, Any]) -> list[Keys]:
     statement = statement.where(Artifact.archived == branches.c.archived)
     if by_status:
         statement = statement.where(Artifact.status == branches.c.status)
-    return [Keys(statement, branches)]
+    return [KeyQuery(statement, branches)]
 
 
-def _build_assigned_keys(filters: dict[str, Any]) -> list[Keys]:
+def _build_assigned_keys(filters: dict[str, Any]) -> list[KeyQuery]:
     work = ArtifactAssignee
     indexed_filters = (
         "assignee",
@@ -159,7 +159,7 @@ def _build_assigned_keys(filters: dict[str, Any]) -> list[Keys]:
         statement = statement.where(
             schema == branches.c.schema_id, work.status == branches.c.status
         )
-    return [Keys(statement, branches)]
+    return [KeyQuery(statement, branches)]
 
 
 def _build_where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -172,14 +172,14 @@ def _build_where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _select_branches(cells: Subquery, facet_names: Sequence[str]) -> Subquery:
-    """Return a SELECT of the facet combinations that documents have, as stored in the indexes."""
+    """Select the facet combinations that documents have, with the values stored in the indexes."""
     facets = [_cast_facet(name, cells.c[name]).label(name) for name in facet_names]
     grouped = select(*facets).group_by(*(cells.c[name] for name in facet_names))
     return grouped.having(func.sum(cells.c.n) > 0).subquery("branches")
 
 
 def _cast_facet(name: str, facet: ColumnElement[str]) -> ColumnElement[Any]:
-    """Return a facet, cast to the type of its column."""
+    """Cast a facet to the type of its column."""
     if name == "archived":
         return cast(facet, Boolean)
     if name == "schema_id":

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.documents.artifacts.emitted_events import (
     INGESTED_COLUMNS,
     IngestedPayload,
-    build_ingested,
+    build_ingested_payload,
 )
 from app.documents.artifacts.models import Artifact, ArtifactPage, ArtifactText
 from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
@@ -88,7 +88,7 @@ def insert_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
 def store_content(
     artifact: Artifact, content: DocumentContent, *, routing: bool
 ) -> IngestedPayload:
-    """Store the text, and make the document ready unless it must wait for routing.
+    """Store the content of a document, and make it ready unless it must wait for routing.
 
     Returns the payload of `artifact.ingested`.
     """
@@ -117,7 +117,7 @@ def store_content(
         )
     )
     columns = {name: getattr(artifact, name) for name in INGESTED_COLUMNS}
-    return build_ingested(artifact.id, {**columns, "page_count": content.page_count})
+    return build_ingested_payload(artifact.id, {**columns, "page_count": content.page_count})
 
 
 def set_failed(artifact_id: UUID, code: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""SQL query for the prediction that an artifact shows."""
+"""SQL query that stores the latest predictions of artifacts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ _SET = text(
 def set_predictions(predictions: Mapping[UUID, dict[str, Any]]) -> None:
     """Set the predictions of locked artifacts.
 
-    `predictions` maps artifact ids to predictions in the form in which the API shows them.
+    `predictions` maps artifact ids to predictions in the API's format.
     """
     if not predictions:
         return

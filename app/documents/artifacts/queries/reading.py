@@ -173,7 +173,7 @@ def restrict_to_matching(
 
 
 def is_among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
-    """Return the condition that a document has one of `artifact_ids`.
+    """Return the condition that the id of a document is among `artifact_ids`.
 
     The condition uses one array, because SQLAlchemy and PostgreSQL are slow with a list of a
     thousand values.
@@ -257,7 +257,7 @@ def apply_indexed_filters(
 
 
 def find(artifact_id: UUID, *, lock: bool = False) -> ArtifactRow | None:
-    """Return a document, or None. With `lock`, lock it until the transaction ends."""
+    """Find a document, or return None. With `lock`, lock it until the transaction ends."""
     statement = _LOCKED_ARTIFACT if lock else _ARTIFACT
     row = db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
     return None if row is None else ArtifactRow._make(row)
@@ -277,7 +277,7 @@ def find_text(artifact_id: UUID) -> TextRow | None:
 
 
 def list_pages(request: PageRequest, artifact_id: UUID) -> Page:
-    """Return a page of the pages of a document.
+    """List the pages of a document, one result page at a time.
 
     `flowing` is true if the words are not stored, but laid out from the text.
     """

@@ -57,7 +57,7 @@ class PageText(NamedTuple):
 
 
 def store_page_texts(artifact_id: UUID, document_text: str) -> None:
-    """Store with each page its part of the document's text."""
+    """Store the text of each page, which is a part of the document's text."""
     db.session().execute(_STORE_TEXTS, {**_build_key(artifact_id), "text": document_text})
 
 
@@ -87,7 +87,7 @@ def _store_page(artifact_id: UUID, number: int, ocr: OcrStatus, page_text: str, 
 
 
 def close_pending_pages(artifact_id: UUID, ocr: OcrStatus | None) -> None:
-    """Set the status of all pages that are still pending."""
+    """Close all pages that are still pending, by setting their status to `ocr`."""
     statement = update(ArtifactPage).where(
         ArtifactPage.artifact_id == artifact_id, ArtifactPage.ocr == OcrStatus.PENDING
     )
@@ -95,7 +95,7 @@ def close_pending_pages(artifact_id: UUID, ocr: OcrStatus | None) -> None:
 
 
 def list_page_texts(artifact_id: UUID) -> list[PageText]:
-    """Return the texts of all pages of a document that is being recognized, in page order."""
+    """Return the text of each page of a document that is being recognized, in page order."""
     columns = (ArtifactPage.number, ArtifactPage.ocr, ArtifactPage.text)
     statement = select(*columns).where(ArtifactPage.artifact_id == artifact_id)
     rows = db.session().execute(statement.order_by(ArtifactPage.number))

@@ -13,7 +13,7 @@ from sqlalchemy import TextClause, text
 from app.documents.artifacts.emitted_events import (
     INGESTED_COLUMNS,
     IngestedPayload,
-    build_ingested,
+    build_ingested_payload,
 )
 from app.kit import db, tenancy
 
@@ -65,7 +65,7 @@ class FinishedArtifact(NamedTuple):
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
-    """Make documents ready if they wait for routing, and return the documents that became ready."""
+    """Finish the routing of documents: make those that wait for routing ready, and return them."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "ids": [str(artifact_id) for artifact_id in artifact_ids],
@@ -74,9 +74,9 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
 
 
 def finish_delayed_routing(max_wait: timedelta) -> list[FinishedArtifact]:
-    """Make ready, in all organizations, documents that have waited longer than `max_wait`.
+    """Finish the routing of documents that have waited longer than `max_wait`.
 
-    Returns the documents, at most `BATCH`.
+    Makes at most `BATCH` documents of all organizations ready, and returns them.
     """
     return _finish(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH})
 
@@ -84,7 +84,9 @@ def finish_delayed_routing(max_wait: timedelta) -> list[FinishedArtifact]:
 def _finish(statement: TextClause, values: dict[str, object]) -> list[FinishedArtifact]:
     return [
         FinishedArtifact(
-            row["organization_id"], row["is_first"], build_ingested(row["artifact_id"], dict(row))
+            row["organization_id"],
+            row["is_first"],
+            build_ingested_payload(row["artifact_id"], dict(row)),
         )
         for row in db.session().execute(statement, values).mappings()
     ]

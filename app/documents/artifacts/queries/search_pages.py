@@ -37,7 +37,7 @@ from app.documents.artifacts.queries.searching import (
     select_hits,
 )
 from app.kit import db, tenancy
-from app.kit.pagination import Edge, Page, PageRequest, paginate, paginate_rows
+from app.kit.pagination import Page, PageRequest, PageStart, paginate, paginate_rows
 from app.kit.periods import Column
 from app.kit.prepared import Prepared
 
@@ -56,7 +56,8 @@ _DEVIATIONS = 5
 Hits are assumed to be independent of time, so their number has a Poisson distribution.
 """
 _MAX_NEWEST = 100_000
-"""Searching more documents than this for hits costs more than visiting 20,000 hits."""
+"""The maximum number of newest documents to search for hits. Searching more documents would cost
+more than visiting 20,000 hits."""
 _last_times: LRUCache[tuple[UUID, str, int, bool], datetime] = LRUCache(maxsize=1000)
 _PageKey = tuple[UUID, str, str, str, int, bool]
 _first_pages: LRUCache[_PageKey, list[UUID]] = LRUCache(maxsize=200)
@@ -81,7 +82,7 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
     query = build_query(filters["q"])
     bounds = {name: value for name, value in filters.items() if name != "q"}
 
-    def fetch(edge: Edge) -> tuple[list[Any], int | None]:
+    def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
         total = search_totals.count_hits(query, bounds) if edge.is_first else None
         keys = _find_quickly(query, bounds, edge) or _find_by_index(query, bounds, edge)
         return _list_by_ids([str(key) for key in keys]), total
@@ -99,7 +100,7 @@ def _list_by_ids(artifact_ids: list[str]) -> list[Any]:
     return [by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in by_id]
 
 
-def _find_quickly(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
+def _find_quickly(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
     """Return the page's ids without visiting every hit, or an empty list if this is impossible."""
     version, hits, searched = search_totals.get_last_total(query, bounds)
     if hits >= MIN_HITS_TO_TEST_NEWEST:
@@ -122,9 +123,9 @@ def _find_quickly(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> lis
 
 
 def _build_page_key(
-    query: SearchQuery, bounds: dict[str, Any], edge: Edge, version: str
+    query: SearchQuery, bounds: dict[str, Any], edge: PageStart, version: str
 ) -> _PageKey:
-    """Return the cache key of a first page.
+    """Build the cache key of a first page.
 
     `version` was read before the page, so a page with later changes is never found again.
     """
@@ -132,7 +133,7 @@ def _build_page_key(
     return tenancy.current_organization_id(), version, *search, edge.limit, edge.descending
 
 
-def _find_last_time(edge: Edge, count: int, version: str) -> datetime | None:
+def _find_last_time(edge: PageStart, count: int, version: str) -> datetime | None:
     """Return the creation time of the document that comes `count` documents after the edge.
 
     Returns None if there are fewer documents. For first pages the time is cached until the searched
@@ -157,9 +158,9 @@ def _find_last_time(edge: Edge, count: int, version: str) -> datetime | None:
 
 
 def _find_hits_until(
-    last_time: datetime, query: SearchQuery, bounds: dict[str, Any], edge: Edge
+    last_time: datetime, query: SearchQuery, bounds: dict[str, Any], edge: PageStart
 ) -> list[UUID]:
-    """Return the page's ids if the page ends before `last_time`, otherwise an empty list."""
+    """Return the page's ids if there are enough hits until `last_time`, otherwise an empty list."""
     hits = select_hits(query, by_time=True).c
     hit_time = build_search_time(hits.created_at)
     statement = apply_indexed_filters(select(hits.id, hits.created_at), hits, **bounds)
@@ -174,14 +175,14 @@ def _find_hits_until(
     return keys if len(keys) == edge.limit else []
 
 
-def _find_by_index(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
+def _find_by_index(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
     hits = select_hits(query).c
     statement = apply_indexed_filters(select(hits.id), hits, **bounds)
     statement = _apply_edge(statement, (hits.created_at, hits.id), edge).limit(edge.limit)
     return list(db.session().scalars(statement))
 
 
-def _find_among_newest(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
+def _find_among_newest(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
     """Return the page's ids if the next documents by time contain them, otherwise an empty list."""
     order: tuple[Column, ...] = (Artifact.created_at, Artifact.id)
     newest = apply_indexed_filters(select(*order), Artifact, **bounds)
@@ -204,7 +205,9 @@ def _find_among_newest(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -
     return keys if len(keys) == edge.limit else []
 
 
-def _apply_edge(statement: Select[Any], columns: tuple[Column, ...], edge: Edge) -> Select[Any]:
+def _apply_edge(
+    statement: Select[Any], columns: tuple[Column, ...], edge: PageStart
+) -> Select[Any]:
     if not edge.is_first:
         key = tuple_(*columns)
         edge_key = tuple_(edge.values["created_at"], edge.values["id"])
@@ -212,5 +215,5 @@ def _apply_edge(statement: Select[Any], columns: tuple[Column, ...], edge: Edge)
     return statement.order_by(*_build_order(columns, edge))
 
 
-def _build_order(columns: tuple[Column, ...], edge: Edge) -> list[UnaryExpression[Any]]:
+def _build_order(columns: tuple[Column, ...], edge: PageStart) -> list[UnaryExpression[Any]]:
     return [column.desc() if edge.descending else column.asc() for column in columns]

@@ -17,7 +17,7 @@ from app.kit.prepared import Prepared
 _Key = tuple[UUID, str, str]
 
 
-class Total(NamedTuple):
+class SearchTotal(NamedTuple):
     """The number of hits among the searched documents, at a version of the searched data."""
 
     version: str
@@ -25,12 +25,12 @@ class Total(NamedTuple):
     searched: int
 
 
-_NO_TOTAL = Total("", 0, 0)
-_totals: LRUCache[_Key, Total] = LRUCache(maxsize=1000)
+_NO_TOTAL = SearchTotal("", 0, 0)
+_totals: LRUCache[_Key, SearchTotal] = LRUCache(maxsize=1000)
 _lock = Lock()
 
 
-def get_last_total(query: SearchQuery, bounds: dict[str, Any]) -> Total:
+def get_last_total(query: SearchQuery, bounds: dict[str, Any]) -> SearchTotal:
     """Return the cached total of a search, which may be outdated, or zeros if there is none."""
     key = _get_key(query, bounds)
     with _lock:
@@ -52,7 +52,7 @@ def count_hits(query: SearchQuery, bounds: dict[str, Any]) -> int:
     # One statement uses one snapshot, so version and count belong together.
     version = _select_version(counters.select_cells(SEARCHED, ("archived",), {})).scalar_subquery()
     searched = counters.build_total(SEARCHED, {})
-    total = Total(
+    total = SearchTotal(
         *db.session().execute(select(version, _build_count(query, bounds), searched)).one()
     )
     with _lock:
@@ -73,7 +73,7 @@ def _build_count(query: SearchQuery, bounds: dict[str, Any]) -> ColumnElement[in
 
 
 def _select_version(cells: Subquery) -> Select[Any]:
-    """Return a SELECT of a text that differs after every change of the searched data."""
+    """Select a version string that differs after every change of the searched data."""
     summed = (
         select(
             cells.c.archived,

@@ -38,7 +38,7 @@ from app.kit.prepared import Prepared
 
 BATCH = 100
 """The number of documents indexed in one statement. Even with the largest documents, the statement
-takes a fraction of its timeout."""
+ends long before its timeout."""
 
 
 def _build_view(name: str) -> TableClause:
@@ -79,8 +79,8 @@ _INDEX = text(
     """
 )
 _ZERO_ID = UUID(int=0)
-# Hyphens that no word follows directly are dashes. PostgreSQL reads each as "not" before the next
-# term, and fails with more than 32 dashes.
+# Hyphens that are not directly before a word are dashes. PostgreSQL reads each as "not" before the
+# next term, and fails with more than 32 dashes.
 _DASHES = re.compile(r'(?<![^\s"!&|()])(?:-{2,}|-(?=[\s!&|()]|$))')
 
 
@@ -97,7 +97,7 @@ class SearchQuery(NamedTuple):
 
 
 def build_query(typed: str) -> SearchQuery:
-    """Normalize a typed text, and return it with the query for the index."""
+    """Build the query for the index from a typed text, and return it with the normalized text."""
     # The index has composed letters (NFC); files and keyboards may produce separate accents.
     typed = _DASHES.sub(" ", unicodedata.normalize("NFC", typed))
     row = _BUILD_QUERY.first(str(tenancy.current_organization_id()), typed)
@@ -145,8 +145,8 @@ def _select_unindexed_hits(typed: str) -> Select[UUID, datetime, bool]:
     return documents.join(old, old.c.id == Artifact.id).where(~is_indexed)
 
 
-def list_backlog() -> list[UUID]:
-    """Return the ids of all organizations that have a backlog of documents to index again."""
+def list_organizations_with_backlog() -> list[UUID]:
+    """Return the ids of all organizations with a backlog of documents to index again."""
     return list(db.session().scalars(select(ArtifactSearchBacklog.organization_id)))
 
 

@@ -1,4 +1,4 @@
-"""SQL queries that read the texts of documents and the words of pages."""
+"""SQL queries that read the text of documents and the words of pages."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -17,13 +17,13 @@ _READ = Prepared(
 
 
 def read_text(artifact_id: UUID) -> str:
-    """Return a document's text, or an empty string if it has none."""
+    """Read a document's text; return an empty string if it has none."""
     row = _READ.first(str(tenancy.current_organization_id()), str(artifact_id))
     return "" if row is None else str(row[0])
 
 
 def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int) -> dict[int, str]:
-    """Return words as JSON by page number, at most about `max_bytes` bytes in total.
+    """Read the stored words of pages as JSON, by page number; about `max_bytes` bytes at most.
 
     The first of `numbers` is always included. `numbers` are in ascending or descending order.
     """
@@ -46,7 +46,7 @@ def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int)
 
 
 def _add_origin(words: str, origin: str) -> str:
-    """Return the words of a page with the property `origin` added to each word.
+    """Add the property `origin` to each word of a page.
 
     PostgreSQL writes the shortest key, `box`, first. The replaced text cannot occur in a string,
     because JSON escapes quotes in strings.
@@ -55,7 +55,7 @@ def _add_origin(words: str, origin: str) -> str:
 
 
 def read_span(artifact_id: UUID, start: int, end: int) -> str | None:
-    """Return the text from code point `start` up to `end`, or None if the document has no text."""
+    """Read the text from code point `start` up to `end`; return None if there is no text."""
     part = func.substr(ArtifactText.text, start + 1, end - start)
     statement = select(part).where(ArtifactText.artifact_id == artifact_id)
     text: str | None = db.session().execute(statement).scalar_one_or_none()

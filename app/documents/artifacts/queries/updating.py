@@ -79,7 +79,10 @@ def _set_processing(condition: ColumnElement[bool], **changes: ColumnElement[Any
 def find_failed_documents(
     failure_code: str | None, created_after: datetime | None, created_before: datetime | None
 ) -> list[UUID]:
-    """Return the ids of failed documents that match and are not archived, oldest first."""
+    """Return the ids of failed documents that match the filters, oldest first.
+
+    Archived documents are left out.
+    """
     statement = select(Artifact.id).where(
         Artifact.status == ArtifactStatus.FAILED, Artifact.archived.is_(False)
     )
@@ -90,7 +93,7 @@ def find_failed_documents(
 
 
 def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
-    """Set failed documents to processing, and return their ids.
+    """Reopen failed documents: set them to processing, and return their ids.
 
     Documents with tag sets and archived documents are left unchanged.
     """
@@ -163,7 +166,7 @@ def delete_many(artifact_ids: Sequence[UUID]) -> None:
     db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
 
 
-def lock_created_before(until: datetime, *, limit: int) -> list[LockedArtifact]:
+def lock_documents_created_before(until: datetime, *, limit: int) -> list[LockedArtifact]:
     """Lock and return the oldest documents created before `until`, at most `limit` documents.
 
     Documents that other transactions have locked are skipped.

@@ -21,6 +21,6 @@ class ArtifactSelection(AlternativesSchema):
 
 
 class BulkArchive(ArtifactSelection):
-    """The artifacts to archive, or with `archived: false` to unarchive."""
+    """The artifacts to archive or, with `archived: false`, to unarchive."""
 
     archived = Bool(load_default=True)

@@ -1,6 +1,6 @@
 """Response schemas for the text and pages of an artifact."""
 
-from app.documents.artifacts.schemas.documents import TEXT_LAYER
+from app.documents.artifacts.schemas.documents import TEXT_LAYER_METADATA
 from app.kit.api.fields import Any_, Bool, Float, Int, List, Nested, Response, Str
 
 
@@ -18,23 +18,23 @@ class ArtifactText(Response):
     text = Str()
     length = Int(description="The length of the text in code points.")
     language = Str(allow_none=True)
-    has_text_layer = Bool(allow_none=True, metadata=TEXT_LAYER)
+    has_text_layer = Bool(allow_none=True, metadata=TEXT_LAYER_METADATA)
     pages = List(Nested(PageSpan))
 
 
-_BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
-_WORDS = {
+_BOX_SCHEMA = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
+_WORDS_SCHEMA = {
     "type": ["array", "null"],
     "description": "`box` is x0, y0, x1, y1 from the top left corner, as fractions of the page"
     " size. Offsets are in code points. A response has at most 8 MiB of words, but always the words"
-    " of its first page. From the first page that does not fit, `words` is null: request these"
-    " pages again with a smaller `page_size`.",
+    " of its first page. On the first page that does not fit and on later pages, `words` is null:"
+    " request these pages again with a smaller `page_size`.",
     "items": {
         "type": "object",
         "required": ["text", "box", "start", "end", "origin"],
         "properties": {
             "text": {"type": "string"},
-            "box": _BOX,
+            "box": _BOX_SCHEMA,
             "start": {"type": "integer", "format": "int64"},
             "end": {"type": "integer", "format": "int64"},
             "origin": {
@@ -63,4 +63,4 @@ class DocumentPage(Response):
     start = Int()
     end = Int()
     # Not nested: the JSON of the words is copied unchanged from PostgreSQL into the response.
-    words = Any_(metadata=_WORDS)
+    words = Any_(metadata=_WORDS_SCHEMA)

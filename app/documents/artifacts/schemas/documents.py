@@ -13,7 +13,7 @@ from app.documents.artifacts.member_rules import (
     InexactNumberError,
     check_metadata,
 )
-from app.documents.artifacts.names import MAX_NAME, NAME_PATTERN, check_name
+from app.documents.artifacts.names import MAX_NAME_LENGTH, NAME_PATTERN, check_name
 from app.documents.artifacts.schemas.predictions import ArtifactPrediction
 from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
 from app.kit import errors
@@ -39,23 +39,24 @@ from app.kit.api.fields import (
 from app.kit.api.strict_json import MAX_SAFE_INT
 from app.kit.permissions import Role
 
-TEXT_LAYER = {
-    "description": "False when no page has text that can be selected, as in scans and photographs;"
-    " null until the document has been read."
+TEXT_LAYER_METADATA = {
+    "description": "Whether any page has selectable text. False for scans and photographs; null"
+    " until the document has been read."
 }
-_OCR = {
+_OCR_METADATA = {
     "description": "The status of text recognition on scanned pages. `none`: no page needs it;"
-    " `pending`: the artifact is processing until text recognition is done; `off`: the operator has"
-    " turned text recognition off; `failed`: at least one page could not be recognized."
+    " `pending`: the artifact is processing until text recognition is done; `done`: all scanned"
+    " pages were recognized; `off`: the operator has turned text recognition off;"
+    " `failed`: at least one page could not be recognized."
 }
-_ATTACHMENT_COUNT = {
+_ATTACHMENT_COUNT_METADATA = {
     "description": "The number of attachments and forwarded messages in an email, or of emails in a"
     " mailbox, not counting small pictures in the text. Null until the file has been read, and for"
     " documents of other types. If an attachment cannot be read, or has the same content as another"
     " artifact, no artifact with this `parent_id` is created for it."
 }
 IMAGE_FORMATS = ("png", "jpeg", "webp")
-_METADATA = {
+_METADATA_SCHEMA = {
     "description": "An object of strings, numbers and booleans;"
     f" keys have 1 to {MAX_KEY_LENGTH} characters.",
     "maxProperties": MAX_KEYS,
@@ -67,8 +68,8 @@ _METADATA = {
     },
     "propertyNames": {"minLength": 1, "maxLength": MAX_KEY_LENGTH},
 }
-_METADATA_TEXT = {
-    **_METADATA,
+_METADATA_TEXT_SCHEMA = {
+    **_METADATA_SCHEMA,
     "type": "object",
     "description": "The JSON text of an object of strings, numbers and booleans;"
     f" keys have 1 to {MAX_KEY_LENGTH} characters.",
@@ -80,7 +81,7 @@ class DocumentName(Str):
 
     def __init__(self, **kwargs: Any) -> None:
         metadata = {"pattern": NAME_PATTERN, **kwargs.pop("metadata", {})}
-        super().__init__(min_length=1, max_length=MAX_NAME, metadata=metadata, **kwargs)
+        super().__init__(min_length=1, max_length=MAX_NAME_LENGTH, metadata=metadata, **kwargs)
 
     def _deserialize(
         self,
@@ -133,7 +134,7 @@ class MetadataText(fields.String):
         except (strict_json.MalformedError, strict_json.NestedTooDeeplyError):
             parsed = None
         if not isinstance(parsed, dict):
-            raise ValidationError("Must be the text of a JSON object.")
+            raise ValidationError("Must be a JSON object, sent as text.")
         return _check_metadata(parsed)
 
 
@@ -144,7 +145,7 @@ class CreateArtifact(Schema):
     text = Str(required=True, max_length=MAX_TEXT_LENGTH)
     schema_id = Uuid(allow_none=True, load_default=None)
     external_id = Str(max_length=255, allow_none=True, load_default=None)
-    metadata = Metadata(load_default=dict, metadata=_METADATA)
+    metadata = Metadata(load_default=dict, metadata=_METADATA_SCHEMA)
     priority = Int(maximum=100, load_default=50)
     due_at = UtcDateTime(allow_none=True, load_default=None)
     gold = Bool(load_default=False)
@@ -160,13 +161,14 @@ class UploadArtifact(UploadSchema):
         load_default=None,
         max_length=MAX_FORM_BYTES,
         metadata={
-            "description": "Used instead of a file. Send a longer text as a file or as JSON."
+            "description": "The text of the document, instead of a file. If it is too long for a"
+            " form, send it as a file or as JSON."
         },
     )
     name = DocumentName(load_default=None)
     schema_id = Uuid(load_default=None)
     external_id = Str(max_length=255, load_default=None)
-    metadata = MetadataText(load_default=dict, metadata=_METADATA_TEXT)
+    metadata = MetadataText(load_default=dict, metadata=_METADATA_TEXT_SCHEMA)
     priority = QueryInt(maximum=100, load_default=50)
     due_at = UtcDateTime(load_default=None)
     gold = QueryBool(load_default=False)
@@ -176,16 +178,18 @@ class UploadArtifact(UploadSchema):
 class ArtifactFilters(Schema):
     """Filters for the list of artifacts. Archived artifacts are excluded by default."""
 
-    status = List(Str(validate=OneOf(tuple(ArtifactStatus))), description="Any of these statuses.")
+    status = List(Str(validate=OneOf(tuple(ArtifactStatus))), description="Only these statuses.")
     schema_id = Uuid()
     media_type = Str(max_length=200)
     language = Str(max_length=35)
-    ocr = Str(validate=OneOf(tuple(OcrStatus)), description="The status of text recognition.")
+    ocr = Str(validate=OneOf(tuple(OcrStatus)), description="Only this text recognition status.")
     external_id = Str(max_length=255)
     parent_id = Uuid(description="Only artifacts attached to this email or mailbox.")
-    gold = QueryBool(description="Only reviewers may use this filter.")
+    gold = QueryBool(
+        description="Whether the artifact is a gold document. Only reviewers may use this filter."
+    )
     archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
-    assignee = Uuid(description="The id of a user or a team.")
+    assignee = Uuid(description="Only artifacts assigned to this user or team.")
     assigned = QueryBool(description="Whether the artifact is assigned to a user or a team.")
     due_after = UtcDateTime(description="Only artifacts due at or after this time.")
     due_before = UtcDateTime(description="Only artifacts due before this time.")
@@ -202,12 +206,12 @@ class ArtifactFilters(Schema):
 
 
 class UpdateArtifact(Schema):
-    """Properties to change. Omitted properties are kept. `metadata` is replaced as a whole."""
+    """The properties to change. Omitted properties are kept. `metadata` is replaced as a whole."""
 
     name = DocumentName()
     schema_id = Uuid(allow_none=True)
     external_id = Str(max_length=255, allow_none=True)
-    metadata = Metadata(metadata=_METADATA)
+    metadata = Metadata(metadata=_METADATA_SCHEMA)
     priority = Int(maximum=100)
     due_at = UtcDateTime(allow_none=True)
     gold = Bool()
@@ -261,7 +265,7 @@ class Artifact(Response):
     name = Str()
     schema_id = Uuid(allow_none=True)
     external_id = Str(allow_none=True)
-    metadata = JsonObject(metadata=_METADATA)
+    metadata = JsonObject(metadata=_METADATA_SCHEMA)
     priority = Int()
     due_at = UtcDateTime(allow_none=True)
     gold = Bool(
@@ -275,8 +279,8 @@ class Artifact(Response):
     page_count = Int(allow_none=True)
     language = Str(allow_none=True)
     text_length = Int(description="The length of the text in code points.")
-    has_text_layer = Bool(allow_none=True, metadata=TEXT_LAYER)
-    ocr = Str(validate=OneOf(tuple(OcrStatus)), metadata=_OCR)
+    has_text_layer = Bool(allow_none=True, metadata=TEXT_LAYER_METADATA)
+    ocr = Str(validate=OneOf(tuple(OcrStatus)), metadata=_OCR_METADATA)
     status = Str(validate=OneOf(tuple(ArtifactStatus)))
     failure = Nested(ArtifactFailure, allow_none=True)
     connector_id = Uuid(allow_none=True)
@@ -284,7 +288,7 @@ class Artifact(Response):
     parent_id = Uuid(
         allow_none=True, description="The email or mailbox to which the document was attached."
     )
-    attachment_count = Int(allow_none=True, metadata=_ATTACHMENT_COUNT)
+    attachment_count = Int(allow_none=True, metadata=_ATTACHMENT_COUNT_METADATA)
     prediction = Nested(ArtifactPrediction, allow_none=True)
     assignees = List(Nested(ArtifactAssignee))
     claim = Nested(ArtifactClaim, allow_none=True)

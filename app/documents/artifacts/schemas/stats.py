@@ -18,7 +18,7 @@ class StatusCounts(Response):
 
 
 class DocumentCounts(Response):
-    """The number of artifacts; archived artifacts are counted only in `archived`."""
+    """The numbers of artifacts. Archived artifacts are counted only in `archived`."""
 
     total = Int(description="The number of artifacts that are not archived.")
     by_status = Nested(StatusCounts)
@@ -45,21 +45,21 @@ class AgeCounts(Response):
 
     under_1_day = Int()
     under_1_week = Int()
-    under_1_month = Int(description="A month has 30 days.")
+    under_1_month = Int(description="The number of open artifacts that are 7 to 30 days old.")
     older = Int()
 
 
 class ArtifactStats(DocumentCounts):
-    """The number of artifacts. Open artifacts are neither done, failed nor archived."""
+    """Statistics of artifacts. Artifacts that are done, failed or archived are not open."""
 
     min_roles: ClassVar = {"gold": Role.reviewer}
 
     by_schema = List(Nested(SchemaCounts))
     by_age = Nested(AgeCounts)
     open = Int()
-    overdue = Int(description="Open artifacts that were due before now.")
-    unassigned = Int(description="Open artifacts that are assigned to nobody.")
-    claimed = Int(description="Artifacts that are claimed by a user now.")
+    overdue = Int(description="The number of open artifacts whose due time has passed.")
+    unassigned = Int(description="The number of open artifacts that are assigned to nobody.")
+    claimed = Int(description="The number of artifacts that a user has claimed now.")
     gold = Int(
         allow_none=True, description="The number of gold documents; null for roles below reviewer."
     )

@@ -22,7 +22,7 @@ Deleting a thousand scans with hundreds of pages would exceed the statement time
 log = get_logger(__name__)
 
 
-class Selection(TypedDict, total=False):
+class DocumentSelection(TypedDict, total=False):
     """The documents to change: by id, or all documents that match a filter.
 
     `expected_count` is the number of documents that the filter must match.
@@ -34,7 +34,7 @@ class Selection(TypedDict, total=False):
 
 
 def archive_many(
-    *, archived: bool, by: UUID | None, **selection: Unpack[Selection]
+    *, archived: bool, by: UUID | None, **selection: Unpack[DocumentSelection]
 ) -> dict[str, Any]:
     """Archive or unarchive documents by id or by filter; return the result for each document.
 
@@ -68,7 +68,7 @@ def archive_many(
     return _apply_to_selection(apply, **selection)
 
 
-def delete_many(**selection: Unpack[Selection]) -> dict[str, Any]:
+def delete_many(**selection: Unpack[DocumentSelection]) -> dict[str, Any]:
     """Delete documents and their tag sets, by id or by filter; return the result for each document.
 
     Emits `artifact.deleted` for each document; a job then deletes the files. Transactions and
@@ -87,7 +87,7 @@ def _delete(artifacts: Sequence[LockedArtifact]) -> None:
 
 
 def _split_by_pages(artifacts: Sequence[LockedArtifact]) -> Iterator[list[UUID]]:
-    """Yield the document ids in batches of at most `MAX_PAGES` pages.
+    """Split documents by pages: yield batches of ids with at most `MAX_PAGES` pages.
 
     A document with more pages is a separate batch.
     """
@@ -114,7 +114,7 @@ def _apply_to_selection(
         artifacts = queries.lock_matching_documents(ids, filters)
         if artifacts:
             apply(artifacts)
-        return bulk.find_missing(ids, [artifact.id for artifact in artifacts])
+        return bulk.build_not_found_errors(ids, [artifact.id for artifact in artifacts])
 
     if filter is None:
         return bulk.build_result(artifact_ids, apply_to_ids(artifact_ids, None))
@@ -125,7 +125,7 @@ def _apply_to_selection(
 
 
 def build_missing_errors(missing: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
-    """Return the errors for documents that a filter matched before and no longer matches.
+    """Build the errors for documents that a filter matched before and no longer matches.
 
     Documents that still exist have changed, so their error is a 409.
     """
@@ -143,7 +143,7 @@ def delete_expired_documents(days: int, checkpoint: Callable[[], None]) -> int:
     """
     until = db.utc_now() - timedelta(days=days)
     deleted_count = 0
-    while artifacts := queries.lock_created_before(until, limit=bulk.BATCH):
+    while artifacts := queries.lock_documents_created_before(until, limit=bulk.BATCH):
         _delete(artifacts)
         checkpoint()
         deleted_count += len(artifacts)

@@ -15,7 +15,7 @@ from app.documents.artifacts.service import files
 from app.documents.artifacts.service.reading import lock
 from app.kit import db, events, tenancy
 from app.kit.storage.keys import STAGING
-from app.kit.storage.store import Entry
+from app.kit.storage.store import FileEntry
 
 STRAY_AFTER = timedelta(hours=1)
 PAGE_IMAGE_LIFETIME = timedelta(days=7)
@@ -28,9 +28,10 @@ _CONTENT = re.compile(
 
 
 def delete(artifact_id: UUID, revision: int | None = None) -> None:
-    """Delete a document with its tag sets. Raises 404, 409 `stale_precondition`.
+    """Delete a document with its tag sets.
 
-    Emits `artifact.deleted`; a job then deletes the files.
+    Emits `artifact.deleted`; a job then deletes the files. Raises 404, and 409 `stale_precondition`
+    if `revision` is not the current revision.
     """
     artifact = lock(artifact_id, revision)
     updating.delete_many([artifact_id])
@@ -39,7 +40,7 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
 
 
 def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> int:
-    """Delete the files whose content no document of the organization has.
+    """Delete the contents that belong to no document of the organization.
 
     Locks a few contents at a time and commits with `checkpoint` after each batch, because uploads
     of the same content wait for the lock. Returns how many contents were deleted.
@@ -56,7 +57,7 @@ def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> i
 
 
 def sweep() -> int:
-    """Delete files that belong to no document, and page images older than a week.
+    """Sweep the storage: delete files that belong to no document, and page images after a week.
 
     Skips files younger than an hour, because they may belong to a request that has not committed
     yet. Runs across organizations, and commits the session itself. Returns the number of deleted
@@ -65,7 +66,7 @@ def sweep() -> int:
     store = files.get_storage()
     deleted_count = store.sweep(STAGING, STRAY_AFTER)
     now = db.utc_now()
-    matches: Iterator[tuple[Entry, re.Match[str]]] = (
+    matches: Iterator[tuple[FileEntry, re.Match[str]]] = (
         (entry, match)
         for entry in store.list("organizations")
         if entry.modified < now - STRAY_AFTER and (match := _CONTENT.fullmatch(entry.key))
@@ -78,13 +79,13 @@ def sweep() -> int:
             if match["page_image"] and entry.modified < now - PAGE_IMAGE_LIFETIME:
                 store.delete(entry.key)
                 deleted_count += 1
-        deleted_count += _delete_unused(
+        deleted_count += _delete_unused_contents(
             content for content in set(contents) if content not in used_contents
         )
     return deleted_count
 
 
-def _delete_unused(contents: Iterable[tuple[str, str]]) -> int:
+def _delete_unused_contents(contents: Iterable[tuple[str, str]]) -> int:
     deleted_count = 0
     for organization, group in groupby(sorted(contents), key=itemgetter(0)):
         with tenancy.organization(UUID(organization)):

@@ -10,7 +10,7 @@ _SUMMED = ("total", "open", "unassigned", "gold", "archived")
 
 
 def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
-    """Return the numbers of documents, with the properties of `ArtifactStats`."""
+    """Return the statistics of documents, with the properties of `ArtifactStats`."""
     schemas = queries.count_by_schema(filters)
     # The counts over all schemas are the same in every row.
     overall_counts = schemas[0].counts if schemas else {}

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.documents.artifacts import emitted_events
-from app.documents.artifacts.emitted_events import ArtifactPayload, build_ingested
+from app.documents.artifacts.emitted_events import ArtifactPayload, build_ingested_payload
 from app.documents.artifacts.models import Artifact, build_zero_label_counts
 from app.documents.artifacts.names import check_name
 from app.documents.artifacts.queries import creating as queries
@@ -22,10 +22,10 @@ from app.kit.api.uploads import Upload
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.plan_limits import Allowance, Meter
-from app.kit.storage import Staged, StorageUnavailable
+from app.kit.storage import StagedFile, StorageUnavailable
 
 
-class Properties(TypedDict, total=False):
+class DocumentProperties(TypedDict, total=False):
     """The properties of a document that a client may set in addition to its content."""
 
     schema_id: UUID | None
@@ -46,7 +46,7 @@ def create(
     file: Upload | None = None,
     name: str | None = None,
     text: str | None = None,
-    **properties: Unpack[Properties],
+    **properties: Unpack[DocumentProperties],
 ) -> dict[str, Any]:
     """Create a document from an uploaded file, or from a text with a name.
 
@@ -67,7 +67,9 @@ def create(
         )
 
 
-def create_from_text(*, name: str, text: str, **properties: Unpack[Properties]) -> dict[str, Any]:
+def create_from_text(
+    *, name: str, text: str, **properties: Unpack[DocumentProperties]
+) -> dict[str, Any]:
     """Create a document from a text.
 
     It is ready for labeling immediately (emits `artifact.ingested`), unless routing rules must run
@@ -92,12 +94,12 @@ def create_from_text(*, name: str, text: str, **properties: Unpack[Properties]) 
         **build_initial_status(),
     )
     allowance = open_allowance()
-    _lock_content(row)
+    _lock_content_and_check_schema(row)
     pages = [{name: getattr(page, name) for name in PAGE_COLUMNS} for page in parsed.pages]
     _insert(row, text=parsed.text, pages=pages)
     allowance.add_usage(measure_usage(row))
     if row["routing_since"] is None:
-        events.emit(emitted_events.INGESTED, build_ingested(row["id"], row))
+        events.emit(emitted_events.INGESTED, build_ingested_payload(row["id"], row))
     else:
         routing.request_routing(row["id"])
     with files.translate_storage_errors():
@@ -108,11 +110,11 @@ def create_from_text(*, name: str, text: str, **properties: Unpack[Properties]) 
 
 def create_from_file(
     *,
-    staged: Staged,
+    staged: StagedFile,
     file_name: str,
     declared: str | None,
     name: str | None = None,
-    **properties: Unpack[Properties],
+    **properties: Unpack[DocumentProperties],
 ) -> dict[str, Any]:
     """Create a document from a staged file, which a job reads, and emit `artifact.created`.
 
@@ -136,7 +138,7 @@ def create_from_file(
         status=ArtifactStatus.PROCESSING,
     )
     allowance = open_allowance()
-    _lock_content(row)
+    _lock_content_and_check_schema(row)
     _check_not_duplicate(row)
     allowance.add_usage(measure_usage(row))
     _store_file(staged, row, file_name=file_name or row["name"], declared=declared)
@@ -144,7 +146,7 @@ def create_from_file(
 
 
 def _store_file(
-    staged: Staged, row: dict[str, Any], *, file_name: str, declared: str | None
+    staged: StagedFile, row: dict[str, Any], *, file_name: str, declared: str | None
 ) -> None:
     key = files.build_content_key(row["sha256"])
     with files.translate_storage_errors():
@@ -170,17 +172,17 @@ def _discard(row: dict[str, Any]) -> None:
 
 
 def open_allowance() -> Allowance:
-    """Return the plan's allowance for new documents. Must be called before content is locked."""
+    """Open the plan's allowance for new documents. Must be called before content is locked."""
     return plan_limits.open_allowance(Meter.DOCUMENTS, Meter.STORED_BYTES)
 
 
 def measure_usage(row: dict[str, Any]) -> dict[Meter, int]:
-    """Return the amounts that a new document adds to the meters."""
+    """Measure the usage of a new document: the amount that it adds to each meter."""
     return {Meter.DOCUMENTS: 1, Meter.STORED_BYTES: row["size_bytes"]}
 
 
 def build_initial_status() -> dict[str, Any]:
-    """Return the initial status of a document with text: ready, or waiting for routing."""
+    """Build the initial status of a document with text: ready, or waiting for routing."""
     if routing.is_needed():
         return {"status": ArtifactStatus.PROCESSING, "routing_since": db.utc_now()}
     return {"status": ArtifactStatus.READY}
@@ -194,8 +196,8 @@ _DEFAULTS: dict[str, Any] = {
 """The constant column defaults; the response includes them without reading the row."""
 
 
-def build_row(properties: Properties, **content: object) -> dict[str, Any]:
-    """Return the columns of a new document, and the properties that exist only in the response."""
+def build_row(properties: DocumentProperties, **content: object) -> dict[str, Any]:
+    """Build the row of a new document: its columns, and properties that only the response has."""
     now = db.utc_now()
     return {
         **_DEFAULTS,
@@ -226,18 +228,18 @@ def _check_file_name(file_name: str) -> str:
         raise errors.unprocessable("name", str(error)) from None
 
 
-def _lock_content(row: dict[str, Any]) -> None:
-    if not queries.lock_content(row["sha256"], row["schema_id"]):
+def _lock_content_and_check_schema(row: dict[str, Any]) -> None:
+    if not queries.lock_content_and_check_schema(row["sha256"], row["schema_id"]):
         raise errors.invalid("This schema does not exist.", "schema_id")
 
 
 def _check_not_duplicate(row: dict[str, Any]) -> None:
-    existing = queries.find_by_content(row["sha256"])
-    if existing is not None:
+    existing_id = queries.find_by_content(row["sha256"])
+    if existing_id is not None:
         raise ApiError(
             "artifact_duplicate",
             "The organization already has a document with the same content.",
-            details={"artifact_id": str(existing)},
+            details={"artifact_id": str(existing_id)},
         )
 
 

@@ -1,4 +1,4 @@
-"""Create many documents from texts in a few statements, for imports."""
+"""Create many documents from text in a fixed number of SQL statements, for imports."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events
-from app.documents.artifacts.emitted_events import build_ingested
+from app.documents.artifacts.emitted_events import build_ingested_payload
 from app.documents.artifacts.queries import creating as queries
 from app.documents.artifacts.queries.reading import PAGE_COLUMNS
 from app.documents.artifacts.service import files, routing
@@ -32,9 +32,9 @@ MAX_BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class NewText:
-    """A document to create; its values follow the rules of the API.
+    """A document to create from text. Its values must already follow the API's rules.
 
-    Routing rules do not run on a document that `is_labeled`.
+    Routing rules do not run on the document if `is_labeled` is true.
     """
 
     name: str
@@ -48,7 +48,7 @@ class NewText:
 
 
 class Outcome(NamedTuple):
-    """The result of creating a document.
+    """The outcome of creating a document from text.
 
     `artifact_id` is the id of the document with this content. `is_new` is true if this call created
     the document. After an error, `artifact_id` is None, and `error` is an error code of the API and
@@ -80,7 +80,7 @@ class _Candidate(NamedTuple):
 
 
 def prepare_text(text: NewText) -> PreparedText:
-    """Parse a text. Uses neither the database nor the current organization."""
+    """Prepare a text: parse it. Uses neither the database nor the current organization."""
     content = text.text.encode()
     try:
         parsed = documents.parse_text(text.text)
@@ -176,7 +176,7 @@ def _emit(rows: Sequence[dict[str, Any]]) -> None:
     ready_rows = [row for row in rows if row["routing_since"] is None]
     waiting_rows = [row for row in rows if row["routing_since"] is not None]
     events.emit_many(
-        emitted_events.INGESTED, [build_ingested(row["id"], row) for row in ready_rows]
+        emitted_events.INGESTED, [build_ingested_payload(row["id"], row) for row in ready_rows]
     )
     routing.request_routing_many([row["id"] for row in waiting_rows])
 
@@ -184,7 +184,7 @@ def _emit(rows: Sequence[dict[str, Any]]) -> None:
 def _apply_plan_limits(
     allowance: Allowance, new_candidates: dict[str, _Candidate]
 ) -> dict[str, Outcome]:
-    """Remove the candidates that the plan does not allow, and return their outcomes by digest."""
+    """Apply the plan's limits: remove refused candidates, and return their outcomes by digest."""
     refused_outcomes = {}
     for digest, candidate in list(new_candidates.items()):
         try:

@@ -17,12 +17,12 @@ def get_storage() -> Storage:
 
 
 def build_content_key(sha256: str) -> str:
-    """Return the storage key of the file with this digest in the current organization."""
+    """Build the storage key of the file with this digest in the current organization."""
     return blob_key(tenancy.current_organization_id(), sha256)
 
 
 def build_page_images_prefix(organization_id: UUID | str, sha256: str) -> str:
-    """Return the prefix of the storage keys of the page images of a file."""
+    """Build the prefix of the storage keys for the page images of a file."""
     return f"{blob_key(organization_id, sha256)}.pages"
 
 
@@ -63,9 +63,9 @@ _RowT = TypeVar("_RowT", bound=_HasStatus)
 
 
 def require_readable(row: _RowT | None) -> _RowT:
-    """Return the row of a document that has been read.
+    """Require a document that has been read, and return its row.
 
-    Raises 404 if `row` is None, or 409 with the status of a document that has not been read.
+    Raises 404 if `row` is None, or 409 with the status if the document has not been read.
     """
     if row is None:
         raise errors.not_found()
@@ -75,7 +75,7 @@ def require_readable(row: _RowT | None) -> _RowT:
 
 
 def _build_not_ready_error(state: str) -> ApiError:
-    """Return the 409 for a document without text and pages, which is in processing or failed."""
+    """Build the 409 error for a document without text and pages (in processing, or failed)."""
     if state == "failed":
         return errors.conflict(
             "The document could not be read. Reprocess it, or upload another file.", state=state

@@ -23,8 +23,8 @@ LIMITS = documents.Limits(wall_seconds=25.0, cpu_seconds=20)
 MAX_CONCURRENT_RENDERINGS = 1
 RETRY_SECONDS = 1
 UNAVAILABLE_RETRY_SECONDS = 5
-# Rendering takes a thread, a core and up to a gigabyte of memory. A further request does not wait,
-# because waiting threads could not serve other requests.
+# Rendering takes a thread, a core and up to a gigabyte of memory. Another request is refused
+# immediately, because a waiting thread could not serve other requests.
 _rendering = BoundedSemaphore(MAX_CONCURRENT_RENDERINGS)
 
 _UNRENDERABLE = (documents.PageNotFound, documents.ParseFailed, documents.UnsupportedMediaType)
@@ -80,11 +80,11 @@ def find_page_image(
     width: int,
     format: Format,  # noqa: A002 - named like the query parameter
 ) -> bytes | None:
-    """Return the image of a page for a job, or None if the file is missing or cannot be rendered.
+    """Find the image of a page in the cache, or render it, for a job.
 
-    The image is read from the cache or rendered. Rendered images are not cached, because a job may
-    render all pages of an organization. Raises `StorageUnavailable`, and `SandboxUnavailable` if no
-    process can be started.
+    Returns None if the file is missing or cannot be rendered. Rendered images are not cached,
+    because a job may render all pages of an organization. Raises `StorageUnavailable`, and
+    `SandboxUnavailable` if no process can be started.
     """
     storage = files.get_storage()
     prefix = files.build_page_images_prefix(current_organization_id(), sha256)
@@ -109,7 +109,7 @@ def _find_size(key: str) -> int | None:
 def _render(content: ArtifactContent, number: int, width: int, format: Format) -> bytes:  # noqa: A002
     if not _rendering.acquire(blocking=False):
         raise errors.busy(
-            "Other pages are being rendered. Repeat the request in a moment.",
+            "Other pages are being rendered. Try again in a few seconds.",
             retry_after=RETRY_SECONDS,
         )
     try:
@@ -125,7 +125,7 @@ def _render(content: ArtifactContent, number: int, width: int, format: Format) -
         raise errors.conflict(failure.message, code=failure.code) from None
     except documents.SandboxUnavailable as failure:
         raise errors.busy(
-            "The page cannot be rendered now. Repeat the request in a moment.",
+            "The page cannot be rendered now. Try again in a few seconds.",
             retry_after=UNAVAILABLE_RETRY_SECONDS,
         ) from failure
     finally:

@@ -7,16 +7,16 @@ from uuid import UUID
 
 
 class ListBlockingTagSets(Protocol):
-    """Return the ids of the oldest tag sets that block a change of an artifact."""
+    """A function that returns the ids of the oldest tag sets that block a change to an artifact."""
 
     def __call__(
-        self, artifact_id: UUID, *, of_other_schema_than: UUID | None = None, all_statuses: bool
+        self, artifact_id: UUID, *, allowed_schema_id: UUID | None = None, all_statuses: bool
     ) -> list[UUID]: ...
 
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions of the workflow; all functions act on the current organization."""
+    """Functions of the workflow. They act on the current organization."""
 
     has_routing_rules: Callable[[], bool]
     list_blocking_tag_sets: ListBlockingTagSets

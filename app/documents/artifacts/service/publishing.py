@@ -1,4 +1,4 @@
-"""Make a document available when its content has been read."""
+"""Publish a document whose content has been read."""
 
 from app.documents.artifacts import emitted_events
 from app.documents.artifacts.models import Artifact
@@ -9,9 +9,9 @@ from app.kit import events
 
 
 def publish(artifact: Artifact, content: DocumentContent) -> None:
-    """Store the text of a locked document, which becomes ready or waits for the routing rules.
+    """Publish a locked document: store its content, and make it ready unless it waits for routing.
 
-    Emits `artifact.ingested` when it is ready for the first time, `artifact.parsed` when it waits.
+    Emits `artifact.ingested` when it is ready for the first time, or `artifact.parsed` if it waits.
     """
     is_first, is_routing = artifact.ingested_at is None, routing.is_needed()
     payload = queries.store_content(artifact, content, routing=is_routing)

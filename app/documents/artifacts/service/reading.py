@@ -24,7 +24,7 @@ def get(artifact_id: UUID) -> ArtifactRow:
 
 
 def get_api_row(artifact_id: UUID) -> tuple[object, ...]:
-    """Return a document as the API shows it, with ids as text; faster than `get`. Raises 404."""
+    """Return a document in the API's format, with ids as text; faster than `get`. Raises 404."""
     row = queries.find_api_row(artifact_id)
     if row is None:
         raise errors.not_found()
@@ -32,7 +32,7 @@ def get_api_row(artifact_id: UUID) -> tuple[object, ...]:
 
 
 def lock(artifact_id: UUID, revision: int | None = None) -> ArtifactRow:
-    """Return a document, locked against changes until the transaction ends.
+    """Lock a document against changes until the transaction ends, and return it.
 
     Raises 404, and 409 `stale_precondition` if `revision` is not its current revision.
     """
@@ -45,7 +45,7 @@ def lock(artifact_id: UUID, revision: int | None = None) -> ArtifactRow:
 
 
 def download(artifact_id: UUID) -> Download:
-    """Return the original bytes of a document as a download. Raises 404."""
+    """Return a download of the original bytes of a document. Raises 404."""
     content = queries.find_content(artifact_id)
     if content is None:
         raise errors.not_found()
@@ -65,7 +65,7 @@ def download(artifact_id: UUID) -> Download:
 
 
 def open_content(sha256: str) -> Iterator[bytes] | None:
-    """Return the original bytes in chunks for a job, or None if the file is missing.
+    """Open the original content for a job: return its chunks, or None if the file is missing.
 
     Raises `StorageUnavailable`.
     """

@@ -45,7 +45,7 @@ def recognize(artifact_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def finish_recognition(artifact_id: UUID, unfinished_status: OcrStatus) -> None:
-    """Compose the text of a pending document from its pages, and publish it.
+    """Finish the recognition of a document: compose its text from its pages, and publish it.
 
     `unfinished_status` is the status of the document if a page is still pending. Such a page gets
     no words.
@@ -64,7 +64,7 @@ def finish_recognition(artifact_id: UUID, unfinished_status: OcrStatus) -> None:
         page_count=len(pages),
         language=artifact.language or detect_language(text),
         has_text_layer=artifact.has_text_layer,
-        ocr=_summarize(pages, unfinished_status),
+        ocr=_summarize_status(pages, unfinished_status),
     )
     publishing.publish(artifact, content)
 
@@ -74,7 +74,7 @@ def _find_pending(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
     return artifact if artifact is not None and artifact.ocr == OcrStatus.PENDING else None
 
 
-def _summarize(pages: list[PageText], unfinished_status: OcrStatus) -> OcrStatus:
+def _summarize_status(pages: list[PageText], unfinished_status: OcrStatus) -> OcrStatus:
     statuses = {page.ocr for page in pages}
     if OcrStatus.PENDING in statuses:
         return unfinished_status

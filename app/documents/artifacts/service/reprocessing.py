@@ -22,7 +22,7 @@ log = get_logger(__name__)
 
 
 def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> ArtifactRow:
-    """Queue a document for parsing again and return it; it is `processing` until a job has run.
+    """Reprocess a document: queue it for parsing, and return it as `processing`.
 
     Ends the claim. Emits `artifact.reprocessed`; the job emits `artifact.ingested` if the document
     was never ready before. Raises 404; 409 `stale_precondition`; 409 `conflict` with
@@ -56,7 +56,7 @@ def reprocess_failed(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> int:
-    """Queue the matching failed documents of the current organization to be parsed again.
+    """Reprocess failed documents of the current organization: queue them to be parsed again.
 
     Skips archived documents and documents with tag sets. `checkpoint` commits after each batch;
     `report` receives the number of processed documents and the total. Emits `artifact.reprocessed`
@@ -77,7 +77,7 @@ def reprocess_failed(
 
 
 def reopen_failed(artifact_id: UUID) -> None:
-    """Set a failed document to processing again, for a retry of its job; ignore other statuses."""
+    """Reopen a failed document for a retry of its job. Ignores documents with other statuses."""
     queries.reopen_failed([artifact_id])
 
 
@@ -86,7 +86,7 @@ def index_backlog(checkpoint: Checkpoint) -> None:
 
     `checkpoint` commits each batch, so a run after a crash continues with the next batch.
     """
-    for organization_id in searching.list_backlog():
+    for organization_id in searching.list_organizations_with_backlog():
         while _index_batch(organization_id):
             checkpoint()
         checkpoint()

@@ -13,7 +13,7 @@ from app.kit import events, metrics, tenancy
 from app.kit.logging import get_logger
 
 MAX_WAIT = timedelta(minutes=10)
-"""The maximum wait for routing, after which a document is released: an outage must not hide it."""
+"""The maximum time that a document waits for routing. An outage must not hide it longer."""
 
 RELEASED_UNROUTED = metrics.Counter(
     "labeling_artifacts_released_unrouted",
@@ -43,7 +43,7 @@ def request_routing_many(artifact_ids: Sequence[UUID]) -> None:
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> None:
-    """Make documents available if they wait for routing; ignore other documents.
+    """Finish the routing of documents: release those that wait for it, and ignore the others.
 
     Emits `artifact.ingested` for each document that was never ready before.
     """
@@ -51,7 +51,7 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> None:
 
 
 def release_unrouted_document(artifact_id: UUID, error: str) -> None:
-    """Make a document available whose routing has failed permanently."""
+    """Release a document after its routing has failed permanently."""
     artifacts = queries.finish_routing([artifact_id])
     _emit_ingested(artifacts)
     if artifacts:
@@ -60,10 +60,11 @@ def release_unrouted_document(artifact_id: UUID, error: str) -> None:
 
 
 def release_delayed_documents() -> int:
-    """Release documents, in all organizations, that have waited for routing longer than MAX_WAIT.
+    """Release the documents that have waited for routing longer than MAX_WAIT.
 
-    Returns how many documents were released, at most 1,000. If routing runs later, it still assigns
-    a document unless somebody has started to work on it.
+    Releases documents of all organizations. Returns how many documents were released, at most
+    1,000. If routing runs later, it still assigns a document unless somebody has started to work on
+    it.
     """
     artifacts = queries.finish_delayed_routing(MAX_WAIT)
     for organization_id in sorted({artifact.organization_id for artifact in artifacts}):

@@ -1,4 +1,4 @@
-"""In-memory cache for the texts of documents being labeled: each save of a draft needs the text."""
+"""In-memory cache for document text, which is needed each time that a draft is saved."""
 
 import sys
 from datetime import datetime
@@ -16,7 +16,7 @@ CACHE_BYTES = 16 * 2**20
 
 
 def build_source_text(artifact_id: UUID, updated_at: datetime) -> SourceText:
-    """Return the text of a document that the caller has locked; it is loaded on first use.
+    """Build the source text of a document that the caller has locked; it is loaded on first use.
 
     `updated_at` is the timestamp of the locked document: every write of the text changes it, and
     saving a draft does not.

@@ -54,10 +54,10 @@ def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
     if schema_id is not None and not queries.lock_schema(schema_id):
         raise errors.invalid("This schema does not exist.", "schema_id")
     blocking_ids = get_workflow().list_blocking_tag_sets(
-        artifact_id, of_other_schema_than=schema_id, all_statuses=False
+        artifact_id, allowed_schema_id=schema_id, all_statuses=False
     )
     if blocking_ids:
         raise errors.conflict(
-            "The artifact has tag sets of its current schema. Reject or discard them first.",
+            "The artifact has tag sets for its current schema. Reject or discard them first.",
             tag_sets=blocking_ids,
         )

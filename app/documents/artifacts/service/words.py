@@ -8,7 +8,7 @@ import orjson
 
 from app.documents.artifacts.queries import texts as queries
 from app.engines.documents import Word
-from app.engines.documents.layout import build_sheet_words, paginate
+from app.engines.documents.layout import build_virtual_page_words, paginate
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of the words in a response, as JSON. The words of the first page are
@@ -28,7 +28,7 @@ class PageSpan(NamedTuple):
 def read_words(
     artifact_id: UUID, pages: Sequence[PageSpan], *, flowing: bool
 ) -> dict[int, orjson.Fragment]:
-    """Return words by page number, for as many of the first `pages` as fit in a response.
+    """Read the words of as many of the first `pages` as fit in a response, by page number.
 
     The words of documents with `flowing` text are not stored, but laid out from the text.
     """
@@ -71,6 +71,6 @@ def _lay_out_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator[tup
 
 
 def lay_out_page(page_text: str) -> Iterator[Word]:
-    """Yield the words of a page of flowing text, with offsets in the text of the page."""
+    """Lay out a page of flowing text: yield its words, with offsets in the text of the page."""
     for sheet in paginate(page_text):
-        yield from build_sheet_words(page_text, sheet)
+        yield from build_virtual_page_words(page_text, sheet)

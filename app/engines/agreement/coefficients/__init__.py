@@ -1,9 +1,9 @@
 """Measure the agreement of raters, with confidence intervals.
 
-`build_ratings` reads the ratings of one field from database rows, and `build_ratings_by_field` the
-ratings of several fields. `measure` computes a coefficient over all raters, and `measure_pairs` for
-each pair of raters. `build_mark_sets`, `measure_marks` and `measure_mark_pairs` do the same for
-text spans and page regions.
+`build_ratings` reads the ratings of one field from database rows, and `build_ratings_by_field`
+reads the ratings of several fields. `measure` computes a coefficient over all raters, and
+`measure_pairs` computes it for each pair of raters. `build_mark_sets`, `measure_marks` and
+`measure_mark_pairs` do the same for text spans and page regions.
 
     ratings = build_ratings((document_id, labeler_id, value) for ...)
     estimate = measure(ratings, Metric.KRIPPENDORFF_ALPHA, resamples=1000, seed=13)

@@ -11,7 +11,7 @@ D is the sum of d over the ordered pairs of ratings of the unit. Units with a si
 pairable and do not count.
 
 The library krippendorff takes a table of units by categories and a matrix of categories by
-categories, which do not fit into memory for texts. This module computes the sums without them.
+categories, which do not fit into memory for free text. This module computes the sums without them.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ from app.engines.agreement.coefficients.units import (
 from app.engines.agreement.metrics import Level
 
 MAX_RATIO_VALUES = 4_000
-"""The maximum number of distinct values at the ratio level, which compares each pair."""
+"""The maximum number of distinct values at the ratio level, which compares each pair of values."""
 _BLOCK_ROWS = 512
 
 
@@ -48,8 +48,8 @@ def build_alpha(ratings: Ratings) -> Statistic:
             return RatioAlpha(ratings)
 
 
-def _sum_observed(ratings: Ratings, means: Floats) -> Floats:
-    """Return the disagreement and the number of ratings of each document, as two rows.
+def _sum_observed_disagreement(ratings: Ratings, means: Floats) -> Floats:
+    """Sum the observed disagreement and the number of ratings by document, as two rows.
 
     The disagreement of a unit with m ratings is D / (m - 1), which equals m times the mean d of its
     pairs.
@@ -59,7 +59,7 @@ def _sum_observed(ratings: Ratings, means: Floats) -> Floats:
 
 
 def _compute_alpha(observed: Floats, expected: Floats, total: Floats) -> Floats:
-    """Return alpha, or NaN where all values are equal."""
+    """Return one alpha per resample, or NaN if all its values are equal."""
     result: Floats = 1 - (total - 1) * observed / expected
     result[expected <= 0] = np.nan
     return result
@@ -69,14 +69,14 @@ class NominalAlpha:
     """Alpha with d = 1 for different values: `n^2 - sum(n_c^2)` pairs are expected to differ."""
 
     def __init__(self, ratings: Ratings) -> None:
-        self._document_sums = _sum_observed(
+        self._document_sums = _sum_observed_disagreement(
             ratings, compute_mean_distances(ratings, compute_nominal_distances)
         )
         self._squares = SquaredCounts(ratings)
         self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
-        """Return alpha for each resample, a column of `weights`."""
+        """Return one alpha per resample. Each column of `weights` is a resample."""
         observed, total = self._document_sums @ weights
         return _compute_alpha(observed, total**2 - self._squares.compute(weights), total)
 
@@ -91,7 +91,7 @@ class IntervalAlpha:
             gaps: Floats = (values[a] - values[b]) ** 2
             return gaps
 
-        self._document_sums = _sum_observed(
+        self._document_sums = _sum_observed_disagreement(
             ratings, compute_mean_distances(ratings, compute_distances)
         )
         self._counts, used_codes = count_categories(ratings)
@@ -99,7 +99,7 @@ class IntervalAlpha:
         self.width = len(used_codes)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return alpha for each resample, a column of `weights`."""
+        """Return one alpha per resample. Each column of `weights` is a resample."""
         observed, total = self._document_sums @ weights
         counts = self._counts @ weights
         means = self._values @ counts / total
@@ -126,7 +126,7 @@ class OrdinalAlpha:
         self.width = len(ratings.codes)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return alpha for each resample, a column of `weights`."""
+        """Return one alpha per resample. Each column of `weights` is a resample."""
         counts = self._counts @ weights
         total = self._totals @ weights
         ranks = (np.cumsum(counts, axis=0) - counts / 2) / total
@@ -156,7 +156,7 @@ class RatioAlpha:
         def compute_distances(a: Integers, b: Integers) -> Floats:
             return _compare_ratios(values[a], values[b])
 
-        self._document_sums = _sum_observed(
+        self._document_sums = _sum_observed_disagreement(
             ratings, compute_mean_distances(ratings, compute_distances)
         )
         self._counts, used_codes = count_categories(ratings)
@@ -164,7 +164,7 @@ class RatioAlpha:
         self.width = len(used_codes)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return alpha for each resample, a column of `weights`."""
+        """Return one alpha per resample. Each column of `weights` is a resample."""
         observed, total = self._document_sums @ weights
         counts = self._counts @ weights
         expected = np.zeros(weights.shape[1])
@@ -177,7 +177,7 @@ class RatioAlpha:
 
 
 def _compare_ratios(a: Floats, b: Floats) -> Floats:
-    """Return ((a - b) / (a + b))^2, which is 0 for two zeros."""
+    """Return the ratio distance ((a - b) / (a + b))^2, which is 0 for two zeros."""
     total = a + b
     ratio: Floats = np.divide(a - b, total, out=np.zeros(total.shape), where=total != 0)
     return ratio**2

@@ -1,9 +1,9 @@
 """Resample documents with the bootstrap.
 
 Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 6 and 13: documents are the
-independent observations, so they are drawn with replacement. The interval consists of percentiles
-of the resampled values. Documents with the same ratings form a class and are drawn together, which
-does not change the probabilities.
+independent observations, so documents are drawn with replacement. The interval consists of
+percentiles of the resampled values. Documents with the same ratings form a class and are drawn
+together, which does not change the probabilities.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _BLOCK_ENTRIES = 2_000_000
 """The maximum number of entries in the largest array for one block of resamples (16 MB)."""
 _MAX_PATTERN_RATERS = 16
 _MIN_MEAN_CLASS_SIZE = 8
-"""The mean class size from which one multinomial draw is faster than drawing each document."""
+"""The minimum mean class size at which one multinomial draw is faster than separate draws."""
 
 
 class Statistic(Protocol):
@@ -36,14 +36,14 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CompressedRatings:
-    """The ratings of one document per class of equal documents, and the sizes of the classes."""
+    """The ratings of one document per class of equal documents, and the size of each class."""
 
     ratings: Ratings
     counts: Integers
 
 
 def compress_ratings(ratings: Ratings) -> CompressedRatings:
-    """Merge the documents that have the same ratings by the same raters."""
+    """Compress ratings by merging the documents that have the same ratings by the same raters."""
     uncompressed = CompressedRatings(ratings, np.ones(ratings.document_count, dtype=np.int64))
     has_one_unit_each = ratings.unit_count == ratings.document_count > 0
     if not has_one_unit_each or len(ratings.raters) > _MAX_PATTERN_RATERS:
@@ -71,7 +71,7 @@ def compress_ratings(ratings: Ratings) -> CompressedRatings:
 
 
 def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterator[Floats]:
-    """Draw resamples of documents, and yield class weights (classes by resamples) in blocks."""
+    """Resample the documents, and yield the class weights (classes by resamples) in blocks."""
     generator = np.random.default_rng(seed)
     total = int(counts.sum())
     step = max(1, _BLOCK_ENTRIES // max(width, len(counts), 1))
@@ -100,7 +100,7 @@ def _draw_documents(
 def estimate(
     statistics: list[Statistic], counts: Integers, resamples: int, seed: int
 ) -> tuple[Floats, Floats]:
-    """Compute coefficients; return their values, and their values in the resamples.
+    """Estimate coefficients; return their values in the sample and in the resamples.
 
     The second array has a row for each coefficient and a column for each resample.
     """

@@ -6,14 +6,14 @@ from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.metrics import Caution, CautionCode, Metric
 
 MIN_DOCUMENTS = 30
-"""The number of documents below which the bootstrap understates the width of intervals."""
+"""The number of documents below which bootstrap intervals are likely to be too narrow."""
 CHANCE_CORRECTED_METRICS = frozenset(
     (Metric.COHEN_KAPPA, Metric.FLEISS_KAPPA, Metric.KRIPPENDORFF_ALPHA)
 )
 
 
 def explain_missing_pairs(rater_count: int) -> Caution:
-    """Return the caution that explains why there is nothing to compare."""
+    """Return the caution that explains why no unit has ratings from two raters."""
     if rater_count == 0:
         return Caution(CautionCode.NO_RATINGS, "There are no ratings.")
     if rater_count == 1:
@@ -24,7 +24,7 @@ def explain_missing_pairs(rater_count: int) -> Caution:
 
 
 def explain_undefined(metric: Metric) -> Caution:
-    """Return the caution that explains why a coefficient of comparable ratings is undefined."""
+    """Return the caution that explains why a coefficient is undefined although ratings exist."""
     if metric in CHANCE_CORRECTED_METRICS:
         text = (
             "All ratings are equal, so this coefficient is undefined (0/0): without variation, "
@@ -59,7 +59,7 @@ def list_rating_cautions(ratings: Ratings, counts: Integers, metric: Metric) -> 
 
 
 def list_average_cautions(metric: Metric, pair_count: int) -> list[Caution]:
-    """Return a caution if a coefficient for two raters is averaged over more than one pair."""
+    """Return a caution if a coefficient for two raters is averaged over two or more pairs."""
     if pair_count < 2:  # noqa: PLR2004 - one pair needs no average
         return []
     aggregation = "the mean of" if metric == Metric.COHEN_KAPPA else "pooled over"
@@ -72,7 +72,7 @@ def list_average_cautions(metric: Metric, pair_count: int) -> list[Caution]:
 def build_interval(
     resampled: Floats, document_count: int, confidence: float
 ) -> tuple[float | None, float | None, list[Caution]]:
-    """Return the interval, as percentiles of `resampled`, and the cautions about the interval."""
+    """Build an interval from percentiles of `resampled`; return its bounds and its cautions."""
     if not len(resampled):
         return None, None, []
     if document_count == 1:

@@ -18,11 +18,11 @@ _ROUNDING_ERROR = 1e-14
 
 
 class PercentAgreement:
-    """The share of rater pairs that agree, averaged over the units.
+    """The fraction of rater pairs that agree, averaged over the units.
 
     Fleiss 1971, Measuring nominal scale agreement among many raters, Psychological Bulletin 76,
     equation 2. Units that not all raters rated are treated as in Gwet 2014, section 2.5; units with
-    one rater do not count.
+    one rater are ignored.
     """
 
     def __init__(self, ratings: Ratings, scale: Scale | None = None) -> None:
@@ -33,7 +33,7 @@ class PercentAgreement:
         self.width = 2
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the agreement for each resample, a column of `weights`."""
+        """Return one percent agreement per resample. Each column of `weights` is a resample."""
         agreement, units = self._document_sums @ weights
         result: Floats = agreement / units
         return result
@@ -42,7 +42,7 @@ class PercentAgreement:
 class ChanceCorrected:
     """Percent agreement corrected for chance: (pa - pe) / (1 - pe).
 
-    `fleiss`: pe is the sum of the squared shares of the categories (Fleiss 1971, equation 5).
+    `fleiss`: pe is the sum of the squared proportions of the categories (Fleiss 1971, equation 5).
 
     `gwet`: pe = T sum(p(1 - p)) / (q(q - 1)), where T is the sum of the weights over all pairs of q
     categories (T = q if unweighted) (Gwet 2008, Computing inter-rater reliability and its variance
@@ -50,7 +50,7 @@ class ChanceCorrected:
     61; with weights Gwet 2014, equation 5.3.1).
 
     In both formulas, a unit with fewer raters counts as much as any other unit, and a unit with a
-    single rater only affects the shares of the categories (Gwet 2014, sections 2.5 and 5.3).
+    single rater only affects the proportions of the categories (Gwet 2014, sections 2.5 and 5.3).
     """
 
     def __init__(
@@ -67,13 +67,15 @@ class ChanceCorrected:
         count = ratings.category_count
         self._factor = 1.0 / max(count - 1, 1)
         if scale is not None and count > 1:
-            uniform_shares = np.full((count, 1), 1.0 / count)
-            credit = 1 - scale.compute_expected_distance(uniform_shares, uniform_shares)[0]
+            uniform_proportions = np.full((count, 1), 1.0 / count)
+            credit = (
+                1 - scale.compute_expected_distance(uniform_proportions, uniform_proportions)[0]
+            )
             self._factor = credit * count / (count - 1)
         self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the coefficient for each resample, a column of `weights`."""
+        """Return one coefficient per resample. Each column of `weights` is a resample."""
         squares = self._squares.compute(weights) / (self._units @ weights) ** 2
         expected = self._factor * (1 - squares) if self._is_gwet else squares
         result: Floats = (self._agreement.compute(weights) - expected) / (1 - expected)

@@ -16,7 +16,7 @@ class Segment(NamedTuple):
 
 
 def build_segments(marks: Sequence[Mark], length: int) -> list[Segment]:
-    """Return the segments of a text of `length` code points, in order and without overlap.
+    """Build the segments of a text of `length` code points, in order and without overlap.
 
     Unitizing requires units that do not overlap. A unit that begins within the previous unit is
     therefore shortened to the part after the previous unit, and a unit within another unit is
@@ -39,7 +39,7 @@ def build_segments(marks: Sequence[Mark], length: int) -> list[Segment]:
 
 
 def compute_common_length(left: Sequence[Segment], right: Sequence[Segment]) -> float:
-    """Return the length of the text that has the same label, or is a gap, on both sides."""
+    """Compute the length of the text that has the same label, or is a gap, on both sides."""
     total = 0
     i = j = 0
     while i < len(left) and j < len(right):

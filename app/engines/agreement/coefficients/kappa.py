@@ -1,4 +1,4 @@
-"""Compute Cohen's kappa and F1 for two raters, and combine the pairs of more raters."""
+"""Compute Cohen's kappa and F1 for two raters, and combine the pairs if there are more raters."""
 
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -12,13 +12,16 @@ from app.engines.agreement.coefficients.scales import Scale
 from app.engines.agreement.coefficients.units import compute_nominal_distances
 
 _MAX_MATRIX_CATEGORIES = 1_000
-"""The number of categories up to which one matrix is faster than separating rare categories."""
+"""The maximum number of categories that are kept in one matrix.
+
+Above this number, it is faster to separate rare categories.
+"""
 _ROUNDING_ERROR = 1e-14
 """An expected distance below this limit is a rounding error of zero."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RaterPair:
     """The units that both raters `a` and `b` rated, with the document of each unit.
 
     `left` has the category codes from rater `a`, and `right` those from rater `b`.
@@ -32,10 +35,10 @@ class Pair:
     right: Integers
 
 
-def list_pairs(ratings: Ratings) -> list[Pair]:
-    """Return the pairs of raters who share units, in order.
+def list_pairs(ratings: Ratings) -> list[RaterPair]:
+    """List the pairs of raters who share units, in order.
 
-    Pairs of raters without shared units take no time.
+    Pairs of raters without shared units are never visited, so they cost no time.
     """
     sizes = ratings.sizes
     starts = np.cumsum(sizes) - sizes
@@ -54,7 +57,7 @@ def list_pairs(ratings: Ratings) -> list[Pair]:
     keys, units, left, right = keys[order], units[order], left[order], right[order]
     bounds = np.append(np.flatnonzero(np.diff(keys, prepend=-1)), len(keys))
     return [
-        Pair(
+        RaterPair(
             int(keys[start]) // count,
             int(keys[start]) % count,
             units[start:end],
@@ -73,7 +76,7 @@ class CohenKappa:
     Measurement 20; with weights Cohen 1968. Only units that both raters rated are counted.
     """
 
-    def __init__(self, pair: Pair, scale: Scale | None) -> None:
+    def __init__(self, pair: RaterPair, scale: Scale | None) -> None:
         self._classes, documents = np.unique(pair.documents, return_inverse=True)
         self._units = np.bincount(documents)
         if scale is None:
@@ -95,7 +98,7 @@ class CohenKappa:
         self.width = 2 * max(shape)
 
     def _separate_single_document_categories(self) -> None:
-        """Move categories that occur in only one document out of the matrices.
+        """Separate the categories that occur in only one document from the matrices.
 
         Their products grow with the square of the document's weight; see `SquaredCounts`.
         """
@@ -110,7 +113,7 @@ class CohenKappa:
         self._left, self._right = self._left[~is_single], self._right[~is_single]
 
     def compute(self, weights: Floats) -> Floats:
-        """Return kappa for each resample; NaN if only one category was used."""
+        """Return one kappa per resample (column of `weights`); NaN if it has only one category."""
         if len(self._classes) < len(weights):
             weights = weights[self._classes]
         left, right, total = self._left @ weights, self._right @ weights, self._units @ weights
@@ -136,7 +139,7 @@ def _count_codes(
 
 
 class ValueF1:
-    """The F1 of the values of two raters: 2 x equal values / (values of `a` + values of `b`).
+    """The F1 score for two raters: 2 x equal values / (values of `a` + values of `b`).
 
     Unlike kappa, F1 ignores units for which both raters found no value. For more than one pair, the
     counts of all pairs are added up before dividing. Hripcsak and Rothschild 2005, Agreement, the
@@ -144,7 +147,7 @@ class ValueF1:
     Association 12.
     """
 
-    def __init__(self, pairs: list[Pair], empty_code: int, document_count: int) -> None:
+    def __init__(self, pairs: list[RaterPair], empty_code: int, document_count: int) -> None:
         self._document_sums = np.zeros((2, document_count))
         for pair in pairs:
             has_left, has_right = pair.left != empty_code, pair.right != empty_code
@@ -157,7 +160,7 @@ class ValueF1:
         self.width = 2
 
     def compute(self, weights: Floats) -> Floats:
-        """Return F1 for each resample; NaN if no rater gave a value."""
+        """Return one F1 score per resample (column of `weights`); NaN if it has no values."""
         equal_count, value_count = self._document_sums @ weights
         result: Floats = equal_count / value_count
         return result
@@ -175,7 +178,7 @@ class MeanOfPairs:
         self.width = max((statistic.width for statistic in statistics), default=1)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the mean for each resample, a column of `weights`."""
+        """Return one mean per resample. Each column of `weights` is a resample."""
         total, count = np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
         for statistic in self._statistics:
             values = statistic.compute(weights)

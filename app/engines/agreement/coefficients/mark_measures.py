@@ -21,7 +21,7 @@ RESAMPLES = 1000
 # the rows of `MarkSets.pair_sums`
 _EXACT_MATCHES, _OVERLAP_MATCHES, _MARKS, _OVERLAP_SUM, _OVERLAPPING_PAIRS = range(5)
 _DOCUMENTS, _AGREED_DOCUMENTS, _COMMON_LENGTH, _TEXT_LENGTH = range(5, 9)
-_UNDEFINED = (
+_UNDEFINED_TEXT = (
     "Nobody marked anything, or everybody marked everything, so the coefficient is undefined."
 )
 
@@ -34,18 +34,18 @@ def measure_marks(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return the coefficient for spans or regions over all raters.
+    """Measure the agreement of all raters on spans or regions.
 
-    - `percent`: the share of documents on which two raters agree completely: each mark of one rater
-      overlaps a mark of the other rater by half, or neither rater marked anything.
+    - `percent`: the fraction of documents on which two raters agree completely: each mark of one
+      rater overlaps a mark of the other rater by at least half, or neither rater marked anything.
     - `f1`: 2 x marks at the same position / all marks (Hripcsak and Rothschild 2005).
-    - `f1_overlap`: the same, with marks that overlap by half (Everingham 2010).
+    - `f1_overlap`: like `f1`, with marks that overlap by at least half (Everingham 2010).
     - `iou`: the mean overlap of marks, each matched with at most one mark of the other rater. Marks
       without a partner count as 0.
     - `krippendorff_alpha`: the unitizing alpha of spans; see `UnitizingAlpha`.
 
-    The sums of all pairs of raters are added up before dividing. Raises ValueError for other
-    metrics, and for alpha if the rows had no lengths.
+    The sums of all pairs of raters are added up before dividing. Raises ValueError for any other
+    metric, and for alpha if the text lengths are unknown.
     """
     statistic, documents = _build_statistic(marks, metric)
     return _estimate_parts([(marks, statistic, documents)], metric, resamples, seed, confidence)[0]
@@ -59,7 +59,7 @@ def measure_mark_pairs(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[PairEstimate]:
-    """Return the coefficient for spans or regions for each pair of raters with shared documents."""
+    """Measure the agreement on spans or regions for each pair of raters with shared documents."""
     count = len(marks.raters)
     keys = np.unique(marks.pair_a * count + marks.pair_b)
     parts = []
@@ -74,7 +74,7 @@ def measure_mark_pairs(
 
 
 @dataclass(frozen=True, slots=True)
-class _Ratio:
+class _RatioStatistic:
     """The ratio of two sums over the documents."""
 
     documents: Integers
@@ -82,7 +82,7 @@ class _Ratio:
     width: int = 2
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the ratio for each resample, a column of `weights`."""
+        """Return one ratio per resample. Each column of `weights` is a resample."""
         numerator, denominator = self.sums @ weights[self.documents]
         result: Floats = numerator / denominator
         return result
@@ -132,7 +132,7 @@ class UnitizingAlpha:
         self.width = max(2, len(self._lengths))
 
     def compute(self, weights: Floats) -> Floats:
-        """Return alpha for each resample; NaN if there is only one category."""
+        """Return one alpha per resample (column of `weights`); NaN if it has only one category."""
         weights = weights[self._documents]
         total, observed = self._totals @ weights, self._observed @ weights
         lengths, squares = self._lengths @ weights, self._squares @ weights
@@ -143,9 +143,9 @@ class UnitizingAlpha:
 
 
 def _build_statistic(marks: MarkSets, metric: Metric) -> tuple[Statistic | None, Integers]:
-    """Return the statistic for a metric, and the documents with at least two raters."""
+    """Build the statistic for a metric; also return the documents with two or more raters."""
     if metric not in SPAN_METRICS:
-        raise ValueError(f"{metric} is not a coefficient of marks")
+        raise ValueError(f"{metric} is not a coefficient for marks")
     is_alpha = metric == Metric.KRIPPENDORFF_ALPHA
     if is_alpha and not marks.has_lengths and marks.document_count:
         raise ValueError("alpha needs the length of each text: use rows with lengths")
@@ -162,11 +162,11 @@ def _build_statistic(marks: MarkSets, metric: Metric) -> tuple[Statistic | None,
         Metric.IOU: (sums[_OVERLAP_SUM], sums[_MARKS] - sums[_OVERLAPPING_PAIRS]),
     }[metric]
     columns = [np.bincount(position, column) for column in (numerator, denominator)]
-    return _Ratio(documents, np.array(columns)), documents
+    return _RatioStatistic(documents, np.array(columns)), documents
 
 
 def _select_pair(marks: MarkSets, a: int, b: int) -> MarkSets:
-    """Return the marks of two raters on the documents that both raters saw."""
+    """Select the marks of two raters on the documents that both raters saw."""
     is_pair = (marks.pair_a == a) & (marks.pair_b == b)
     documents = marks.pair_documents[is_pair]
     is_pair_segment = np.isin(marks.segments[1], (a, b)) & np.isin(marks.segments[0], documents)
@@ -217,7 +217,7 @@ def _build_estimate(
     values: tuple[float, float | None, float | None] | None,
     cautions: list[Caution],
 ) -> Estimate:
-    """Return the estimate with `cautions` and with cautions about missing or undefined marks."""
+    """Build the estimate, and add cautions about missing raters and undefined values."""
     mark_cautions = []
     raters = len(marks.raters)
     if not len(documents):
@@ -226,7 +226,7 @@ def _build_estimate(
         code = CautionCode.NOTHING_MARKED
         if metric == Metric.KRIPPENDORFF_ALPHA and marks.pair_sums[_MARKS].any():
             code = CautionCode.ONE_CATEGORY
-        mark_cautions.append(Caution(code, _UNDEFINED))
+        mark_cautions.append(Caution(code, _UNDEFINED_TEXT))
     if marks.single_count and len(documents):
         text = f"{marks.single_count} documents were seen by one person only and do not count."
         mark_cautions.append(Caution(CautionCode.MISSING_RATINGS, text))

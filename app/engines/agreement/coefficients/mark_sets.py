@@ -25,13 +25,13 @@ _COLUMNS_WITH_LENGTH = 4
 class MarkSets:
     """The marks of one span or region field, created by `build_mark_sets`.
 
-    The fields that begin with `pair` have an entry for each pair of raters on each document.
+    Attributes whose name begins with `pair` have an entry for each pair of raters on each document.
     """
 
     raters: tuple[str, ...]
     document_count: int
     single_count: int
-    """The number of documents that only one person saw. These documents do not count."""
+    """The number of documents that only one person saw. These documents are not compared."""
     pair_documents: Integers
     pair_a: Integers
     pair_b: Integers
@@ -47,20 +47,22 @@ class MarkSets:
 
 
 def build_mark_sets(rows: Iterable[tuple[Any, ...]]) -> MarkSets:
-    """Read rows of (document, rater, marks) or (document, text length, rater, marks).
+    """Build the mark sets of one field from rows.
+
+    A row is (document, rater, marks) or (document, text length, rater, marks).
 
     The rows of one document must follow each other; otherwise ValueError is raised. A rater who saw
     the document and marked nothing has a row with no marks. The text length is needed for the
     unitizing alpha of spans. Memory: about 100 bytes for each pair of raters on each document.
     """
-    reader = _Reader()
+    reader = _MarkReader()
     for row in rows:
         length = int(row[1]) if len(row) == _COLUMNS_WITH_LENGTH else None
         reader.add(row[0], length, row[-2], row[-1])
     return reader.finish()
 
 
-class _Reader:
+class _MarkReader:
     """Collects the sums of the documents read so far, and the marks of the current document."""
 
     def __init__(self) -> None:
@@ -88,7 +90,7 @@ class _Reader:
         self._marks[number] = list(marks)
 
     def _close_document(self) -> None:
-        """Compute the sums of the current document and keep them."""
+        """Close the current document: compute its sums and store them."""
         if not self._marks:
             return
         self._documents.append(digest(self._current))
@@ -122,7 +124,7 @@ class _Reader:
             self._segments.extend((document, rater, category, length, squares[category]))
 
     def finish(self) -> MarkSets:
-        """Return the mark sets, with the raters sorted by their keys."""
+        """Finish reading, and return the mark sets with the raters sorted by key."""
         self._close_document()
         documents = np.frombuffer(self._documents, dtype=np.uint64)
         if len(np.unique(documents)) < len(documents):

@@ -17,7 +17,7 @@ from app.engines.agreement.coefficients.chance import ChanceCorrected, PercentAg
 from app.engines.agreement.coefficients.kappa import (
     CohenKappa,
     MeanOfPairs,
-    Pair,
+    RaterPair,
     ValueF1,
     list_pairs,
 )
@@ -39,7 +39,7 @@ _WEIGHTED_METRICS = (Metric.COHEN_KAPPA, Metric.GWET_AC2)
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
+class _MeasureOptions:
     weights: Weights
     resamples: int
     seed: int
@@ -47,8 +47,8 @@ class _Options:
 
 
 @dataclass(slots=True)
-class _Plan:
-    """A coefficient to compute. If `statistic` is None, a caution explains why."""
+class _EstimatePlan:
+    """A coefficient to compute. If `statistic` is None, a caution explains why it has no value."""
 
     metric: Metric
     rater_count: int
@@ -57,8 +57,8 @@ class _Plan:
     cautions: list[Caution]
     statistic: Statistic | None = None
 
-    def finish(self, value: float, resampled_values: Floats, confidence: float) -> Estimate:
-        """Return the estimate, given the coefficient and its values in the resamples."""
+    def build_estimate(self, value: float, resampled_values: Floats, confidence: float) -> Estimate:
+        """Build the estimate from the coefficient and its values in the resamples."""
         low = high = result = None
         cautions = self.cautions
         if self.statistic is None:
@@ -92,7 +92,7 @@ class _RestrictedStatistic:
         self.width = max(statistic.width, len(documents))
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the coefficient for each resample, a column of `weights`."""
+        """Return one coefficient per resample. Each column of `weights` is a resample."""
         return self._statistic.compute(weights[self._documents])
 
 
@@ -105,10 +105,11 @@ def measure(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return the coefficient over all raters.
+    """Measure the agreement of all raters with one coefficient.
 
     `weights` apply to Cohen's kappa and AC2 and require an ordered level. AC2 without weights is
-    AC1. If `resamples` is 0, there is no interval. Raises ValueError for metrics of marks.
+    AC1. If `resamples` is 0, there is no interval. Raises ValueError for a metric that requires
+    marks.
     """
     options = {"resamples": resamples, "seed": seed, "confidence": confidence}
     return measure_all(ratings, [metric], weights=weights, **options)[0]  # type: ignore[arg-type]
@@ -123,8 +124,8 @@ def measure_all(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[Estimate]:
-    """Return several coefficients over all raters, all computed from the same resamples."""
-    options = _Options(weights, resamples, seed, confidence)
+    """Measure the agreement of all raters with several coefficients, on the same resamples."""
+    options = _MeasureOptions(weights, resamples, seed, confidence)
     compressed = compress_ratings(ratings)
     pairs = list_pairs(compressed.ratings)
     plans = [_build_plan(compressed, metric, pairs, options) for metric in metrics]
@@ -140,8 +141,8 @@ def measure_pairs(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[PairEstimate]:
-    """Return the coefficient for each pair of raters with shared units, sorted by rater keys."""
-    options = _Options(weights, resamples, seed, confidence)
+    """Measure the agreement of each pair of raters with shared units, sorted by rater keys."""
+    options = _MeasureOptions(weights, resamples, seed, confidence)
     compressed = compress_ratings(ratings)
     pairs = list_pairs(compressed.ratings)
     plans = []
@@ -159,7 +160,9 @@ def measure_pairs(
     ]
 
 
-def _compute_estimates(plans: list[_Plan], counts: Integers, options: _Options) -> list[Estimate]:
+def _compute_estimates(
+    plans: list[_EstimatePlan], counts: Integers, options: _MeasureOptions
+) -> list[Estimate]:
     statistics = [plan.statistic for plan in plans if plan.statistic is not None]
     values, resampled_values = estimate(statistics, counts, options.resamples, options.seed)
     rows = iter(zip(values, resampled_values, strict=True))
@@ -167,17 +170,16 @@ def _compute_estimates(plans: list[_Plan], counts: Integers, options: _Options) 
     results = []
     for plan in plans:
         value, values_of_plan = next(rows) if plan.statistic is not None else no_result
-        results.append(plan.finish(float(value), values_of_plan, options.confidence))
+        results.append(plan.build_estimate(float(value), values_of_plan, options.confidence))
     return results
 
 
 def _select_pair(
-    compressed: CompressedRatings, pair: Pair
-) -> tuple[Integers, CompressedRatings, Pair]:
-    """Return the documents that two raters share, and the ratings of both on these documents.
+    compressed: CompressedRatings, pair: RaterPair
+) -> tuple[Integers, CompressedRatings, RaterPair]:
+    """Select the documents that two raters share, and the ratings of both on these documents.
 
-    Also returns the pair with the numbers that its raters, units and documents have in these
-    ratings.
+    Also returns the pair, renumbered to match these ratings.
     """
     units, ratings = pair.units, compressed.ratings
     documents, numbers = np.unique(pair.documents, return_inverse=True)
@@ -190,16 +192,16 @@ def _select_pair(
         rater_codes=np.tile(np.array([0, 1]), len(units)),
         codes=np.column_stack((pair.left, pair.right)).ravel(),
     )
-    pair_in_part = Pair(0, 1, np.arange(len(units)), numbers, pair.left, pair.right)
+    pair_in_part = RaterPair(0, 1, np.arange(len(units)), numbers, pair.left, pair.right)
     return documents, CompressedRatings(part, compressed.counts[documents]), pair_in_part
 
 
 def _build_plan(
-    compressed: CompressedRatings, metric: Metric, pairs: list[Pair], options: _Options
-) -> _Plan:
-    """Select the ratings that count for a coefficient, and build its statistic."""
+    compressed: CompressedRatings, metric: Metric, pairs: list[RaterPair], options: _MeasureOptions
+) -> _EstimatePlan:
+    """Build the plan for a coefficient: select the ratings that count, and build the statistic."""
     if metric not in RATING_METRICS:
-        raise ValueError(f"{metric} is a coefficient of marks; use measure_marks")
+        raise ValueError(f"{metric} is a coefficient for marks; use measure_marks")
     ratings, counts = compressed.ratings, compressed.counts
     is_weighted = metric in _WEIGHTED_METRICS and options.weights != "unweighted"
     if is_weighted and ratings.level == Level.NOMINAL:
@@ -210,7 +212,7 @@ def _build_plan(
         pairs = list_pairs(ratings) if ratings is not compressed.ratings else pairs
     pairable = ratings.select_pairable()
     unit_counts = counts[pairable.documents]
-    plan = _Plan(
+    plan = _EstimatePlan(
         metric,
         len(ratings.raters),
         int(unit_counts.sum()),
@@ -246,7 +248,7 @@ def _find_ratio_caution(pairable: Ratings, metric: Metric) -> Caution | None:
 
 
 def _build_statistic(
-    metric: Metric, ratings: Ratings, pairs: list[Pair], scale: Scale | None
+    metric: Metric, ratings: Ratings, pairs: list[RaterPair], scale: Scale | None
 ) -> Statistic:
     match metric:
         case Metric.PERCENT:

@@ -15,7 +15,7 @@ def normalize_value(field_type: str, value: Any) -> Hashable:
 
     `value` must be in canonical form. Numbers and amounts are compared as numbers (1.50 EUR is 1.5
     EUR, but not 1.5 USD). The comparison of free text ignores case, repeated spaces and
-    compatibility forms of characters (NFKC, such as the ligature fi). All other values have only
+    compatibility forms of characters (NFKC), for example ligatures. All other values have only
     one canonical form.
     """
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Read ratings from rows into compact arrays."""
+"""Read ratings from rows, and store them in compact arrays."""
 
 from array import array
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ class _Empty:
 
 
 EMPTY: Final = _Empty()
-"""The rating of a person who saw the document and found no value. None means no rating."""
+"""The rating by a person who saw the document but found no value. None means no rating."""
 _EMPTY_DIGEST = digest("\x00empty")
 
 
@@ -70,7 +70,7 @@ class Ratings:
 
     @cached_property
     def sizes(self) -> Integers:
-        """Return the number of ratings of each unit."""
+        """Return the number of ratings in each unit."""
         return np.bincount(self.units, minlength=self.unit_count)
 
     @property
@@ -79,7 +79,7 @@ class Ratings:
         return self.documents[self.units]
 
     def select(self, is_chosen: npt.NDArray[np.bool_]) -> "Ratings":
-        """Return only the ratings in `is_chosen`, without units that lose all their ratings."""
+        """Select the ratings for which `is_chosen` is true; drop units without such ratings."""
         unit_indexes, new_units = np.unique(self.units[is_chosen], return_inverse=True)
         return replace(
             self,
@@ -90,12 +90,12 @@ class Ratings:
         )
 
     def select_pairable(self) -> "Ratings":
-        """Return only the ratings of units with at least two ratings."""
+        """Select the ratings of units that have at least two ratings."""
         is_pairable = self.sizes[self.units] > 1
         return self if is_pairable.all() else self.select(is_pairable)
 
     def drop_empty(self) -> "Ratings":
-        """Return the ratings that are not EMPTY."""
+        """Drop the EMPTY ratings, and return the other ratings."""
         return self.select(self.codes != self.empty_code) if self.has_empty else self
 
 
@@ -105,7 +105,7 @@ def build_ratings(
     level: Level = Level.NOMINAL,
     categories: Sequence[Any] | None = None,
 ) -> Ratings:
-    """Read the ratings of one field.
+    """Build the ratings of one field from rows.
 
     A row is (document, rater, value) or (document, unit in the document, rater, value). A document
     whose table has several rows has several units, but intervals resample whole documents. None
@@ -115,10 +115,10 @@ def build_ratings(
     At the nominal level, values may be any JSON value or a result of `normalize_value`; the order
     of a list does not matter. At the other levels, values are numbers, amounts, dates or times. At
     the ordinal level with `categories`, the values are categories, ranked in the order of
-    `categories`. `categories` has the options of a choice field, including options that nobody
+    `categories`. `categories` lists the options of a choice field, including options that nobody
     chose. Memory: about 20 bytes per rating while reading, 60 afterwards.
     """
-    reader = _Reader(level, categories)
+    reader = _RatingReader(level, categories)
     for row in rows:
         reader.add(row)
     return reader.finish()
@@ -130,19 +130,19 @@ def build_ratings_by_field(
     levels: Mapping[str, Level] | None = None,
     categories: Mapping[str, Sequence[Any]] | None = None,
 ) -> dict[str, Ratings]:
-    """Read the ratings of several fields; each row begins with the name of its field."""
-    readers: dict[str, _Reader] = {}
+    """Build the ratings of several fields by name; each row begins with the name of its field."""
+    readers: dict[str, _RatingReader] = {}
     for field, *row in rows:
         reader = readers.get(field)
         if reader is None:
             level = (levels or {}).get(field, Level.NOMINAL)
-            reader = readers[field] = _Reader(level, (categories or {}).get(field))
+            reader = readers[field] = _RatingReader(level, (categories or {}).get(field))
         reader.add(row)
     names = list(readers)
     return {name: readers.pop(name).finish() for name in names}
 
 
-class _Reader:
+class _RatingReader:
     """Collects the ratings of one field while they are read."""
 
     def __init__(self, level: Level, categories: Sequence[Any] | None) -> None:
@@ -190,11 +190,11 @@ class _Reader:
         if self._is_nominal:
             return _EMPTY_DIGEST if value is EMPTY else digest(value)
         if value is EMPTY:
-            return float("inf")  # behind all numbers, which are finite
+            return float("inf")  # sorts after all numbers, which are finite
         return to_number(value) if self._ranks is None else self._ranks.get(digest(value))
 
     def finish(self) -> Ratings:
-        """Sort the ratings and return them."""
+        """Finish reading, and return the ratings in order."""
         names = sorted(self._rater_numbers, key=str)
         rater_positions = np.empty(len(names), dtype=np.int64)
         for position, name in enumerate(names):
@@ -226,7 +226,7 @@ class _Reader:
         )
 
     def _encode(self, order: Integers) -> tuple[Integers, Floats]:
-        """Return the code of each rating, and the value of each code."""
+        """Encode the ratings; return the code of each rating, and the value of each code."""
         keys: npt.NDArray[Any]
         declared: npt.NDArray[Any]
         if self._is_nominal:

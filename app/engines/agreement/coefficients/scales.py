@@ -32,10 +32,11 @@ class Scale:
         return self.linear * gaps + self.quadratic * gaps**2
 
     def compute_expected_distance(self, p: Floats, q: Floats) -> Floats:
-        """Return the mean distance between independent ratings with the shares `p` and `q`.
+        """Compute the mean distance between independent ratings.
 
-        The shares are arrays of categories by resamples, and each column sums to 1. With the
-        distribution functions F and G, the mean of |x - y| is the integral of F(1 - G) + G(1 - F).
+        `p` and `q` are the proportions of the categories in the two sets of ratings: arrays of
+        categories by resamples, in which each column sums to 1. With the distribution functions F
+        and G, the mean of |x - y| is the integral of F(1 - G) + G(1 - F).
         """
         expected = np.zeros(p.shape[1])
         if self.linear and len(self.values) > 1:
@@ -50,7 +51,7 @@ class Scale:
 
 
 def build_scale(values: Floats, weights: Weights) -> Scale | None:
-    """Return the scale for sorted categories, or None if only equal categories agree."""
+    """Build the scale for sorted categories; return None if only equal categories agree."""
     if weights == "unweighted" or not len(values):
         return None
     if weights == "ordinal":

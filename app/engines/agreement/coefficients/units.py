@@ -1,4 +1,4 @@
-"""Sum over the pairs of ratings in each unit, and over the units of each document."""
+"""Compute sums over the pairs of ratings in each unit, and over the units of each document."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ Distances = Callable[[Integers, Integers], Floats]
 
 
 def compute_mean_distances(ratings: Ratings, distances: Distances) -> Floats:
-    """Return the mean distance between two ratings of each unit; 0 for units without pairs."""
+    """Return, for each unit, the mean distance over its pairs of ratings; 0 if it has no pair."""
     means = np.zeros(ratings.unit_count)
     sizes = ratings.sizes
     starts = np.cumsum(sizes) - sizes
@@ -41,29 +41,31 @@ def sum_by_document(ratings: Ratings, columns: list[Floats]) -> Floats:
 
 
 def count_categories(
-    ratings: Ratings, amounts: Floats | None = None
+    ratings: Ratings, rating_weights: Floats | None = None
 ) -> tuple[sparse.csr_array, Integers]:
-    """Return the number of ratings by category and document, and the category codes.
+    """Count the ratings by category and document; return the counts and the category codes.
 
     The counts are a matrix of categories by documents, without categories that nobody chose.
-    `amounts` has the weight of each rating; the default weight is 1.
+    `rating_weights` contains the weight of each rating; by default, each rating counts 1.
     """
     categories, rows = np.unique(ratings.codes, return_inverse=True)
-    if amounts is None:
-        amounts = np.ones(len(rows))
+    if rating_weights is None:
+        rating_weights = np.ones(len(rows))
     shape = (len(categories), ratings.document_count)
-    return sparse.csr_array((amounts, (rows, ratings.rating_documents)), shape=shape), categories
+    return sparse.csr_array(
+        (rating_weights, (rows, ratings.rating_documents)), shape=shape
+    ), categories
 
 
 class SquaredCounts:
     """The sum of the squared category counts, as a function of the document weights.
 
-    Categories that occur in a single document, such as unique texts, need no matrix row: their
-    squares grow with the square of the document's weight.
+    A category that occurs in a single document, such as a unique value of a text field, needs no
+    matrix row: its square grows with the square of the document's weight.
     """
 
-    def __init__(self, ratings: Ratings, amounts: Floats | None = None) -> None:
-        counts, _ = count_categories(ratings, amounts)
+    def __init__(self, ratings: Ratings, rating_weights: Floats | None = None) -> None:
+        counts, _ = count_categories(ratings, rating_weights)
         counts.sum_duplicates()
         is_shared = np.diff(counts.indptr) > 1
         self._shared_counts = counts[is_shared]
@@ -74,7 +76,7 @@ class SquaredCounts:
         self.width = self._shared_counts.shape[0]
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the sum for each resample, a column of `weights`."""
+        """Return one sum per resample. Each column of `weights` is a resample."""
         total: Floats = self._single_squares @ weights**2
         if self.width:
             counts = self._shared_counts @ weights

@@ -19,7 +19,7 @@ _SECONDS_PER_DAY = 86_400.0
 def digest(value: Any) -> int:
     """Return a 64-bit key that is equal for equal values, in every process.
 
-    The probability that any two of a million values have the same key is 1 : 37 million.
+    The probability that any two of a million different values have the same key is 1 in 37 million.
     """
     return _digest_text(value) if type(value) is str else _digest_bytes(_serialize(value))
 
@@ -62,11 +62,11 @@ def to_number(value: Any) -> float | None:
     if isinstance(value, time):
         return (value.hour * 3600 + value.minute * 60 + value.second) / _SECONDS_PER_DAY
     if isinstance(value, bool | int | float | Decimal):
-        return _to_finite(value)
+        return _to_finite_float(value)
     return None
 
 
-def _to_finite(value: float | Decimal) -> float | None:
+def _to_finite_float(value: float | Decimal) -> float | None:
     try:
         number = float(value)
     except OverflowError:

@@ -81,9 +81,9 @@ def render_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Im
     else:
         text = _read_flowing_text(file, media_type, limits)
     count = 0
-    for count, sheet in enumerate(paginate(text), start=1):
+    for count, virtual_page in enumerate(paginate(text), start=1):
         if count == number:
-            return drawing.render_sheet(text, sheet, width, scale, limits)
+            return drawing.render_virtual_page(text, virtual_page, width, scale, limits)
     raise PageNotFound(number, count)
 
 

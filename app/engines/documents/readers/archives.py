@@ -27,9 +27,9 @@ def check_archive(
     older_format_message: str,
     inspect: InspectChunk | None = None,
 ) -> None:
-    """Reject archives that are too large, measured while unpacking.
+    """Check an archive, and reject it if it is damaged, encrypted, or too large when unpacked.
 
-    The declared sizes are not used, because they may be wrong.
+    The size is measured while unpacking, because the declared sizes may be wrong.
     `damaged_message` is the error message for files that are not valid archives;
     `older_format_message` is the error message for compound files without a password. `inspect`
     receives all content while it is measured. Raises `ParseFailed` (`password_protected`,

@@ -38,7 +38,7 @@ class Edge:
         return MIN_LINES if self.min_gutter is None else _MIN_ALIGNED_LINES
 
     def find_split(self, segment: Segment) -> int | None:
-        """Return the index of the first word right of the gutter, or None if there is no gutter."""
+        """Return the index of the word at which to split, or None without a gap at the edge."""
         if self.min_gutter is None:
             tolerance = _EDGE_TOLERANCE * segment.height
             gaps = find_wide_gaps(segment)
@@ -84,7 +84,7 @@ def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
 def _count_longest_run(middles: list[float], tolerance: float) -> int:
     """Return the number of lines in the longest run of lines at most `tolerance` apart.
 
-    `middles` has the vertical centers of the lines.
+    `middles` contains the vertical centers of the lines.
     """
     longest = run = 1
     for above, below in pairwise(sorted(middles)):
@@ -94,7 +94,7 @@ def _count_longest_run(middles: list[float], tolerance: float) -> int:
 
 
 def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -> list[float]:
-    """Return the most common starts, which at least `min_count` lines share, without the leftmost.
+    """Return the most common starts that at least `min_count` lines share, except the leftmost.
 
     A start is a horizontal position in points. Starts that differ by at most `tolerance` points
     count as one start.
@@ -111,7 +111,7 @@ def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -
 
 
 def _get_starts(segment: Segment) -> list[float]:
-    """Return the left sides of a segment, and of each word after a gap that may be a gutter."""
+    """Return the left side of a segment and of each word after a gap that may be a gutter."""
     indexes = find_wide_gaps(segment)
     return (
         [segment.x0, *(segment.tokens[index].x0 for index in indexes)] if indexes else [segment.x0]

@@ -8,25 +8,25 @@ from app.engines.documents.readers.segments import Segment
 
 _MIN_CAPITALIZED_LINES = 5
 _MIN_WORDS = 3
-_MIN_LOWER_CASE_SHARE = 0.25  # the minimum share of lines that begin in lower case
-_MIN_LETTER_SHARE = 0.7  # the minimum share of letters among the characters of a column
+_MIN_LOWER_CASE_FRACTION = 0.25  # the minimum fraction of lines that begin in lower case
+_MIN_LETTER_FRACTION = 0.7  # the minimum fraction of letters among the characters of a column
 _LINE_TOLERANCE = 0.1  # the maximum vertical difference within a line, in line heights
-_MIN_ALIGNED_SHARE = 0.5  # in a table, the minimum share of lines with a line beside them
+_MIN_ALIGNED_FRACTION = 0.5  # in a table, the minimum fraction of lines beside another line
 
 
 def are_columns(left: list[Segment], right: list[Segment]) -> bool:
-    """Return whether two groups of lines are running text side by side."""
+    """Return whether two groups of lines are columns of running text side by side."""
     if min(len(left), len(right)) < MIN_LINES or not _are_side_by_side(left, right):
         return False
     lines = _join_lines(left), _join_lines(right)
-    lower_case_shares = _get_lower_case_share(lines[0]), _get_lower_case_share(lines[1])
+    lower_case_fractions = _get_lower_case_fraction(lines[0]), _get_lower_case_fraction(lines[1])
     prose_flags = _is_prose(lines[0]), _is_prose(lines[1])
-    if all(prose_flags) and min(lower_case_shares) >= _MIN_LOWER_CASE_SHARE:
+    if all(prose_flags) and min(lower_case_fractions) >= _MIN_LOWER_CASE_FRACTION:
         return True
     if (
-        max(lower_case_shares) >= _MIN_LOWER_CASE_SHARE
+        max(lower_case_fractions) >= _MIN_LOWER_CASE_FRACTION
         and any(prose_flags)
-        and _get_aligned_share(left, right) < _MIN_ALIGNED_SHARE
+        and _get_aligned_fraction(left, right) < _MIN_ALIGNED_FRACTION
     ):
         return True  # text beside margin notes, whose lines are not aligned with it
     # Few lines begin in lower case, so these are lists or table cells. Only cells are very short.
@@ -61,8 +61,8 @@ def _are_side_by_side(left: list[Segment], right: list[Segment]) -> bool:
     return bottom - top >= (MIN_LINES - 1) * height
 
 
-def _get_lower_case_share(lines: Sequence[Segment]) -> float:
-    """Return the share of lines that begin in lower case, or in a script without case."""
+def _get_lower_case_fraction(lines: Sequence[Segment]) -> float:
+    """Return the fraction of lines that begin in lower case, or in a script without case."""
     initials = [segment.tokens[0].text[0] for segment in lines]
     return sum(char.isalpha() and not char.isupper() for char in initials) / len(initials)
 
@@ -78,11 +78,11 @@ def _has_multiword_lines(lines: Sequence[Segment]) -> bool:
 
 def _is_mostly_letters(lines: Sequence[Segment]) -> bool:
     text = "".join(token.text for segment in lines for token in segment.tokens)
-    return sum(map(str.isalpha, text)) >= _MIN_LETTER_SHARE * len(text)
+    return sum(map(str.isalpha, text)) >= _MIN_LETTER_FRACTION * len(text)
 
 
-def _get_aligned_share(left: Sequence[Segment], right: Sequence[Segment]) -> float:
-    """Return the share of the smaller group's lines that are beside a line of the larger group."""
+def _get_aligned_fraction(left: Sequence[Segment], right: Sequence[Segment]) -> float:
+    """Return the fraction of the smaller group's lines beside a line of the larger group."""
     smaller_group, larger_group = sorted((left, right), key=len)
     middles = sorted(segment.middle for segment in larger_group)
     aligned_count = 0
@@ -93,11 +93,14 @@ def _get_aligned_share(left: Sequence[Segment], right: Sequence[Segment]) -> flo
 
 
 def is_tabular(left: Sequence[Segment], right: Sequence[Segment]) -> bool:
-    """Return whether a block is a table or a form, which cannot be part of columns."""
+    """Return whether a block is a table or form, which cannot be part of columns.
+
+    `left` and `right` are the lines of the block on each side of the gutter.
+    """
     sides = [_join_lines(side) for side in (left, right) if side]
     if len(sides) == 1:
         return not _is_mostly_letters(sides[0])
-    if _get_aligned_share(*sides) < _MIN_ALIGNED_SHARE:
+    if _get_aligned_fraction(*sides) < _MIN_ALIGNED_FRACTION:
         return False  # text beside margin notes
     return not all(
         _is_mostly_letters(side) and (len(side) == 1 or _has_multiword_lines(side))

@@ -107,7 +107,7 @@ def _split_into_bands(left: list[Segment], right: list[Segment], min_lines: int)
 
 
 def _separate_sides(segments: Sequence[Segment], left_ids: AbstractSet[int]) -> Columns:
-    """Return the segments whose `id` is in `left_ids`, and the other segments."""
+    """Separate the segments whose `id` is in `left_ids` from the other segments."""
     left = [segment for segment in segments if id(segment) in left_ids]
     return left, [segment for segment in segments if id(segment) not in left_ids]
 
@@ -115,9 +115,9 @@ def _separate_sides(segments: Sequence[Segment], left_ids: AbstractSet[int]) -> 
 def _separate_margins(
     segments: list[Segment], left_ids: AbstractSet[int], min_lines: int
 ) -> list[Band]:
-    """Return three bands: the header, two columns and the footer.
+    """Separate the header and footer from the columns between them; return these three bands.
 
-    Returns all segments as one band if they are not columns.
+    Returns all segments as one band if they do not form columns.
     """
     header, body, footer = _split_margins(segments)
     columns = _separate_sides(body, left_ids)
@@ -142,7 +142,10 @@ def _split_into_blocks(segments: Sequence[Segment]) -> list[list[Segment]]:
 def _split_margins(
     segments: list[Segment],
 ) -> tuple[list[Segment], list[Segment], list[Segment]]:
-    """Return header, body and footer. Header and footer are single rows apart from the body."""
+    """Split segments into header, body and footer.
+
+    Header and footer consist of single rows that are apart from the body.
+    """
     blocks = _split_into_blocks(segments)
     header: list[Segment] = []
     footer: list[Segment] = []

@@ -54,12 +54,12 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     part = document.part
     styles = HiddenStyles(_find_styles(part))
     body = _PartText(part.element, styles).build_text()
-    texts = [
-        *_extract_related_texts(part, _PARTS_BEFORE_BODY, styles),
+    sections = [
+        *_extract_related_text(part, _PARTS_BEFORE_BODY, styles),
         body,
-        *_extract_related_texts(part, _PARTS_AFTER_BODY, styles),
+        *_extract_related_text(part, _PARTS_AFTER_BODY, styles),
     ]
-    return normalize_text(replace_unstorable("\n".join(text for text in texts if text)))
+    return normalize_text(replace_unstorable("\n".join(section for section in sections if section)))
 
 
 def _find_styles(part: Any) -> Any:
@@ -88,20 +88,20 @@ def open_document(file: BinaryIO, limits: Limits) -> Any:
     return document
 
 
-def _extract_related_texts(
+def _extract_related_text(
     part: Any, relation_types: Iterable[str], styles: HiddenStyles
 ) -> list[str]:
-    """Return the distinct texts of the related parts, sorted by type and part name."""
-    texts: dict[str, None] = {}
+    """Return the text of each related part, sorted by type and part name, without duplicates."""
+    part_texts: dict[str, None] = {}
     for relation_type in relation_types:
         parts = find_related_parts(part, (relation_type,))
         for target in sorted(parts, key=lambda part: _get_natural_sort_key(str(part.partname))):
-            texts.setdefault(_PartText(parse_xml(target.blob), styles).build_text())
-    return list(texts)
+            part_texts.setdefault(_PartText(parse_xml(target.blob), styles).build_text())
+    return list(part_texts)
 
 
 def find_related_parts(part: Any, relation_types: Collection[str]) -> list[Any]:
-    """Return the parts in the file to which `part` has a relation of one of the given types."""
+    """Return the parts of the file that `part` refers to by a relation of one of these types."""
     return [
         relation.target_part
         for relation in part.rels.values()
@@ -114,7 +114,7 @@ def _get_natural_sort_key(name: str) -> list[str]:
 
 
 class _PartText:
-    """Collects the text of one part in document order."""
+    """Collects the text of one part of the DOCX file in document order."""
 
     def __init__(self, root: Any, styles: HiddenStyles) -> None:
         self._parts: list[str] = []

@@ -16,7 +16,7 @@ _SYMBOL = {
 }  # fmt: skip
 _FONTS = {"wingdings": _WINGDINGS, "wingdings 2": _WINGDINGS_2, "symbol": _SYMBOL}
 _FIRST_PRIVATE_CODE = 0xF000
-"""The first code point for symbol fonts: code 0xFE is U+F0FE."""
+"""The code point for code 0 in a symbol font. For example, code 0xFE becomes U+F0FE."""
 EMPTY_BOX, TICKED_BOX = "☐", "☒"
 
 
@@ -26,7 +26,7 @@ def is_symbol_font(font: str | None) -> bool:
 
 
 def get_symbol(code: int, font: str | None) -> str:
-    """Return the Unicode character for a code in a symbol font; unknown codes stay unchanged."""
+    """Return the Unicode symbol for a code in a symbol font, or `chr(code)` if it is unknown."""
     symbols = _FONTS.get((font or "").lower(), {})
     return symbols.get(
         code - _FIRST_PRIVATE_CODE

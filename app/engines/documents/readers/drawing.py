@@ -15,8 +15,8 @@ from app.engines.documents.layout import (
     CELL_WIDTH,
     PAGE_HEIGHT,
     PAGE_WIDTH,
-    Sheet,
-    build_sheet_words,
+    VirtualPage,
+    build_virtual_page_words,
     count_columns,
 )
 from app.engines.documents.model import Limits, Word
@@ -29,19 +29,19 @@ _WIDE_COLUMNS = 2
 _BLACK = 0
 
 
-def render_sheet(
-    text: str, sheet: Sheet, width_px: int | None, scale: float | None, limits: Limits
+def render_virtual_page(
+    text: str, virtual_page: VirtualPage, width_px: int | None, scale: float | None, limits: Limits
 ) -> Image.Image:
-    """Render one sheet of `text` to a grayscale image.
+    """Render one virtual page of `text` to a grayscale image.
 
     The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `ParseFailed`
     (`too_many_pixels`).
     """
     size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
-    return _Canvas(size).draw_words(build_sheet_words(text, sheet))
+    return _PageCanvas(size).draw_words(build_virtual_page_words(text, virtual_page))
 
 
-class _Canvas:
+class _PageCanvas:
     """The image of a page of `size` pixels, and the fonts for its text."""
 
     def __init__(self, size: tuple[int, int]) -> None:

@@ -8,9 +8,9 @@ _MAX_BOXES = 10_000
 
 
 def is_complete(file: BinaryIO) -> bool:
-    """Return whether the last box (ISO/IEC 14496-12, 4.2) ends where the file ends.
+    """Return whether a HEIC file is complete, and rewind it.
 
-    Rewinds the file.
+    In a complete file, the last box (ISO/IEC 14496-12, 4.2) ends at the end of the file.
     """
     end = file.seek(0, os.SEEK_END)
     start = box_count = 0

@@ -48,7 +48,7 @@ def extract_text(data: bytes, charset: str | None = None) -> str:
     ):
         declared = match[1].decode("ascii", "replace")
         if declared.lower().startswith(("utf-16", "utf-32")):
-            # otherwise the declaration could not have been read (WHATWG HTML, 13.2.3.2)
+            # The declaration was readable as ASCII, so it is wrong (WHATWG HTML, 13.2.3.2).
             declared = "utf-8"
     return extract_visible_text(decode_text(data, declared))
 
@@ -94,20 +94,23 @@ def _is_data_table(table: etree._Element) -> bool:
         return False
     if next(table.iterdescendants("th"), None) is not None:
         return True
-    wide_rows = sum(len(row.findall("td")) > 1 for row in table.iterdescendants("tr"))
-    return wide_rows > 1 or next(table.iterdescendants("br", *_CELL_BLOCK_TAGS), None) is None
+    multi_cell_row_count = sum(len(row.findall("td")) > 1 for row in table.iterdescendants("tr"))
+    return (
+        multi_cell_row_count > 1
+        or next(table.iterdescendants("br", *_CELL_BLOCK_TAGS), None) is None
+    )
 
 
 @dataclass
-class _Table:
-    """A table that is being read, with its current row."""
+class _TableState:
+    """The state of a table that is being read, with its current row."""
 
     is_data: bool
     row_start: int  # the number of text parts before the row
     cell_count: int = 0  # the number of cells read so far in the row
 
     def start_row(self, start: int) -> None:
-        """Begin a new row after `start` text parts."""
+        """Start a new row after `start` text parts."""
         self.row_start, self.cell_count = start, 0
 
 
@@ -123,7 +126,7 @@ class _VisibleText:
         self._pending_tabs = 0  # tabs to insert after `_pending_space`, for empty cells
         self._pre_depth = 0
         self._skipped: set[etree._Element] = set()
-        self._tables: list[_Table] = []  # the enclosing tables
+        self._tables: list[_TableState] = []  # the enclosing tables
         self._cell_depth = 0  # the number of enclosing cells of data tables
 
     def enter_element(self, element: etree._Element) -> None:
@@ -136,7 +139,7 @@ class _VisibleText:
         if tag == "pre":
             self._pre_depth += 1
         elif tag == "table":
-            self._tables.append(_Table(_is_data_table(element), len(self._parts)))
+            self._tables.append(_TableState(_is_data_table(element), len(self._parts)))
         elif tag == "tr" and self._tables:
             self._tables[-1].start_row(len(self._parts))
         elif tag in _CELL_TAGS:

@@ -31,8 +31,8 @@ _FORMATS = {
 }
 pi_heif.register_heif_opener()
 _ORIENTATION = 0x0112
-# The clockwise rotation in degrees that makes an image of each EXIF orientation upright. Images of
-# some orientations are also mirrored.
+# For each EXIF orientation, the clockwise rotation in degrees that makes the image upright. Some
+# orientations also mirror the image.
 _ROTATIONS = {3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270}
 _FIRST_SIDEWAYS_ORIENTATION = 5
 _POINTS_PER_INCH = 72.0
@@ -40,7 +40,7 @@ _MIN_DPI, _MAX_DPI = 36.0, 4800.0
 
 
 def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> None:
-    """Send a page without words for each frame of an image. Raises `ParseFailed`."""
+    """Read the frames of an image, and send a page without words for each. Raises `ParseFailed`."""
     with _open_image(file, media_type, limits) as image:
         for index in range(_count_frames(image, media_type, limits)):
             send_page(_read_page(image, index, media_type, limits))

@@ -18,8 +18,8 @@ _MAX_WORD_OVERLAP = 0.5  # in line heights; words that overlap more are not side
 # The maximum vertical difference between words of a segment, in line heights.
 _MAX_BASELINE_DIFFERENCE = 0.35
 # Half of `_MAX_BASELINE_DIFFERENCE`, plus a margin for rounding errors. Lines have no common
-# segments if they are further apart than this share of both their heights.
-_REACH = 0.18
+# segments if they are further apart than this fraction of both their heights.
+_REACH_FACTOR = 0.18
 
 _get_metrics = attrgetter("top", "bottom")
 _get_left = attrgetter("x0")
@@ -60,7 +60,7 @@ def _split_into_clusters(words: Iterable[Token | Line]) -> Iterator[list[list[To
         lines.setdefault(metrics, []).extend(group)
     extents = []
     for top, bottom in lines:
-        reach = _REACH * (bottom - top)
+        reach = _REACH_FACTOR * (bottom - top)
         extents.append(((top + bottom) / 2 - reach, bottom + reach, top, bottom))
     cluster: list[list[Token | Line]] = []
     end = 0.0
@@ -75,9 +75,10 @@ def _split_into_clusters(words: Iterable[Token | Line]) -> Iterator[list[list[To
 
 
 def _cut_line(line: list[Token | Line]) -> list[Segment] | None:
-    """Return the segments of a line, or None if its words overlap and may belong to several lines.
+    """Cut a line into segments at its wide gaps.
 
-    The words are in file order.
+    Returns None if words overlap, because these may belong to several lines. The words of `line`
+    are in file order.
     """
     if len(line) == 1:
         return [Segment(line[0])]

@@ -61,11 +61,11 @@ class MailText:
     def __init__(self, message: Message, depth: int = 0) -> None:
         self._message = message
         self._depth = depth
-        self._plain_texts: list[str] = []
-        self._html_texts: list[str] = []
+        self._plain_bodies: list[str] = []
+        self._html_bodies: list[str] = []
         self.attachments: list[AttachedPart] = []
         self._attachment_names: list[str] = []
-        self._forwarded_texts: list[str] = []
+        self._forwarded_sections: list[str] = []
         parts = list(islice(_iterate_parts(message), _MAX_PARTS))
         charsets = (part.get_content_charset() for part in parts if _is_text(part))
         self._charset = next((charset for charset in charsets if charset), None)
@@ -73,15 +73,15 @@ class MailText:
             self._read_part(part)
 
     def build_text(self) -> str:
-        """Return headers, plain text or HTML body, attachment names and forwarded messages."""
+        """Return the headers, the body, the attachment names and the text of forwarded messages."""
         lines = [f"{name}: {value}" for name in _HEADERS if (value := self.get_header(name))]
-        body = "\n\n".join(text for text in self._plain_texts if text.strip())
-        body = body or "\n\n".join(text for text in self._html_texts if text.strip())
+        body = "\n\n".join(text for text in self._plain_bodies if text.strip())
+        body = body or "\n\n".join(text for text in self._html_bodies if text.strip())
         sections = ["\n".join(lines), body.strip("\r\n")]
         if self._attachment_names:
             sections.append("Attachments: " + ", ".join(self._attachment_names))
         return replace_unstorable(
-            "\n\n".join(section for section in (*sections, *self._forwarded_texts) if section)
+            "\n\n".join(section for section in (*sections, *self._forwarded_sections) if section)
         )
 
     def _read_part(self, part: Message) -> None:
@@ -89,7 +89,7 @@ class MailText:
         inner = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
         if inner is not None:
             label = f"Attached message: {name}".rstrip(": ") + ("" if name else ":")
-            self._forwarded_texts.append(
+            self._forwarded_sections.append(
                 f"{label}\n{MailText(inner, self._depth + 1).build_text()}"
             )
             self.attachments.append(AttachedPart(name, inner, is_message=True))
@@ -97,9 +97,9 @@ class MailText:
             self._attachment_names.append(name or part.get_content_type())
             self.attachments.append(AttachedPart(name, part, is_message=False))
         elif part.get_content_type() == "text/plain":
-            self._plain_texts.append(decode_text(get_payload(part), part.get_content_charset()))
+            self._plain_bodies.append(decode_text(get_payload(part), part.get_content_charset()))
         elif part.get_content_type() == "text/html":
-            self._html_texts.append(
+            self._html_bodies.append(
                 html.extract_text(get_payload(part), part.get_content_charset())
             )
 

@@ -30,8 +30,8 @@ _SKIPPED_TAGS = {
 _HEADERS = (_STYLE + "header", _STYLE + "header-first", _STYLE + "header-left")
 _FOOTERS = (_STYLE + "footer", _STYLE + "footer-first", _STYLE + "footer-left")
 _MAX_SPACES = 100
-"""The maximum number of consecutive spaces. A file states only their number, which may be huge."""
-_UNREADABLE = "The file is damaged or not an OpenDocument text."
+"""The maximum number of spaces per element. A file contains only a count, which may be huge."""
+_UNREADABLE = "The file is damaged or not an OpenDocument text document."
 
 
 def extract_text(file: BinaryIO, limits: Limits) -> str:
@@ -50,12 +50,12 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     if body is None:
         raise ParseFailed("unreadable", _UNREADABLE)
     hidden_styles = _find_hidden_styles(content) | _find_hidden_styles(styles)
-    texts = [
+    sections = [
         *_extract_parts(styles, _HEADERS, hidden_styles),
         _ElementText(hidden_styles).build_text(body),
         *_extract_parts(styles, _FOOTERS, hidden_styles),
     ]
-    return normalize_text(replace_unstorable("\n".join(text for text in texts if text)))
+    return normalize_text(replace_unstorable("\n".join(section for section in sections if section)))
 
 
 def iterate_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
@@ -97,7 +97,10 @@ def _find_hidden_styles(root: Any) -> set[str]:
 
 
 def _extract_parts(styles: Any, names: tuple[str, ...], hidden_styles: set[str]) -> list[str]:
-    """Return the distinct texts of the headers or footers, which have the given element names."""
+    """Return the text of each header or footer, without duplicates.
+
+    `names` are the names of the elements to read.
+    """
     parts = () if styles is None else styles.iter(*names)
     return list(dict.fromkeys(_ElementText(hidden_styles).build_text(part) for part in parts))
 

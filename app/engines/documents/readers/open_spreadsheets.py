@@ -58,7 +58,10 @@ def _find_hidden_styles(content: Any) -> set[str]:
 
 
 def _iterate_lines(sheet: Any) -> Iterator[str]:
-    """Yield the rows from the first to the last with content; consecutive empty rows become one."""
+    """Yield the lines of a sheet, from the first to the last row with content.
+
+    Consecutive empty rows become one empty line.
+    """
     has_content = is_gap = False
     for row in sheet.iter(_TABLE + "table-row"):
         line = "\t".join(_iterate_cells(row)).rstrip("\t")
@@ -73,7 +76,7 @@ def _iterate_lines(sheet: Any) -> Iterator[str]:
 
 
 def _iterate_cells(row: Any) -> Iterator[str]:
-    """Yield the texts of the cells up to the last cell with content."""
+    """Yield the text of each cell in a row, up to the last cell with content."""
     empty_count = 0
     for cell in row.iterchildren(*_CELL_TAGS):
         count = _read_count(cell, "number-columns-repeated", _MAX_COLUMNS)
@@ -93,7 +96,7 @@ def _read_count(element: Any, name: str, limit: int) -> int:
 
 
 def _format_cell(cell: Any) -> str:
-    """Return the text of a cell, formatted like the values of `spreadsheets.format_value`."""
+    """Return the text of a cell in the format of `spreadsheets.format_value`."""
     value_type = cell.get(_OFFICE + "value-type")
     if value_type in ("float", "percentage", "currency"):
         try:

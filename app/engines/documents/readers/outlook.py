@@ -1,6 +1,6 @@
 """Convert an MSG file ([MS-OXMSG]), an email from Outlook, to a message of the standard library.
 
-Emails attached to the email become messages attached to the message.
+Emails that are attached to it become attached messages.
 """
 
 import mimetypes
@@ -37,7 +37,7 @@ _INNER_HEADER_BYTES, _RESERVED_BYTES = 24, bytes(8)
 
 
 def read_message(data: bytes) -> Message:
-    """Return the email with its attachments. Raises `ParseFailed`.
+    """Read an MSG file, and return the email with its attachments. Raises `ParseFailed`.
 
     The same file always results in a message with the same bytes.
     """
@@ -118,7 +118,7 @@ def _add_file(message: EmailMessage, attachment: Attachment, content: bytes) -> 
 
 
 def _set_boundaries(message: EmailMessage) -> None:
-    """Set boundaries that depend only on the content; the library would choose them at random.
+    """Set MIME boundaries that depend only on the content, because the library's are random.
 
     An attached email becomes a separate document, which is identified by its bytes.
     """

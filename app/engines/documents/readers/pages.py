@@ -13,7 +13,7 @@ class PageWords:
     """The words of a page in reading order, as parallel lists.
 
     `starts` and `ends` are offsets in the page's text; `boxes` has four sides per word on the
-    displayed page, in `BOX_UNITS`. `tokens` has the index of each word's first token.
+    displayed page, in `BOX_UNITS`. `tokens` contains the index of each word's first token.
     """
 
     starts: list[int] = field(default_factory=list)
@@ -58,7 +58,7 @@ def build_page(
     is_blank: bool = False,
     is_scan: bool = False,
 ) -> PageData:
-    """Return the data of a page of width x height points. Without words it has no text layer."""
+    """Build the data for a page of width x height points; without words, it has no text layer."""
     words = words or PageWords()
     return {
         "width": round(width, 3),

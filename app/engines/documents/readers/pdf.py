@@ -21,7 +21,7 @@ _MAX_ANNOTATIONS = 10_000
 _MAX_DATA_BYTES = 16 << 20
 """The maximum size of a file that is read as a whole; pdfium reads larger files in small parts."""
 _MAX_SCAN_WORDS = 20
-"""The maximum number of words on a scan. Scanning programs add a few, such as their name."""
+"""The maximum number of words on a page that counts as a scan. Scanning programs may add words."""
 
 
 def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:

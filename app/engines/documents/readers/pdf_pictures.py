@@ -8,8 +8,8 @@ from pypdfium2 import PdfiumError, raw  # type: ignore[import-untyped]
 
 _MAX_PICTURES = 1_000
 _MAX_DEPTH = 3
-_MIN_COVERED_SHARE = 0.7
-"""The minimum share of the page that pictures cover. Some scanners store a page as many strips."""
+_MIN_COVERED_FRACTION = 0.7
+"""The minimum fraction of the page that pictures cover. Some scanners store a page in strips."""
 
 
 def is_covered_by_pictures(page: Any) -> bool:
@@ -20,7 +20,7 @@ def is_covered_by_pictures(page: Any) -> bool:
     for x0, y0, x1, y1 in _iterate_bounds(page):
         width = max(0.0, min(x1, right) - max(x0, left))
         covered_area += width * max(0.0, min(y1, top) - max(y0, bottom))
-    return bool(covered_area >= _MIN_COVERED_SHARE * page_area > 0)
+    return bool(covered_area >= _MIN_COVERED_FRACTION * page_area > 0)
 
 
 def _iterate_bounds(page: Any) -> Iterator[tuple[float, float, float, float]]:

@@ -19,7 +19,7 @@ from app.engines.documents.readers.segments import Box
 
 _UTF_16_BYTES = 2
 # pdfium's text functions return this character instead of the marker for hyphens.
-_MARKER = re.compile("\ufffe")
+_HYPHEN_SUBSTITUTE = re.compile("\ufffe")
 
 Point = tuple[float, float]
 
@@ -51,7 +51,9 @@ def read_characters(text_page: Any, count: int) -> str:
             data = memoryview(buffer).cast("B")[: _UTF_16_BYTES * units]
             text = str(data, "utf-16-le", "surrogatepass")
             if len(text) == count:
-                return _MARKER.sub(lambda marker: _read_character(handle, marker.start()), text)
+                return _HYPHEN_SUBSTITUTE.sub(
+                    lambda marker: _read_character(handle, marker.start()), text
+                )
     return "".join(_read_character(handle, index) for index in range(count))
 
 
@@ -60,7 +62,7 @@ def _read_character(handle: ctypes.c_void_p, index: int) -> str:
     return chr(code) if code <= sys.maxunicode else "\ufffd"
 
 
-class Positions:
+class CharacterPositions:
     """The positions of the characters of an open text page, in user space (PDF 1.7, 8.3.2.3).
 
     A rectangle is a tuple of its left, bottom, right and top sides in points.
@@ -76,7 +78,7 @@ class Positions:
         self._rectangle_pointer = ctypes.byref(self._rectangle)
 
     def count_rectangles(self, first: int, end: int) -> int:
-        """Return the number of visible runs of characters; one text object draws each run."""
+        """Return the number of rectangles, one for each visible run drawn by one text object."""
         count: int = _count_rects(self._handle, first, end - first)
         return count
 
@@ -92,7 +94,7 @@ class Positions:
         return (x0, y0, x1, y1) if x0 <= x1 and y0 <= y1 else None
 
     def get_single_rectangle(self, first: int, end: int) -> Box | None:
-        """Return the rectangle of the characters if one text object draws all of them, or None."""
+        """Return the rectangle of the characters, or None unless one text object draws them all."""
         is_single_run = _count_rects(self._handle, first, end - first) == 1
         if not (is_single_run and _get_rect(self._handle, 0, *self._pointers)):
             return None
@@ -102,7 +104,7 @@ class Positions:
     def get_boxes(self, first: int, lengths: list[int], corner: Point) -> list[Box] | None:
         """Return the boxes of words that one text object draws, or None if a word is invisible.
 
-        The first word begins at the index `first`. `lengths` has the length of each word, and one
+        The first word begins at the index `first`. `lengths` contains the length of each word. One
         character separates two words. Boxes are measured down and to the right from `corner`.
         """
         handle, sides, (a, b, c, d) = self._handle, self._sides, self._pointers
@@ -119,7 +121,7 @@ class Positions:
             first += length + 1
         return boxes
 
-    def get_shape(self, index: int) -> Box | None:
+    def get_shape_rectangle(self, index: int) -> Box | None:
         """Return the rectangle of a character's shape, or None if pdfium does not know it."""
         if not _get_char_box(self._handle, index, *self._pointers):
             return None

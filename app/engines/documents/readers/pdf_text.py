@@ -45,7 +45,7 @@ def compose_text(
         width: The displayed width of the page, in points.
         height: The displayed height of the page, in points.
     """
-    composer = _Composer(width, height)
+    composer = _PageTextComposer(width, height)
     page_is_rtl = right_to_left.is_right_to_left(
         word.text for words in groups.values() for word in words
     )
@@ -64,7 +64,7 @@ def compose_text(
     return composer.build_page_text()
 
 
-class _Composer:
+class _PageTextComposer:
     """Composes the text of a page of `width` x `height` points row by row."""
 
     def __init__(self, width: float, height: float) -> None:
@@ -126,7 +126,7 @@ class _Composer:
 
 
 def _split_row(row: Sequence[Token], *, page_is_rtl: bool) -> list[_RowWord]:
-    """Return the words of a row in reading order."""
+    """Split a row into words, and return them in reading order."""
     if any(token.glyphs and right_to_left.LETTERS.search(token.text) for token in row):
         return _split_right_to_left_row(row, page_is_rtl=page_is_rtl)
     row_words: list[_RowWord] = []
@@ -151,7 +151,7 @@ def _join_tokens(first: Token, second: Token) -> Token:
 
 
 def _split_right_to_left_row(row: Sequence[Token], *, page_is_rtl: bool) -> list[_RowWord]:
-    """Return the words of a row that contains right-to-left letters."""
+    """Split a row with right-to-left letters into words, and return them in reading order."""
     visual_glyphs: list[Glyph] = []
     word: list[Glyph] = []
     last: Token | None = None

@@ -11,7 +11,7 @@ from pypdfium2 import raw  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import right_to_left
-from app.engines.documents.readers.pdf_positions import Positions, read_characters
+from app.engines.documents.readers.pdf_positions import CharacterPositions, read_characters
 from app.engines.documents.readers.segments import MAX_WORD_GAP, Box, Glyph, Line, Token
 from app.engines.documents.text import WORD, normalize_text, replace_unstorable
 
@@ -29,21 +29,21 @@ _UNKNOWN_BOX: Box = (math.nan, math.nan, math.nan, math.nan)
 _QUARTER_DEGREES = 90.0
 _MAX_TILT = 15.0  # degrees; text tilted further does not belong to a row
 _MAX_METRICS_DIFFERENCE = 0.1  # in line heights; between the font boxes of one line
-_MIN_FONT_HEIGHT = 0.8  # as a share of the ink's height; fonts may have wrong metrics
+_MIN_FONT_HEIGHT = 0.8  # as a fraction of the ink's height; fonts may have wrong metrics
 
 
 def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Token | Line]]:
     """Return the words that a page shows, in file order, by writing direction.
 
     `page` is a pypdfium2 page, and `text_page` a pdfium handle. Directions are clockwise quarter
-    turns (0 to 3), or `OBLIQUE`. Positions are in points from the top left of the displayed
-    page, rotated so that the text is upright. Raises `ParseFailed` (`too_large_unpacked`).
+    turns (0 to 3), or `OBLIQUE`. Positions are in points from the top left of the displayed page,
+    rotated so that the text is upright. Raises `ParseFailed` (`too_large_unpacked`).
     """
     count = raw.FPDFText_CountChars(text_page)
     if count > limits.max_text_chars:
         message = f"A page has more than {limits.max_text_chars} characters."
         raise ParseFailed("too_large_unpacked", message)
-    return _Extractor(page, text_page, count, limits).extract_words() if count > 0 else {}
+    return _WordExtractor(page, text_page, count, limits).extract_words() if count > 0 else {}
 
 
 def rotate_box(box: Box, quarters: int, width: float, height: float) -> Box:
@@ -55,12 +55,12 @@ def rotate_box(box: Box, quarters: int, width: float, height: float) -> Box:
     return x0, y0, x1, y1
 
 
-class _Extractor:
+class _WordExtractor:
     """Reads the words of one page and their positions from pdfium."""
 
     def __init__(self, page: Any, text_page: Any, count: int, limits: Limits) -> None:
         self._max_words = limits.max_words_per_page
-        self._positions = Positions(text_page)
+        self._positions = CharacterPositions(text_page)
         self._characters = read_characters(text_page, count)
         self._has_right_to_left = right_to_left.LETTERS.search(self._characters) is not None
         self._rotation = page.get_rotation()
@@ -128,7 +128,7 @@ class _Extractor:
         ink = positions.get_single_rectangle(first, end)
         if ink is None or positions.get_angle(first) != 0:
             return None
-        shape = positions.get_shape(first)
+        shape = positions.get_shape_rectangle(first)
         font, last_font = positions.get_font_rectangle(first), positions.get_font_rectangle(last)
         if shape is None or font is None or last_font is None:
             return None
@@ -219,7 +219,9 @@ class _Extractor:
 
     def _get_glyph_box(self, index: int) -> Box:
         """Return the box of a character's shape; its sides are NaN if pdfium does not know it."""
-        return self._map_to_displayed_box(*(self._positions.get_shape(index) or _UNKNOWN_BOX))
+        return self._map_to_displayed_box(
+            *(self._positions.get_shape_rectangle(index) or _UNKNOWN_BOX)
+        )
 
     def _get_font_box(self, index: int) -> Box:
         """Return the box of a character according to the font's metrics instead of its shape."""

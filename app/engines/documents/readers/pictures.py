@@ -30,7 +30,10 @@ _IMAGE_DATA = "{urn:schemas-microsoft-com:vml}imagedata"
 
 
 def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> bool:
-    """Send a page for each picture, and return whether there are pictures. Raises `ParseFailed`."""
+    """Read each picture as a page, send it, and return whether there are any pictures.
+
+    Raises `ParseFailed`.
+    """
     count = 0
     for count, picture in enumerate(_open_pictures(file, media_type, limits), start=1):
         if count > limits.max_pages:
@@ -71,7 +74,7 @@ def _render_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
     try:
         upright = convert_to_opaque_rgb(ImageOps.exif_transpose(picture))
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise ParseFailed("unreadable", "A picture of the document is damaged.") from error
+        raise ParseFailed("unreadable", "A picture in the document is damaged.") from error
     fitted = ImageOps.contain(upright, max_size)
     page.paste(fitted, (margin, margin))
     return page

@@ -22,7 +22,7 @@ _UNREADABLE = "The file is damaged or not a PowerPoint presentation."
 def extract_text(file: BinaryIO, limits: Limits) -> str:
     """Return the text of the visible slides, separated by form feeds. Raises `ParseFailed`."""
     try:
-        pages = [_build_page(slide) for slide in list_slides(file, limits)]
+        pages = [_build_page_text(slide) for slide in list_slides(file, limits)]
     except (PythonPptxError, KeyError, ValueError, etree.XMLSyntaxError) as error:
         raise ParseFailed("unreadable", _UNREADABLE) from error
     return normalize_text(replace_unstorable("\f".join(pages)))
@@ -44,7 +44,7 @@ def list_slides(file: BinaryIO, limits: Limits) -> list[Any]:
         raise ParseFailed("unreadable", _UNREADABLE) from error
 
 
-def _build_page(slide: Any) -> str:
+def _build_page_text(slide: Any) -> str:
     return "\n".join(line for shape in slide.shapes for line in _list_lines(shape))
 
 

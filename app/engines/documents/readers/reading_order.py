@@ -2,8 +2,8 @@
 
 PDF files may draw words in any order, so the order is computed from their positions. Words are
 joined into segments (runs of words on one line). Columns of running text are read one after the
-other. Everything else is sorted into rows, so that the cells of a table row stay together, and so
-do a label and its value.
+other. Everything else is sorted into rows, so that the cells of a table row, or a label and its
+value, stay together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,9 @@ MAX_SEGMENTS = 2_000
 """Pages with more segments are read in rows, because finding columns would take too long."""
 
 _MAX_DEPTH = 12
-_MIN_OVERLAP = 0.5  # of a segment's height; the minimum overlap with its row
+_MIN_OVERLAP = (
+    0.5  # the minimum overlap of a segment with its row, as a fraction of the lower height
+)
 _MIN_LINES = 3
 _MIN_LINE_LENGTH = 60.0  # points; the slope of shorter lines is not reliable
 _MIN_SLOPE, _MAX_SLOPE = 0.002, 0.18
@@ -61,11 +63,14 @@ def _order_segments(segments: list[Segment], depth: int, *, right_to_left: bool)
 
 
 def _straighten_words(words: Sequence[Token | Line]) -> Sequence[Token | Line]:
-    """Return the words, or tokens moved onto horizontal lines if the page is a skewed scan."""
+    """Straighten the words of a skewed scan: return tokens that are moved onto horizontal lines.
+
+    Returns `words` unchanged if the page is not skewed.
+    """
     slopes = [
         (last.bottom - first.bottom) / length
         for first, last in _iterate_lines(words)
-        if (length := _get_last_word_left(last) - first.x0) > _MIN_LINE_LENGTH
+        if (length := _get_last_word_x0(last) - first.x0) > _MIN_LINE_LENGTH
     ]
     if len(slopes) < _MIN_LINES:
         return words
@@ -95,7 +100,7 @@ def _iterate_lines(words: Sequence[Token | Line]) -> Iterator[tuple[Token | Line
     yield first, last
 
 
-def _get_last_word_left(word: Token | Line) -> float:
+def _get_last_word_x0(word: Token | Line) -> float:
     """Return the left side of a word, or of the last word of a line."""
     return word.boxes[-1][0] if isinstance(word, Line) else word.x0
 

@@ -10,7 +10,7 @@ from app.engines.documents.text import normalize_text, replace_unstorable
 _SIGNATURE = b"{\\rtf"
 # Images are written as digits, which the library would read one by one.
 _IMAGE = re.compile(rb"(?:[0-9a-fA-F]{32,}[\r\n]*){4,}")
-# The library separates cells by a character that texts may also contain.
+# The library separates cells by a character that the text may also contain.
 _CELL_END = re.compile(r"\\(?:nest)?cell(?![a-z])")
 _TRAILING_TABS = re.compile(r"\t+$", re.MULTILINE)
 

@@ -39,15 +39,15 @@ def is_right_to_left(texts: Iterable[str]) -> bool:
     joined = "".join(texts)
     if joined.isascii() or not any(map(_is_right_to_left_letter, set(joined))):
         return False
-    left = right = 0
+    left_to_right_count = right_to_left_count = 0
     for text in texts:
         if text.isascii():
-            left += sum(map(str.isalpha, text))
+            left_to_right_count += sum(map(str.isalpha, text))
             continue
         for char in text:
-            left += unicodedata.bidirectional(char) == "L"
-            right += _is_right_to_left_letter(char)
-    return right > left
+            left_to_right_count += unicodedata.bidirectional(char) == "L"
+            right_to_left_count += _is_right_to_left_letter(char)
+    return right_to_left_count > left_to_right_count
 
 
 def _is_right_to_left_letter(char: str) -> bool:
@@ -55,7 +55,7 @@ def _is_right_to_left_letter(char: str) -> bool:
 
 
 def combine_marks(glyphs: Sequence[Glyph]) -> list[Glyph]:
-    """Sort glyphs from left to right, and attach each vowel sign to its letter."""
+    """Sort glyphs from left to right, and combine each mark with the letter nearest to it."""
     letters = [glyph for glyph in glyphs if not unicodedata.combining(glyph.text[0])]
     marks = [glyph for glyph in glyphs if unicodedata.combining(glyph.text[0])]
     if not letters:
@@ -103,7 +103,7 @@ def _classify_character(char: str) -> str:
 
 
 def _classify_number_separators(visual_glyphs: Sequence[Glyph], classes: list[str]) -> list[str]:
-    """Return `classes` with separators inside numbers, and signs next to them, as numbers."""
+    """Classify separators in numbers and signs next to numbers as numbers; return all classes."""
     result = list(classes)
     for index, glyph in enumerate(visual_glyphs):
         bidirectional_type = unicodedata.bidirectional(glyph.text[0])
@@ -163,7 +163,7 @@ def _flag_reversed_glyphs(classes: Sequence[str]) -> list[bool]:
 def _mirror_brackets(flagged_glyphs: Sequence[tuple[Glyph, bool]]) -> list[Glyph]:
     """Return the glyphs, with mirrored brackets if the file stores brackets as displayed.
 
-    The file does so if a closing bracket precedes its opening bracket. The flag of a glyph is True
+    This is the case if a closing bracket precedes its opening bracket. The flag of a glyph is True
     if it runs from right to left; only such brackets are mirrored.
     """
     depth = 0

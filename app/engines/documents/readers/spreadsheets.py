@@ -74,12 +74,12 @@ class _SheetAreas:
     def __init__(self) -> None:
         self.has_workbook = False
         self._entry_name = ""
-        self._chunk_end = b""  # of the previous chunk; a tag may span two chunks
+        self._chunk_end = b""  # the end of the previous chunk, because a tag may span two chunks
         self._first_row = self._first_column = 0
         self._last_row = self._last_column = 0
 
     def inspect(self, name: str, chunk: bytes) -> None:
-        """Extend the area by the cells in a chunk. Raises `ParseFailed` if it is too large."""
+        """Inspect a chunk, and extend the area by its cells. Raises `ParseFailed` if too large."""
         self.has_workbook = self.has_workbook or name == _WORKBOOK_PART
         if name != self._entry_name:
             self._entry_name, self._chunk_end = name, b""
@@ -92,14 +92,14 @@ class _SheetAreas:
             self._first_column = min(self._first_column, column)
             self._last_column = max(self._last_column, column)
         self._chunk_end = data[-_MAX_TAG_BYTES:]
-        rows = self._last_row - self._first_row + 1
-        if rows > 0 and rows * (self._last_column - self._first_column + 1) > _MAX_CELLS:
+        row_count = self._last_row - self._first_row + 1
+        if row_count > 0 and row_count * (self._last_column - self._first_column + 1) > _MAX_CELLS:
             message = f"A sheet of the workbook spans more than {_MAX_CELLS} cells."
             raise ParseFailed("too_large_unpacked", message)
 
 
 def _parse_column(letters: bytes) -> int:
-    """Return the number of a column from 1, for example 28 for `AB`."""
+    """Parse the letters of a column, and return its number from 1, such as 28 for `AB`."""
     number = 0
     for letter in letters:
         number = number * 26 + letter - ord("A") + 1
@@ -107,7 +107,7 @@ def _parse_column(letters: bytes) -> int:
 
 
 def join_pages(sheets: Iterable[tuple[str, Iterator[str]]], limits: Limits) -> str:
-    """Return the text of all sheets, separated by form feeds. Raises `ParseFailed`.
+    """Join the text of all sheets with form feeds. Raises `ParseFailed`.
 
     `sheets` yields the name and the lines of each sheet.
     """
@@ -136,7 +136,10 @@ def _iterate_sheets(workbook: CalamineWorkbook) -> Iterator[tuple[str, Iterator[
 
 
 def _iterate_lines(sheet: CalamineSheet) -> Iterator[str]:
-    """Yield the rows from the first to the last with content; consecutive empty rows become one."""
+    """Yield the lines of a sheet, from the first to the last row with content.
+
+    Consecutive empty rows become one empty line.
+    """
     has_content = is_gap = False
     for row in sheet.iter_rows():
         line = "\t".join(map(format_value, row)).rstrip("\t")
@@ -165,7 +168,7 @@ def format_value(value: CellValue) -> str:
 
 
 def _format_duration(value: dt.timedelta) -> str:
-    """Return hours, minutes and seconds, for example `30:00:00`."""
+    """Format a duration as hours, minutes and seconds, for example `30:00:00`."""
     sign, seconds = ("-" if value.days < 0 else ""), round(abs(value).total_seconds())
     hours, remaining_seconds = divmod(seconds, _SECONDS_PER_HOUR)
     minutes, seconds = divmod(remaining_seconds, _SECONDS_PER_MINUTE)

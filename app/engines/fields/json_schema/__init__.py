@@ -1,1 +1,4 @@
-"""Generate the JSON Schema for tags. `labels` builds the schema, the other modules its parts."""
+"""Generate the JSON Schema for tags.
+
+The module `labels` builds the schema, and the other modules build its parts.
+"""

@@ -25,7 +25,9 @@ EVIDENCE: Schema = {
         },
         "box": {
             "type": ["array", "null"],
-            "description": "[x0, y0, x1, y1], each from 0 to 1, from the top left of the page.",
+            "description": (
+                "The box [x0, y0, x1, y1] in fractions of the page size, from the top left."
+            ),
             "items": {"type": "number", "minimum": 0, "maximum": 1},
             "minItems": 4,
             "maxItems": 4,
@@ -33,12 +35,12 @@ EVIDENCE: Schema = {
         "start": {
             "type": ["integer", "null"],
             "minimum": 0,
-            "description": "Offset of the start in the document's text, in code points.",
+            "description": "The start offset in the document's text, in code points.",
         },
         "end": {
             "type": ["integer", "null"],
             "minimum": 1,
-            "description": "Offset of the end in the document's text, in code points, exclusive.",
+            "description": "The end offset in the document's text, in code points, exclusive.",
         },
         "text": {
             "anyOf": [

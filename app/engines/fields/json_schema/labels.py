@@ -24,7 +24,7 @@ DESCRIPTION = (
 
 
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
-    """Return the JSON Schema for lists of tags of `fields`, which are in normal form.
+    """Build the JSON Schema for lists of tags of `fields`, which are in normal form.
 
     `check_tags` accepts every list that the schema accepts, except for the rules in DESCRIPTION.
     The schema accepts every list that `check_tags` returns.
@@ -66,12 +66,12 @@ def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -
 
 
 def _build_at_most_one_tag_schema(name: str) -> Schema:
-    """Return a schema that allows at most one tag of the field `name`."""
+    """Build a schema that allows at most one tag of the field `name`."""
     return {"contains": _build_field_condition_schema(name), "minContains": 0, "maxContains": 1}
 
 
 def _list_named_fields(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
-    """Yield the full name and definition of each table column, and of each other field."""
+    """List the full names and definitions of all table columns and of all fields except tables."""
     for field in fields:
         if field["type"] != "table":
             yield field["key"], field
@@ -104,7 +104,7 @@ def _build_field_schema(name: str, field: Field) -> Schema:
 
 
 def _select_shared_definitions(definitions: Schema) -> Schema:
-    """Return the shared definitions that are referenced directly or indirectly."""
+    """Select the shared definitions that are referenced directly or indirectly."""
     referenced = set(_list_references([definitions, EVIDENCE]))
     for name in [*referenced]:
         referenced |= set(_list_references(SHARED_DEFINITIONS[name]))

@@ -46,13 +46,13 @@ Ranges = list[tuple[int, int]]
 
 
 class _UntranslatableError(Exception):
-    """The pattern uses syntax that has no equivalent in the other engines."""
+    """The RE2 pattern uses syntax that has no equivalent in ECMA-262 or Python."""
 
 
 def to_portable(pattern: str) -> str | None:
     """Translate an RE2 pattern to the common syntax of ECMA-262 (with `u`) and Python's `re`.
 
-    The result matches the same texts as the RE2 pattern. Returns None if the pattern cannot be
+    The result matches the same strings as the RE2 pattern. Returns None if the pattern cannot be
     translated.
     """
     try:

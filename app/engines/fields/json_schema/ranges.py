@@ -17,27 +17,27 @@ _FRACTION_LENGTH = len(".000000")
 
 
 def build_decimal_min_pattern(low: Decimal) -> str:
-    """Return a pattern that matches a stored decimal (see DECIMAL) if it is at least `low`."""
+    """Build a pattern that matches a stored decimal (see DECIMAL) if it is at least `low`."""
     if low > 0:
         return f"^(?:{'|'.join(_list_patterns_at_least(low))})$"
     return f"^(?:[0-9]|-(?:{'|'.join(_list_patterns_at_most(-low))})$)" if low else "^[0-9]"
 
 
 def build_decimal_max_pattern(high: Decimal) -> str:
-    """Return a pattern that matches a stored decimal (see DECIMAL) if it is at most `high`."""
+    """Build a pattern that matches a stored decimal (see DECIMAL) if it is at most `high`."""
     if high < 0:
         return f"^-(?:{'|'.join(_list_patterns_at_least(-high))})$"
     return f"^(?:-|(?:{'|'.join(_list_patterns_at_most(high))})$)"
 
 
 def build_time_min_pattern(low: str) -> str:
-    """Return a pattern that matches a canonical date, time or datetime not before `low`."""
+    """Build a pattern that matches a canonical date, time or datetime if it is not before `low`."""
     text = low.rstrip("Z")
     return f"^(?:{'|'.join([*_list_greater_patterns(text), _escape(text)])})"
 
 
 def build_time_max_pattern(high: str) -> str:
-    """Return a pattern that matches a canonical date, time or datetime not after `high`."""
+    """Build a pattern that matches a canonical date, time or datetime if it is not after `high`."""
     latest, end = high.rstrip("Z"), "Z$" if high.endswith("Z") else "$"
     equal_forms = [latest, latest[:-_FRACTION_LENGTH]] if "." in latest else [latest]
     equal_patterns = [_escape(text) + end for text in equal_forms]
@@ -68,14 +68,14 @@ def _list_patterns_at_most(limit: Decimal) -> Iterator[str]:
 
 
 def _list_greater_patterns(text: str) -> Iterator[str]:
-    """Yield patterns for the prefixes of texts that sort after `text`, one for each digit."""
+    """List patterns for the prefixes of strings that sort after `text`, one pattern per digit."""
     for index, char in enumerate(text):
         if "0" <= char < "9":
             yield f"{_escape(text[:index])}[{int(char) + 1}-9]"
 
 
 def _list_smaller_patterns(text: str, *, min_first_digit: str = "0") -> Iterator[str]:
-    """Yield patterns for the prefixes of texts that sort before `text`, one for each digit.
+    """List patterns for the prefixes of strings that sort before `text`, one pattern per digit.
 
     The first digit is at least `min_first_digit`.
     """
@@ -86,7 +86,7 @@ def _list_smaller_patterns(text: str, *, min_first_digit: str = "0") -> Iterator
 
 
 def _build_digits_pattern(length: int, beginning: str) -> str:
-    """Return a pattern for the digits that follow `beginning` in a number of `length` digits.
+    """Build a pattern for the digits that follow `beginning` in a number of `length` digits.
 
     `beginning` is a pattern that ends with a digit class such as `[3-9]`.
     """

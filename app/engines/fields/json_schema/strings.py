@@ -1,4 +1,4 @@
-"""Build the JSON Schemas for string values: texts, dates and times, URLs, phone numbers."""
+"""Build the JSON Schemas for string values: text, dates and times, URLs, phone numbers."""
 
 from typing import Any
 
@@ -83,7 +83,7 @@ def build_email_schema(field: Field) -> Schema:
 def build_phone_schema(field: Field) -> Schema:
     """Return the schema for an E.164 number.
 
-    Only the format checks the length of the number for its country.
+    The format `phone` checks the length of the number for its country; the pattern does not.
     """
     pattern = r"^\+[1-9][0-9]{3,16}$"
     return {

@@ -22,7 +22,7 @@ Schema = dict[str, Any]
 
 
 def build_value_schema(field: Field) -> Schema:
-    """Return the schema for a stored value of `field`.
+    """Build the schema for a stored value of `field`.
 
     `field` must be in normal form and not a table.
     """
@@ -148,4 +148,4 @@ SHARED_DEFINITIONS: dict[str, Schema] = {
         ]
     },
 }
-"""The definitions under `$defs` that the values of many fields reference."""
+"""The definitions under `$defs` that are shared by the values of many fields."""

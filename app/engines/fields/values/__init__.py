@@ -1,4 +1,6 @@
-"""Normalize values. Each module handles some field types, and has `build_normalizer(field)`.
+"""Normalize values.
+
+Each module handles one or more field types, and defines `build_normalizer(field)`.
 
 A module is loaded when a field first needs it, because the libraries for phone numbers, countries
 and email addresses use memory in every process.

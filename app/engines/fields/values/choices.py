@@ -16,7 +16,7 @@ _WORDS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer for a choice or boolean field.
+    """Build the normalizer for a choice or boolean field.
 
     A choice is normalized to the value of its option; the label of the option is also accepted.
     """

@@ -39,13 +39,13 @@ _EVERYDAY_NAMES = {
 
 
 ALPHA_2: frozenset[str] = frozenset(country.alpha_2 for country in pycountry.countries)
-"""The alpha-2 codes of all countries; a stored value is one of them."""
+"""The ISO 3166-1 alpha-2 codes of all countries. A stored value is one of these codes."""
 
 
 def build_normalizer(field: Field) -> Normalizer:  # noqa: ARG001 - a country takes no constraints
-    """Return the normalizer for a country field, which returns an alpha-2 code.
+    """Build the normalizer for a country field, which returns an alpha-2 code.
 
-    It accepts alpha-2 codes, alpha-3 codes, and country names in thirty languages.
+    The normalizer accepts alpha-2 codes, alpha-3 codes, and country names in thirty languages.
     """
     return _normalize
 
@@ -59,7 +59,7 @@ def _normalize(value: object) -> JsonValue:
 
 
 def _fold_name(text: str) -> str:
-    """Return the words of a name without case, accents, points and commas."""
+    """Fold a name for comparisons that ignore case, accents and punctuation."""
     decomposed = unicodedata.normalize("NFKD", text.casefold().replace("&", " and "))
     chars = (
         " " if c in ",-'()" else c for c in decomposed if c != "." and not unicodedata.combining(c)
@@ -84,9 +84,9 @@ def _load_codes() -> dict[str, str]:
 
 @functools.cache
 def _load_names() -> dict[str, str]:
-    """Return the codes by country name in other languages.
+    """Load the country codes by country name in languages other than English.
 
-    The names are loaded when a text is neither a code nor an English name.
+    Called only for text that is neither a code nor an English name.
     """
     codes: dict[str, str] = {}
     ambiguous_keys: set[str] = set()

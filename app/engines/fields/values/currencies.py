@@ -26,7 +26,7 @@ _MINOR_DIGITS: dict[str, int] = {
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer for a currency field, which returns an upper-case ISO 4217 code."""
+    """Build the normalizer for a currency field, which returns an upper-case ISO 4217 code."""
     allowed = get_allowed_currencies(field)
 
     def normalize(value: object) -> JsonValue:
@@ -41,7 +41,7 @@ def get_allowed_currencies(field: Field) -> tuple[str, ...]:
 
 
 def parse_currency(text: str, allowed: tuple[str, ...]) -> str:
-    """Return the currency code that `text` means: a code, or a sign such as `€` or `kr.`.
+    """Parse a currency code, or a currency sign such as `€` or `kr.`, and return the code.
 
     A sign that more than one allowed currency uses is rejected. Raises ValueProblem.
     """
@@ -59,7 +59,7 @@ def parse_currency(text: str, allowed: tuple[str, ...]) -> str:
 
 
 def find_single_currency(tokens: set[str]) -> str:
-    """Return the single currency token among `tokens`, or an empty string if there is no token.
+    """Find the single currency among `tokens`; return an empty string if there is no token.
 
     A code may appear together with its sign, as in `$12 USD`. Raises ValueProblem if the tokens
     mean different currencies.

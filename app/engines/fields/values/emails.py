@@ -13,7 +13,7 @@ MAX_EMAIL = 254
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer for an email field, which converts the domain to lower case."""
+    """Build the normalizer for an email field, which converts the domain to lower case."""
     check_length = build_length_check(field)
 
     def normalize(value: object) -> JsonValue:

@@ -20,7 +20,7 @@ _WEEK_AND_TIME = re.compile(r"[0-9]{4}-?W[0-9]{2}[^0-9-]")
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer for a date, time or datetime field, including its `min` and `max`."""
+    """Build the normalizer for a date, time or datetime field, including its `min` and `max`."""
     normalize_value = _NORMALIZERS[field["type"]]
     limits = field.get("constraints") or {}
     low, high = (

@@ -23,11 +23,11 @@ _BARE_FRACTION = re.compile(r"(?<![^\W\d_])(?<![.,])[.,]$")
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer for a money field.
+    """Build the normalizer for a money field.
 
-    Accepts the object, or text such as `1.234,56 €`, `EUR 123.45`, `(12.50) USD`. An amount without
-    a currency is accepted if the field allows exactly one currency. The amount keeps its decimal
-    places, and has at least as many as the currency.
+    The normalizer accepts the object, or text such as `1.234,56 €`, `EUR 123.45`, `(12.50) USD`. An
+    amount without a currency is accepted if the field allows exactly one currency. The amount keeps
+    its decimal places, and has at least as many as the currency.
     """
     allowed = get_allowed_currencies(field)
     limits = field.get("constraints") or {}
@@ -53,7 +53,7 @@ def _split_amount(value: object) -> tuple[Decimal, str]:
     if isinstance(value, int | float):
         return parse_decimal(value), ""
     raise ValueProblem(
-        'must be an object with "amount" and "currency", or a text such as "EUR 123.45"'
+        'must be an object with "amount" and "currency", or a string such as "EUR 123.45"'
     )
 
 

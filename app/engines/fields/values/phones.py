@@ -13,7 +13,7 @@ REGIONS = frozenset(phonenumbers.SUPPORTED_REGIONS)
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer for a phone field.
+    """Build the normalizer for a phone field.
 
     A number without a country code is parsed for each country in the field's `formats`, and
     rejected if `formats` is empty. An extension is rejected, because E.164 does not support it.

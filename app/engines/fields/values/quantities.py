@@ -15,7 +15,7 @@ SAFE_INTEGER = 2**53 - 1
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer for a number or integer field, including its `min` and `max`."""
+    """Build the normalizer for a number or integer field, including its `min` and `max`."""
     limits = field.get("constraints") or {}
     low, high = (
         None if limits.get(name) is None else parse_decimal(limits[name]) for name in ("min", "max")
@@ -31,7 +31,7 @@ def build_normalizer(field: Field) -> Normalizer:
 
 
 def check_range(number: Decimal, low: Decimal | None, high: Decimal | None) -> None:
-    """Raise ValueProblem if `number` is outside [low, high]."""
+    """Check that `number` is in the range [low, high]. Raises ValueProblem."""
     if low is not None and number < low:
         raise ValueProblem(f"is less than {format_decimal(low)}")
     if high is not None and number > high:

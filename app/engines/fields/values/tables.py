@@ -8,7 +8,7 @@ MAX_ROWS = 5000
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer for a table field.
+    """Build the normalizer for a table field.
 
     Each row maps column keys to values; a column that is multiple has a list of values.
     """

@@ -1,6 +1,6 @@
 """Normalize the values of text, span and region fields.
 
-If a text field has the constraint `formats`, its texts are parsed as identifiers.
+If a text field has the constraint `formats`, its values are parsed as identifiers.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ MAX_TEXT = 100_000
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer for a text, span or region field.
+    """Build the normalizer for a text, span or region field.
 
     Text is trimmed. The text of a span is not modified, because the offsets of the span refer to
     its characters. A region may have no text (null).
@@ -39,7 +39,7 @@ def build_normalizer(field: Field) -> Normalizer:
 
 
 def build_length_check(field: Field) -> Callable[[str], None]:
-    """Return a function that checks `min_length`, `max_length` (code points) and `pattern`.
+    """Build a function that checks `min_length`, `max_length` (code points) and `pattern`.
 
     The function raises ValueProblem.
     """

@@ -21,7 +21,7 @@ _NOT_A_URL = "is not a web address (http, https or ftp)"
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer for a URL field.
+    """Build the normalizer for a URL field.
 
     `www.example.com` becomes `https://www.example.com`. A user name or password in the URL is
     rejected, because it would be copied into every export.

@@ -2,59 +2,63 @@
 
 from typing import Any
 
-from app.engines.schema_sources.json_schema.nodes import Node, Part, Resolver
+from app.engines.schema_sources.json_schema.nodes import Node, Resolver, SchemaPart
 from app.engines.schema_sources.json_schema.scalars import find_value_type
-from app.engines.schema_sources.model import Notes
+from app.engines.schema_sources.model import WarningCollector
 
 MAX_NESTING = 16
 _NUMBERS = {"integer", "number"}
 
 
-def merge_alternatives(node: Node, resolver: Resolver, notes: Notes, nesting: int = 0) -> Node:
+def merge_alternatives(
+    node: Node, resolver: Resolver, collector: WarningCollector, nesting: int = 0
+) -> Node:
     """Merge the alternatives of `node` into a list of options, an object, one type, or text."""
     groups, node.alternatives = node.alternatives, []
     for group in groups:
         if nesting == MAX_NESTING:
-            notes.add(node.path, "The alternatives are nested too deeply and were left out.")
+            collector.add(node.path, "The alternatives are nested too deeply and were left out.")
             return node
         _merge_branches(
-            node, [_build_branch(part, resolver, notes, nesting) for part in group], notes
+            node, [_build_branch(part, resolver, collector, nesting) for part in group], collector
         )
     return node
 
 
-def _build_branch(part: Part, resolver: Resolver, notes: Notes, nesting: int) -> Node:
-    return merge_alternatives(resolver.build_node([part]), resolver, notes, nesting + 1)
+def _build_branch(
+    part: SchemaPart, resolver: Resolver, collector: WarningCollector, nesting: int
+) -> Node:
+    return merge_alternatives(resolver.build_node([part]), resolver, collector, nesting + 1)
 
 
-def _merge_branches(node: Node, branches: list[Node], notes: Notes) -> None:
+def _merge_branches(node: Node, branches: list[Node], collector: WarningCollector) -> None:
     branches = [branch for branch in branches if not branch.allows_nothing]
     if not branches:
         node.allows_nothing = True
         return
     value_types = {find_value_type(branch) for branch in branches}
     if find_value_type(node) == "object" or value_types == {"object"}:
-        _merge_objects(node, branches, notes)
+        _merge_objects(node, branches, collector)
     elif value_types == {"choice"}:
-        _merge_choices(node, branches, notes)
+        _merge_choices(node, branches, collector)
     elif value_types == {"array"}:
         node.types = {"array"}
         node.items.extend(branches[0].items)
-        notes.add(node.path, "Only the first alternative was imported.")
+        collector.add(node.path, "Only the first alternative was imported.")
     elif value_types == {None}:
-        _warn_about_constraints(node, branches, notes)
+        _warn_about_constraints(node, branches, collector)
     elif len(value_types) == 1 or value_types <= _NUMBERS:
         node.types = {str(value_types.pop())} if len(value_types) == 1 else {"number"}
         formats = [branch.keywords.get("format") for branch in branches]
         if formats[0] is not None and all(format_ == formats[0] for format_ in formats):
             node.keywords.setdefault("format", formats[0])
-        _warn_about_constraints(node, branches, notes)
+        _warn_about_constraints(node, branches, collector)
     else:
         node.types = {"string"}
-        notes.add(node.path, "The alternatives have no common type: the field takes text.")
+        collector.add(node.path, "The alternatives have no common type: the field takes text.")
 
 
-def _merge_objects(node: Node, branches: list[Node], notes: Notes) -> None:
+def _merge_objects(node: Node, branches: list[Node], collector: WarningCollector) -> None:
     """Merge objects: combine their properties, and require what every alternative requires."""
     node.types = {"object"}
     required: set[str] | None = None
@@ -63,10 +67,10 @@ def _merge_objects(node: Node, branches: list[Node], notes: Notes) -> None:
             node.properties.setdefault(name, parts)
         required = set(branch.required) if required is None else required & branch.required
     node.required |= required or set()
-    notes.add(node.path, "The properties of all alternatives were combined.")
+    collector.add(node.path, "The properties of all alternatives were combined.")
 
 
-def _merge_choices(node: Node, branches: list[Node], notes: Notes) -> None:
+def _merge_choices(node: Node, branches: list[Node], collector: WarningCollector) -> None:
     """Merge the options of all alternatives; the titles of constants become labels."""
     options: list[tuple[Any, str]] = []
     for branch in branches:
@@ -78,13 +82,13 @@ def _merge_choices(node: Node, branches: list[Node], notes: Notes) -> None:
         else:
             options += [(value, "") for value in branch.keywords["enum"]]
     if "options" in node.keywords or "enum" in node.keywords or "const" in node.keywords:
-        notes.add(node.path, "Only one list of options was imported.")
+        collector.add(node.path, "Only one list of options was imported.")
         return
     node.keywords["options"] = options
 
 
-def _warn_about_constraints(node: Node, branches: list[Node], notes: Notes) -> None:
+def _warn_about_constraints(node: Node, branches: list[Node], collector: WarningCollector) -> None:
     if any(branch.keywords or branch.required for branch in branches):
-        notes.add(
+        collector.add(
             node.path, "The constraints of the alternatives other than the type were left out."
         )

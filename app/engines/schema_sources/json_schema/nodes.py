@@ -7,11 +7,11 @@ from typing import Any
 import orjson
 
 from app.engines.schema_sources.json_schema.references import References
-from app.engines.schema_sources.model import Notes, SchemaSourceError
+from app.engines.schema_sources.model import SchemaSourceError, WarningCollector
 from app.engines.schema_sources.texts import to_line
 
 MAX_VISITS = 50_000
-"""The maximum number of schemas, properties and options to visit, as references multiply them."""
+"""The maximum number of schemas, properties and options to visit. References multiply them."""
 VISIT_BYTES = 1024
 """Content of this size counts as an additional visit, because each reference reads it again."""
 MAX_TRAIL = 100
@@ -38,7 +38,7 @@ boolean values are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SchemaPart:
     """A schema that applies to a location; `trail` contains the references that led to it."""
 
     schema: object
@@ -58,10 +58,10 @@ class Node:
     path: str
     types: set[str] | None = None
     keywords: dict[str, Any] = field(default_factory=dict)
-    properties: dict[str, list[Part]] = field(default_factory=dict)
+    properties: dict[str, list[SchemaPart]] = field(default_factory=dict)
     required: set[str] = field(default_factory=set)
-    items: list[Part] = field(default_factory=list)
-    alternatives: list[list[Part]] = field(default_factory=list)
+    items: list[SchemaPart] = field(default_factory=list)
+    alternatives: list[list[SchemaPart]] = field(default_factory=list)
     is_circular: bool = False
     allows_nothing: bool = False
 
@@ -78,13 +78,13 @@ class Node:
 class Resolver:
     """Creates the nodes for one document's schemas."""
 
-    def __init__(self, root: dict[str, Any], notes: Notes) -> None:
+    def __init__(self, root: dict[str, Any], collector: WarningCollector) -> None:
         self._references = References(root)
-        self._notes = notes
+        self._collector = collector
         self._visit_count = 0
         self._weights: dict[int, int] = {}
 
-    def build_node(self, parts: Iterable[Part]) -> Node:
+    def build_node(self, parts: Iterable[SchemaPart]) -> Node:
         """Merge all `parts` into one node; the first title is used. Raises SchemaSourceError."""
         pending = list(parts)[::-1]
         node = Node(pending[-1].path)
@@ -105,7 +105,7 @@ class Resolver:
             raise SchemaSourceError(path, "is too large after its references are resolved")
 
     def _get_weight(self, schema: dict[str, Any]) -> int:
-        """Return the number of additional visits for the size of a schema without its subschemas.
+        """Return the weight of a schema: the additional visits for its size without subschemas.
 
         The cache uses object identity, because the document keeps all schemas alive.
         """
@@ -123,8 +123,10 @@ class Resolver:
             self._weights[id(schema)] = weight
         return weight
 
-    def _apply_schema(self, node: Node, schema: dict[str, Any], part: Part) -> list[Part]:
-        """Merge a schema's own keywords into `node`; return the other parts that apply to it."""
+    def _apply_schema(
+        self, node: Node, schema: dict[str, Any], part: SchemaPart
+    ) -> list[SchemaPart]:
+        """Apply a schema to `node`: merge its keywords, and return the other parts that apply."""
         self._count_visits(self._get_weight(schema), part.path)
         for name, value in schema.items():
             is_ignored = name in _ADDITIONAL_KEYWORDS and isinstance(value, bool)
@@ -145,13 +147,13 @@ class Resolver:
                 node.alternatives.append(group)
         return [entry for parts in groups for entry in parts]
 
-    def _add_properties(self, node: Node, schema: dict[str, Any], part: Part) -> None:
+    def _add_properties(self, node: Node, schema: dict[str, Any], part: SchemaPart) -> None:
         properties = schema.get("properties")
         if isinstance(properties, dict):
             self._count_visits(len(properties), part.path)
             for name, subschema in properties.items():
                 path = _join_path(part.path, "properties", to_line(name, 64))
-                node.properties.setdefault(name, []).append(Part(subschema, path, part.trail))
+                node.properties.setdefault(name, []).append(SchemaPart(subschema, path, part.trail))
         elif properties is not None:
             raise SchemaSourceError(_join_path(part.path, "properties"), "must be an object")
         required = schema.get("required")
@@ -163,22 +165,22 @@ class Resolver:
             node.keywords["required"] = True
         items = schema.get("items")
         if isinstance(items, dict | bool):
-            node.items.append(Part(items, _join_path(part.path, "items"), part.trail))
+            node.items.append(SchemaPart(items, _join_path(part.path, "items"), part.trail))
         elif items is not None:
             node.keywords["prefixItems"] = items  # valid up to 2019-09
 
-    def _list_parts(self, schema: dict[str, Any], name: str, part: Part) -> list[Part]:
+    def _list_parts(self, schema: dict[str, Any], name: str, part: SchemaPart) -> list[SchemaPart]:
         group = schema.get(name, [])
         path = _join_path(part.path, name)
         if not isinstance(group, list):
             raise SchemaSourceError(path, "must be a list")
         self._count_visits(len(group), path)
         return [
-            Part(entry, _join_path(path, str(position)), part.trail)
+            SchemaPart(entry, _join_path(path, str(position)), part.trail)
             for position, entry in enumerate(group)
         ]
 
-    def _follow_reference(self, ref: object, part: Part, node: Node) -> list[Part]:
+    def _follow_reference(self, ref: object, part: SchemaPart, node: Node) -> list[SchemaPart]:
         if not isinstance(ref, str) or len(ref) > MAX_REFERENCE_CHARS:
             message = f"must be text of at most {MAX_REFERENCE_CHARS} characters"
             raise SchemaSourceError(_join_path(part.path, "$ref"), message)
@@ -188,10 +190,10 @@ class Resolver:
             )
         if ref in part.trail:
             node.is_circular = True
-            self._notes.add(part.path, "The schema contains itself and was left out.")
+            self._collector.add(part.path, "The schema contains itself and was left out.")
             return []
         schema, path = self._references.find(ref, part.path)
-        return [Part(schema, path, part.trail | {ref})]
+        return [SchemaPart(schema, path, part.trail | {ref})]
 
     def _add_keyword(self, node: Node, name: str, value: Any, path: str) -> None:
         if name == "type":
@@ -215,7 +217,7 @@ class Resolver:
             by_text = {orjson.dumps(entry): entry for entry in current}
             node.keywords[name] = [entry for text, entry in by_text.items() if text in allowed]
         elif current != value and name not in ("title", "description", "default"):
-            self._notes.add(
+            self._collector.add(
                 path,
                 f"Another value of {to_line(name, 64)} also applies: the first value was used.",
             )
@@ -230,7 +232,9 @@ class Resolver:
                 *_narrow_to_integer(types, node.types),
             }
             if not common_types:
-                self._notes.add(path, "Two types contradict each other: the first type was used.")
+                self._collector.add(
+                    path, "Two types contradict each other: the first type was used."
+                )
             types = common_types or node.types
         node.types = types
 
@@ -243,7 +247,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_null(part: Part) -> bool:
+def _is_null(part: SchemaPart) -> bool:
     schema = part.schema
     if not isinstance(schema, dict):
         return False

@@ -7,12 +7,12 @@ from app.engines.fields import Field
 from app.engines.fields.definition import MAX_COLUMNS, MAX_FIELDS
 from app.engines.schema_sources.finishing import finish_fields, parse_json
 from app.engines.schema_sources.json_schema.alternatives import merge_alternatives
-from app.engines.schema_sources.json_schema.nodes import Node, Part, Resolver
+from app.engines.schema_sources.json_schema.nodes import Node, Resolver, SchemaPart
 from app.engines.schema_sources.json_schema.scalars import convert_scalar, find_value_type
-from app.engines.schema_sources.model import Notes, SchemaSourceError, SourceSchema
+from app.engines.schema_sources.model import SchemaSourceError, SourceSchema, WarningCollector
 from app.engines.schema_sources.texts import (
     MAX_NAME,
-    Keys,
+    KeyGenerator,
     to_description,
     to_line,
     to_snake_case,
@@ -28,22 +28,22 @@ def read_json_schema(content: object) -> SourceSchema:
     root = parse_json(content)
     if not isinstance(root, dict):
         raise SchemaSourceError("", "must be an object: a JSON Schema")
-    notes = Notes()
-    reader = _Reader(Resolver(root, notes), notes)
-    root_parts = [Part(root, "", frozenset({"#"}))]
+    collector = WarningCollector()
+    reader = _JsonSchemaReader(Resolver(root, collector), collector)
+    root_parts = [SchemaPart(root, "", frozenset({"#"}))]
     node = reader.build_node(root_parts)
-    name = to_title(node.pop_text("title"), notes, "", MAX_NAME)
-    description = to_description(node.pop_text("description"), notes, "", 10_000)
-    target = _FieldTarget(fields=[], keys=Keys(notes))
+    name = to_title(node.pop_text("title"), collector, "", MAX_NAME)
+    description = to_description(node.pop_text("description"), collector, "", 10_000)
+    target = _FieldTarget(fields=[], keys=KeyGenerator(collector))
     if find_value_type(node) == "object":
         reader.add_properties(node, target)
     elif find_value_type(node) is not None:
-        notes.add("", "The schema does not describe an object: it became one field.")
+        collector.add("", "The schema does not describe an object: it became one field.")
         field_name = "items" if find_value_type(node) == "array" else "value"
         reader.add_property(field_name, root_parts, target, required=True)
     return SourceSchema(
-        fields=finish_fields(target.fields, notes),
-        warnings=notes.list_warnings(),
+        fields=finish_fields(target.fields, collector),
+        warnings=collector.list_warnings(),
         name=name or None,
         document_type=to_snake_case(name, "document") if name else None,
         description=description,
@@ -59,7 +59,7 @@ class _FieldTarget:
     """
 
     fields: list[Field]
-    keys: Keys
+    keys: KeyGenerator
     prefix: str = ""
     label: str = ""
     required: bool = True
@@ -67,14 +67,14 @@ class _FieldTarget:
     is_table: bool = False
 
 
-class _Reader:
-    def __init__(self, resolver: Resolver, notes: Notes) -> None:
+class _JsonSchemaReader:
+    def __init__(self, resolver: Resolver, collector: WarningCollector) -> None:
         self._resolver = resolver
-        self._notes = notes
+        self._collector = collector
 
-    def build_node(self, parts: list[Part]) -> Node:
-        """Return the node for the parts, with its alternatives merged."""
-        return merge_alternatives(self._resolver.build_node(parts), self._resolver, self._notes)
+    def build_node(self, parts: list[SchemaPart]) -> Node:
+        """Build the node for the parts, with its alternatives merged."""
+        return merge_alternatives(self._resolver.build_node(parts), self._resolver, self._collector)
 
     def add_properties(self, node: Node, target: _FieldTarget) -> None:
         """Add the fields for all properties of an object."""
@@ -82,19 +82,19 @@ class _Reader:
             required = target.required and name in node.required
             self.add_property(name, parts, target, required=required)
         for name in sorted(node.required - node.properties.keys())[:100]:
-            self._notes.add(node.path, f"{to_line(name, 64)} is required but not described.")
+            self._collector.add(node.path, f"{to_line(name, 64)} is required but not described.")
         for keyword in ("title", "description"):
             node.pop_keyword(keyword)
         self._warn_about_unused_keywords(node)
 
     def add_property(
-        self, name: str, parts: list[Part], target: _FieldTarget, *, required: bool
+        self, name: str, parts: list[SchemaPart], target: _FieldTarget, *, required: bool
     ) -> None:
         """Add the fields for the property `name`: none, one, or one per nested property."""
         max_fields = MAX_COLUMNS if target.is_table else MAX_FIELDS
         node = self.build_node(parts)
         if node.allows_nothing:
-            self._notes.add(node.path, "No value is allowed here: the property was left out.")
+            self._collector.add(node.path, "No value is allowed here: the property was left out.")
         elif node.is_circular and find_value_type(node) is None:
             return  # the warning was already added
         elif len(target.fields) == max_fields:
@@ -105,14 +105,14 @@ class _Reader:
             self._add_list(name, node, target, required=required)
         else:
             self._add_field(
-                name, node, target, convert_scalar(node, self._notes), required=required
+                name, node, target, convert_scalar(node, self._collector), required=required
             )
 
     def _add_object(self, name: str, node: Node, target: _FieldTarget, *, required: bool) -> None:
         if target.nesting == MAX_NESTING:
-            self._notes.add(node.path, "The object is nested too deeply and was left out.")
+            self._collector.add(node.path, "The object is nested too deeply and was left out.")
             return
-        self._notes.add(
+        self._collector.add(
             node.path, "The object's properties became separate fields with its name as prefix."
         )
         label = to_line(node.pop_text("title")) or _convert_name_to_label(name)
@@ -134,13 +134,13 @@ class _Reader:
             return
         if item_type != "object" or not item.properties:
             if "prefixItems" in node.keywords and not node.items:
-                self._notes.add(node.path, "The positions of the list are not distinguished.")
+                self._collector.add(node.path, "The positions of the list are not distinguished.")
                 node.pop_keyword("prefixItems")
-            definition = {**convert_scalar(item, self._notes), "multiple": True}
+            definition = {**convert_scalar(item, self._collector), "multiple": True}
             self._add_field(name, node, target, definition, required=required)
             self._warn_about_unused_item_keywords(item)
         elif target.is_table:
-            self._notes.add(node.path, "A table cannot contain another table: it was left out.")
+            self._collector.add(node.path, "A table cannot contain another table: it was left out.")
         else:
             self._add_table(name, node, item, target, required=required)
 
@@ -149,11 +149,13 @@ class _Reader:
     ) -> None:
         row_description = row.pop_text("description")
         table_target = _FieldTarget(
-            [], Keys(self._notes), is_table=True, nesting=target.nesting + 1
+            [], KeyGenerator(self._collector), is_table=True, nesting=target.nesting + 1
         )
         self.add_properties(row, table_target)
         if not table_target.fields:
-            self._notes.add(node.path, "The rows of the table contain nothing that can be labeled.")
+            self._collector.add(
+                node.path, "The rows of the table contain nothing that can be labeled."
+            )
             return
         node.keywords.setdefault("description", row_description)
         definition = {"type": "table", "columns": table_target.fields}
@@ -173,19 +175,19 @@ class _Reader:
         field = {
             "key": target.keys.create_key(full_name, path=node.path),
             "label": to_title(
-                target.label + (title or _convert_name_to_label(name)), self._notes, node.path
+                target.label + (title or _convert_name_to_label(name)), self._collector, node.path
             ),
             "required": required,
-            "description": to_description(node.pop_text("description"), self._notes, node.path),
+            "description": to_description(node.pop_text("description"), self._collector, node.path),
             **definition,
         }
         target.fields.append(field)
         if node.properties:
-            self._notes.add(
+            self._collector.add(
                 node.path, "The value need not be an object: its properties were left out."
             )
         if node.items and find_value_type(node) != "array":
-            self._notes.add(node.path, "The value need not be a list: its items were left out.")
+            self._collector.add(node.path, "The value need not be a list: its items were left out.")
         self._warn_about_unused_keywords(node)
 
     def _warn_about_unused_item_keywords(self, item: Node) -> None:
@@ -196,10 +198,10 @@ class _Reader:
     def _warn_about_unused_keywords(self, node: Node) -> None:
         if node.keywords:
             names = ", ".join(to_line(name, 64) for name in sorted(node.keywords)[:20])
-            self._notes.add(node.path, f"Not carried over: {names}.")
+            self._collector.add(node.path, f"Not imported: {names}.")
 
 
 def _convert_name_to_label(name: str) -> str:
-    """Return a property's name as a label; plain snake_case is converted to words."""
+    """Convert a property's name to a label; plain snake_case becomes words."""
     label = name.replace("_", " ").capitalize() if to_snake_case(name, "field") == name else name
     return to_line(label)

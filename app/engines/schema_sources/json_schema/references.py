@@ -23,7 +23,7 @@ class References:
         self._anchors: dict[str, Mapping[str, Any]] = {}
 
     def find(self, ref: str, path: str) -> tuple[object, str]:
-        """Return the target of `ref` and its path.
+        """Find the target of `ref`, and return it with its path.
 
         Resolves pointers, anchors, and resources that are embedded with their `$id`. Raises
         SchemaSourceError with a path that begins with `path`.

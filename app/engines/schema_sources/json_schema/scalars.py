@@ -6,7 +6,7 @@ from app.engines.fields.definition import MAX_LABEL, MAX_OPTIONS
 from app.engines.fields.identifiers import MODULES
 from app.engines.schema_sources.finishing import select_constraints
 from app.engines.schema_sources.json_schema.nodes import Node
-from app.engines.schema_sources.model import Notes
+from app.engines.schema_sources.model import WarningCollector
 from app.engines.schema_sources.texts import to_line
 
 _FORMATS = {
@@ -32,7 +32,7 @@ _TYPE_HINTS: dict[str, tuple[str, ...]] = {
 
 
 def find_value_type(node: Node) -> str | None:
-    """Return the type of the value: `object`, `array`, `choice`, `mixed`, or a simple type.
+    """Find the type of the value: `object`, `array`, `choice`, `mixed`, or a simple type.
 
     Returns None if any value is allowed.
     """
@@ -55,17 +55,17 @@ def find_value_type(node: Node) -> str | None:
     return next(hinted_types, None)
 
 
-def convert_scalar(node: Node, notes: Notes) -> dict[str, Any]:
-    """Return the type, options and constraints of a field; warn about omissions."""
+def convert_scalar(node: Node, collector: WarningCollector) -> dict[str, Any]:
+    """Convert a node to the type, options and constraints of a field; warn about omissions."""
     value_type = find_value_type(node)
     if value_type == "choice":
-        return _convert_choice(node, notes)
+        return _convert_choice(node, collector)
     if value_type == "boolean":
         return {"type": "boolean"}
     if value_type in ("integer", "number"):
-        return _convert_number(node, value_type, notes)
+        return _convert_number(node, value_type, collector)
     if value_type == "string":
-        return _convert_string(node, notes)
+        return _convert_string(node, collector)
     reason = {
         None: "The schema allows any value",
         "mixed": "The schema allows several types",
@@ -73,11 +73,11 @@ def convert_scalar(node: Node, notes: Notes) -> dict[str, Any]:
         "object": "The object has no named properties",
         "array": "The list is inside another list",
     }.get(value_type, f"The type {to_line(value_type, 32)} is not known")
-    notes.add(node.path, f"{reason}: the field takes text.")
+    collector.add(node.path, f"{reason}: the field takes text.")
     return {"type": "text"}
 
 
-def _convert_choice(node: Node, notes: Notes) -> dict[str, Any]:
+def _convert_choice(node: Node, collector: WarningCollector) -> dict[str, Any]:
     enum, const = node.pop_keyword("enum"), node.keywords.get("const")
     labeled_values = node.pop_keyword("options")
     if "const" in node.keywords:
@@ -89,21 +89,23 @@ def _convert_choice(node: Node, notes: Notes) -> dict[str, Any]:
     booleans = {value for value in values if isinstance(value, bool)}
     if booleans and all(isinstance(value, bool) or value is None for value in values):
         if len(booleans) == 1:
-            notes.add(node.path, "The restriction to a single boolean value was left out.")
+            collector.add(node.path, "The restriction to a single boolean value was left out.")
         return {"type": "boolean"}
-    options = _convert_options(labeled_values, node.path, notes)
+    options = _convert_options(labeled_values, node.path, collector)
     node.pop_keyword("format")
     if not options:
-        notes.add(node.path, "None of the options is usable: the field takes text.")
+        collector.add(node.path, "None of the options is usable: the field takes text.")
         return {"type": "text"}
     if len(options) > MAX_OPTIONS:
-        notes.add(node.path, f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
+        collector.add(
+            node.path, f"There are more than {MAX_OPTIONS:,} options: the field takes text."
+        )
         return {"type": "text"}
     return {"type": "choice", "options": list(options.values())}
 
 
 def _convert_options(
-    labeled_values: list[tuple[Any, str]], path: str, notes: Notes
+    labeled_values: list[tuple[Any, str]], path: str, collector: WarningCollector
 ) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for value, label in labeled_values:
@@ -112,10 +114,10 @@ def _convert_options(
         text = _convert_option(value)
         if text is None:
             message = f"An option that is empty, too long (over {MAX_LABEL}) or not a plain value"
-            notes.add(path, f"{message} was left out.")
+            collector.add(path, f"{message} was left out.")
             continue
         if not isinstance(value, str):
-            notes.add(path, "Options that are not text were converted to text.")
+            collector.add(path, "Options that are not text were converted to text.")
         options.setdefault(text, {"value": text, "label": to_line(label) or text})
     return options
 
@@ -130,7 +132,7 @@ def _convert_option(value: object) -> str | None:
     return value.strip() or None
 
 
-def _convert_number(node: Node, field_type: str, notes: Notes) -> dict[str, Any]:
+def _convert_number(node: Node, field_type: str, collector: WarningCollector) -> dict[str, Any]:
     if node.keywords.get("format") in _NUMBER_FORMATS:
         node.pop_keyword("format")
     constraints: dict[str, object] = {}
@@ -144,16 +146,18 @@ def _convert_number(node: Node, field_type: str, notes: Notes) -> dict[str, Any]
                 value = excluded_value + step
             else:
                 value = excluded_value
-                notes.add(node.path, f"The {limit} itself was excluded, but the field allows it.")
+                collector.add(
+                    node.path, f"The {limit} itself was excluded, but the field allows it."
+                )
         if value is not None:
             constraints[name] = value
     return {
         "type": field_type,
-        "constraints": select_constraints(constraints, field_type, notes, node.path),
+        "constraints": select_constraints(constraints, field_type, collector, node.path),
     }
 
 
-def _convert_string(node: Node, notes: Notes) -> dict[str, Any]:
+def _convert_string(node: Node, collector: WarningCollector) -> dict[str, Any]:
     constraints: dict[str, object] = {}
     field_type = "text"
     format_ = node.pop_keyword("format")
@@ -164,7 +168,7 @@ def _convert_string(node: Node, notes: Notes) -> dict[str, Any]:
         elif identifier in MODULES:
             constraints["formats"] = [identifier]
         else:
-            notes.add(node.path, f"The format {to_line(format_, 64)} is not enforced.")
+            collector.add(node.path, f"The format {to_line(format_, 64)} is not enforced.")
     for name, keyword in (
         ("min_length", "minLength"),
         ("max_length", "maxLength"),
@@ -177,5 +181,5 @@ def _convert_string(node: Node, notes: Notes) -> dict[str, Any]:
             )
     return {
         "type": field_type,
-        "constraints": select_constraints(constraints, field_type, notes, node.path),
+        "constraints": select_constraints(constraints, field_type, collector, node.path),
     }

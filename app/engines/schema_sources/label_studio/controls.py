@@ -1,11 +1,11 @@
-"""Convert the tags for entering a value: choices, texts, numbers and dates."""
+"""Convert the tags with which users enter values: choices, text, numbers and dates."""
 
 from collections.abc import Callable, Iterator, Mapping
 from xml.etree.ElementTree import Element
 
 from app.engines.fields.definition import MAX_LABEL, MAX_OPTIONS
 from app.engines.schema_sources.finishing import select_constraints
-from app.engines.schema_sources.label_studio.scene import MAXIMUM_LEFT_OUT, Control
+from app.engines.schema_sources.label_studio.scene import MAXIMUM_LEFT_OUT_MESSAGE, Control
 from app.engines.schema_sources.texts import to_line
 
 _SEPARATOR = " / "
@@ -13,22 +13,22 @@ _MAX_PATH_CHARS = 2 * MAX_LABEL
 
 
 def add_choices(control: Control) -> None:
-    """Add a field for a choice of one or more values."""
+    """Add a choice field, with which users choose one or more values."""
     _add_choice_field(control, multiple=control.get("choice") == "multiple")
 
 
 def add_taxonomy(control: Control) -> None:
-    """Add a choice field for a tree of values; the paths in the tree become options."""
+    """Add a choice field for a taxonomy; the paths in its tree become options."""
     if control.get("maxUsages") not in ("", "1"):
-        control.add_warning(MAXIMUM_LEFT_OUT)
+        control.add_warning(MAXIMUM_LEFT_OUT_MESSAGE)
     _add_choice_field(control, multiple=control.get("maxUsages") != "1")
 
 
 def add_text_area(control: Control) -> None:
-    """Add a field for free text."""
+    """Add a text field for a text area."""
     max_submissions = control.get("maxSubmissions")
     if max_submissions not in ("", "1"):
-        control.add_warning(MAXIMUM_LEFT_OUT)
+        control.add_warning(MAXIMUM_LEFT_OUT_MESSAGE)
     if control.get("value").startswith("$"):
         control.add_warning("The text that comes with each task is not used as a default.")
     control.add_field(
@@ -39,7 +39,7 @@ def add_text_area(control: Control) -> None:
 
 
 def add_number(control: Control) -> None:
-    """Add a field for a number."""
+    """Add a number field."""
     for name in ("step", "defaultValue"):
         if control.get(name):
             control.add_warning(f"The attribute {name} was left out.")
@@ -86,7 +86,7 @@ def _select_constraints(
     control: Control, constraints: dict[str, object], field_type: str
 ) -> dict[str, object]:
     non_empty = {name: value for name, value in constraints.items() if value != ""}
-    return select_constraints(non_empty, field_type, control.scene.notes, control.path)
+    return select_constraints(non_empty, field_type, control.state.collector, control.path)
 
 
 def _add_choice_field(control: Control, *, multiple: bool) -> None:
@@ -109,18 +109,18 @@ def _add_choice_field(control: Control, *, multiple: bool) -> None:
         options[option["value"]] = option
         _warn_about_option_rules(control, element, multiple=multiple)
         hints += [f"- {option['label']}: {element.get('hint')}"] if element.get("hint") else []
-    hints_text = "\n".join(hints)
+    hint_text = "\n".join(hints)
     if not options:
         control.add_warning("The options come with each task: the field takes text.")
-        control.add_field("text", multiple=multiple, description=hints_text)
+        control.add_field("text", multiple=multiple, description=hint_text)
     elif len(options) > MAX_OPTIONS:
         control.add_warning(f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
-        control.add_field("text", multiple=multiple, description=hints_text)
+        control.add_field("text", multiple=multiple, description=hint_text)
     else:
         if control.get("value").startswith("$"):
             control.add_warning("The options that come with each task were left out.")
         control.add_field(
-            "choice", multiple=multiple, options=list(options.values()), description=hints_text
+            "choice", multiple=multiple, options=list(options.values()), description=hint_text
         )
 
 
@@ -134,9 +134,9 @@ def _warn_about_option_rules(control: Control, option: Element, *, multiple: boo
 def _list_paths(
     element: Element, values: str, labels: str, separator: str
 ) -> Iterator[tuple[str, str, Element]]:
-    """Yield (value, label, element) for each choice below `element`.
+    """Yield the value, label and element of each choice below `element`.
 
-    Values and labels are prefixed with those of the parent choices.
+    Each value is prefixed with the values of its parent choices, and each label with their labels.
     """
     for child in element:
         if child.tag != "Choice":

@@ -16,7 +16,7 @@ from app.engines.schema_sources.label_studio.scene import (
     RECORDING_TAGS,
     TEXT_TAGS,
     Control,
-    Scene,
+    ImportState,
 )
 from app.engines.schema_sources.label_studio.xml import parse_xml
 from app.engines.schema_sources.model import SchemaSourceError, SourceSchema
@@ -55,30 +55,30 @@ def read_label_studio(content: object) -> SourceSchema:
     root = parse_xml(content)
     if root.tag != "View":
         raise SchemaSourceError("", "must have View as its outermost tag")
-    reader = _Reader(_build_scene(root))
+    reader = _LabelStudioReader(_build_import_state(root))
     reader.add_fields(root, is_conditional=False)
-    fields = finish_fields(reader.scene.fields, reader.scene.notes)
+    fields = finish_fields(reader.state.fields, reader.state.collector)
     return SourceSchema(
         fields=fields,
-        warnings=reader.scene.notes.list_warnings(),
+        warnings=reader.state.collector.list_warnings(),
         guidelines="\n\n".join(reader.list_unused_headings()),
     )
 
 
-def _build_scene(root: Element) -> Scene:
-    objects = {}
+def _build_import_state(root: Element) -> ImportState:
+    object_types = {}
     labeled_names: set[str] = set()
     for element in root.iter():
         if element.tag in _OBJECT_TAGS | RECORDING_TAGS and element.get("name"):
-            objects[element.get("name", "").strip()] = str(element.tag)
+            object_types[element.get("name", "").strip()] = str(element.tag)
         if element.tag in TEXT_LABEL_TAGS:
             labeled_names.update(name.strip() for name in element.get("toName", "").split(","))
-    return Scene(objects, frozenset(labeled_names))
+    return ImportState(object_types, frozenset(labeled_names))
 
 
-class _Reader:
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
+class _LabelStudioReader:
+    def __init__(self, state: ImportState) -> None:
+        self.state = state
         self._header = ""
         self._headers: dict[str, bool] = {}
 
@@ -109,25 +109,25 @@ class _Reader:
             message = (
                 f"There are more than {_MAX_HEADERS} headings: the other headings were left out."
             )
-            self.scene.notes.add("Header", message)
+            self.state.collector.add("Header", message)
             return
         self._headers.setdefault(text, False)
         self._header = text
 
     def _add_control(self, element: Element, *, is_conditional: bool) -> None:
-        control = Control(element, self._header, is_conditional, self.scene)
+        control = Control(element, self._header, is_conditional, self.state)
         if any(inner.tag in _CONTROL_TAGS for inner in element.iter() if inner is not element):
             control.add_warning("The controls inside this control were left out.")
         if is_conditional:
             control.add_warning("The condition for showing the control was left out.")
-        field_count = len(self.scene.fields)
+        field_count = len(self.state.fields)
         if control.element.tag in VALUE_CONTROLS:
             VALUE_CONTROLS[control.element.tag](control)
         elif control.element.tag in DRAWING_TAGS:
             add_drawing_tool(control)
         else:
             add_labels(control)
-        if len(self.scene.fields) > field_count and self._header:
+        if len(self.state.fields) > field_count and self._header:
             self._headers[self._header] = True
             self._header = ""
 
@@ -136,18 +136,22 @@ class _Reader:
             return
         path = f"{to_line(tag, 64)}[{to_line(element.get('name'), 64)}]"
         if tag in _UNSUPPORTED_TAGS:
-            self.scene.notes.add(
+            self.state.collector.add(
                 path, f"{_UNSUPPORTED_TAGS[tag]} is not supported and was left out."
             )
         elif tag in RECORDING_TAGS:
-            self.scene.notes.add(
+            self.state.collector.add(
                 path, "Recordings are not supported; documents have pages and text."
             )
         elif tag == "Repeater":
-            self.scene.notes.add(path, "Content that is repeated for each item was imported once.")
+            self.state.collector.add(
+                path, "Content that is repeated for each item was imported once."
+            )
         elif tag in ("Label", "Choice"):
             # Inside another tag, that tag already caused a warning.
             if parent_tag in _LAYOUT_TAGS:
-                self.scene.notes.add(path, "This tag belongs to no labeling tag and was left out.")
+                self.state.collector.add(
+                    path, "This tag belongs to no labeling tag and was left out."
+                )
         elif tag != "Channel":
-            self.scene.notes.add(path, "This tag is unknown and was left out.")
+            self.state.collector.add(path, "This tag is unknown and was left out.")

@@ -3,7 +3,7 @@
 from xml.etree.ElementTree import Element
 
 from app.engines.schema_sources.label_studio.scene import (
-    MAXIMUM_LEFT_OUT,
+    MAXIMUM_LEFT_OUT_MESSAGE,
     PAGE_TAGS,
     RECORDING_TAGS,
     Control,
@@ -46,14 +46,14 @@ def add_labels(control: Control) -> None:
     for element in elements:
         label_name = element.get("value") or element.get("alias")
         path = f"{control.path}.Label[{to_line(label_name, 64)}]"
-        value = to_title(label_name, control.scene.notes, path)
+        value = to_title(label_name, control.state.collector, path)
         if value.startswith("$"):
-            control.scene.notes.add(path, "A label that comes with each task was left out.")
+            control.state.collector.add(path, "A label that comes with each task was left out.")
             continue
         is_single = "1" in (element.get("maxUsages"), control.get("maxUsages"))
         if not is_single and (element.get("maxUsages") or control.get("maxUsages")):
-            control.scene.notes.add(path, MAXIMUM_LEFT_OUT)
-        control.scene.add_field(
+            control.state.collector.add(path, MAXIMUM_LEFT_OUT_MESSAGE)
+        control.state.add_field(
             element.get("alias") or value,
             path=path,
             label=value,
@@ -69,7 +69,7 @@ def add_drawing_tool(control: Control) -> None:
     target_names = {name.strip() for name in control.get("toName").split(",")}
     if control.element.tag not in _BOX_TAGS:
         control.add_warning("The drawn shape becomes its bounding box.")
-    if not target_names & control.scene.labeled_names:
+    if not target_names & control.state.labeled_names:
         control.add_field("region", multiple=True)
 
 
@@ -78,7 +78,7 @@ def _has_label_name(element: Element) -> bool:
 
 
 def _find_field_type(control: Control) -> str | None:
-    """Return `span` or `region`, or None if neither text nor pages are marked."""
+    """Find the field type: `span` or `region`, or None if neither text nor pages are marked."""
     targets = control.targets
     if targets and targets <= RECORDING_TAGS:
         return None

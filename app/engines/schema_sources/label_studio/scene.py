@@ -6,32 +6,33 @@ from xml.etree.ElementTree import Element
 
 from app.engines.fields import Field
 from app.engines.fields.definition import MAX_FIELDS
-from app.engines.schema_sources.model import Notes, SchemaSourceError
-from app.engines.schema_sources.texts import Keys, to_description, to_line, to_title
+from app.engines.schema_sources.model import SchemaSourceError, WarningCollector
+from app.engines.schema_sources.texts import KeyGenerator, to_description, to_line, to_title
 
 TEXT_TAGS = frozenset({"Text", "HyperText", "Paragraphs", "Chat"})
 PAGE_TAGS = frozenset({"Image", "Pdf", "PDF"})
 _MAX_NAME_CHARS = 256
-MAXIMUM_LEFT_OUT = "The maximum number of values was left out."
+MAXIMUM_LEFT_OUT_MESSAGE = "The maximum number of values was left out."
 RECORDING_TAGS = frozenset({"Audio", "AudioPlus", "Video", "TimeSeries"})
 
 
 @dataclass(slots=True)
-class Scene:
+class ImportState:
     """The state of one import, which all controls share.
 
-    `objects` maps the names of the tags that show data to their types; `labeled_names` contains the
-    names of the objects on which a tag draws labels.
+    Objects are the tags that show data. `object_types` maps their names to their types, such as
+    `Image`. `labeled_names` contains the names of the objects to which a tag such as
+    `Labels` refers.
     """
 
-    objects: Mapping[str, str]
+    object_types: Mapping[str, str]
     labeled_names: frozenset[str]
-    notes: Notes = field(default_factory=Notes)
+    collector: WarningCollector = field(default_factory=WarningCollector)
     fields: list[Field] = field(default_factory=list)
-    keys: Keys = field(init=False)
+    keys: KeyGenerator = field(init=False)
 
     def __post_init__(self) -> None:
-        self.keys = Keys(self.notes)
+        self.keys = KeyGenerator(self.collector)
 
     def add_field(
         self, source_name: str, *, path: str, description: str = "", **definition: object
@@ -41,7 +42,7 @@ class Scene:
             raise SchemaSourceError("", f"contains more than {MAX_FIELDS} fields")
         new_field = {
             "key": self.keys.create_key(source_name, path=path, fallback="label"),
-            "description": to_description(description, self.notes, path),
+            "description": to_description(description, self.collector, path),
             **definition,
         }
         self.fields.append(new_field)
@@ -49,7 +50,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A tag with which users label, and its context.
+    """A tag that users label with, and its context.
 
     `header` is the heading before the tag; `is_conditional` is True if the tag is only shown under
     a condition.
@@ -58,7 +59,7 @@ class Control:
     element: Element
     header: str
     is_conditional: bool
-    scene: Scene
+    state: ImportState
 
     @property
     def path(self) -> str:
@@ -75,7 +76,7 @@ class Control:
     def label(self) -> str:
         """Return the name as words; add a warning if it was truncated."""
         name = self.name.replace("_", " ").replace("-", " ")
-        words = to_title(name, self.scene.notes, self.path)
+        words = to_title(name, self.state.collector, self.path)
         return words[:1].upper() + words[1:]
 
     @property
@@ -87,7 +88,7 @@ class Control:
     def targets(self) -> set[str]:
         """Return the types of the objects that the tag refers to, for example `Image`."""
         names = [name.strip() for name in self.get("toName").split(",")]
-        return {self.scene.objects[name] for name in names if name in self.scene.objects}
+        return {self.state.object_types[name] for name in names if name in self.state.object_types}
 
     def get(self, name: str) -> str:
         """Return an attribute without surrounding spaces, or an empty string if it is absent."""
@@ -99,10 +100,10 @@ class Control:
 
     def add_warning(self, message: str) -> None:
         """Add a warning about the tag."""
-        self.scene.notes.add(self.path, message)
+        self.state.collector.add(self.path, message)
 
     def determine_required(self) -> bool:
-        """Return whether the field is required; add a warning if the tag has a condition."""
+        """Determine whether the field is required; add a warning if the tag has a condition."""
         if not self.is_true("required"):
             return False
         if self.is_per_region or self.is_conditional:
@@ -113,19 +114,19 @@ class Control:
         return True
 
     def add_field(self, field_type: str, *, multiple: bool = False, **definition: object) -> None:
-        """Add one field for the tag, with label and description from the tag's attributes."""
+        """Add one field for the tag; its attributes provide the label and description."""
         if self.is_per_region:
             self.add_warning(
                 "The control is shown for each region: the field takes multiple values."
             )
-        texts = [self.header, self.get("hint"), str(definition.pop("description", ""))]
-        self.scene.add_field(
+        parts = [self.header, self.get("hint"), str(definition.pop("description", ""))]
+        self.state.add_field(
             self.name,
             path=self.path,
             label=self.label,
             type=field_type,
             required=self.determine_required(),
             multiple=multiple or self.is_per_region,
-            description="\n".join(text for text in texts if text),
+            description="\n".join(part for part in parts if part),
             **definition,
         )

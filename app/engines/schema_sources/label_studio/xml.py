@@ -13,7 +13,7 @@ MAX_ELEMENTS = 20_000
 MAX_ATTRIBUTES = 100
 
 
-class _Builder(TreeBuilder):
+class _LimitedTreeBuilder(TreeBuilder):
     """A tree builder that fails as soon as the tree is too deep or has too many elements."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ def parse_xml(text: str) -> Element:
     """Parse XML, and return the root element. Raises SchemaSourceError."""
     check_text(text)
     parser = DefusedXMLParser(
-        target=_Builder(), forbid_dtd=True, forbid_entities=True, forbid_external=True
+        target=_LimitedTreeBuilder(), forbid_dtd=True, forbid_entities=True, forbid_external=True
     )
     try:
         parser.feed(text.strip())

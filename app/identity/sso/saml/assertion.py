@@ -74,7 +74,7 @@ class AssertedIdentity:
 
 
 def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
-    """Check a signed assertion, and return the person whom it identifies.
+    """Read and check a signed assertion, and return the person whom it identifies.
 
     Raises `ResponseRefused`, and `ValueError` if a time in the assertion is not valid.
     """
@@ -159,13 +159,13 @@ def _get_confirmation_expiry(subject: etree._Element, expected: ExpectedValues) 
     for confirmation in find_children(subject, ASSERTION, "SubjectConfirmation"):
         data = find_children(confirmation, ASSERTION, "SubjectConfirmationData")
         if confirmation.get("Method") == names.BEARER and len(data) == 1:
-            expiry = _check_confirmation(data[0], expected)
+            expiry = _get_valid_expiry(data[0], expected)
             if expiry is not None:
                 return expiry
     raise ResponseRefused("it has no valid confirmation for this recipient, request and time")
 
 
-def _check_confirmation(data: etree._Element, expected: ExpectedValues) -> datetime | None:
+def _get_valid_expiry(data: etree._Element, expected: ExpectedValues) -> datetime | None:
     start, end = read_time(data, "NotBefore"), read_time(data, "NotOnOrAfter")
     if end is None or not _is_within(start, end, expected.now):
         return None
@@ -220,11 +220,11 @@ def _read_attributes(assertion: etree._Element) -> Attributes:
     for statement in find_children(assertion, ASSERTION, "AttributeStatement"):
         for attribute in find_children(statement, ASSERTION, "Attribute"):
             values = values_by_name.setdefault(attribute.get("Name", "").lower(), [])
-            texts = (
+            strings = (
                 read_text(v, _MAX_VALUE_LENGTH)
                 for v in find_children(attribute, ASSERTION, "AttributeValue")
             )
-            values += [text for text in texts if text]
+            values += [string for string in strings if string]
     return values_by_name
 
 

@@ -26,8 +26,8 @@ _MAX_ENTITY_ID_LENGTH = 1024  # saml-core 8.3.6
 
 
 @dataclass(frozen=True)
-class Provider:
-    """An identity provider: its entity id, sign-on URL and signing certificates.
+class ProviderMetadata:
+    """An identity provider's metadata: entity id, sign-on URL and signing certificates.
 
     `certificates` are base64-encoded in DER format, as in metadata documents.
     """
@@ -38,14 +38,14 @@ class Provider:
 
 
 def load_certificates(certificates: Iterable[str]) -> tuple[x509.Certificate, ...]:
-    """Decode the certificates of a `Provider`, so that they can verify signatures."""
+    """Decode the certificates in a `ProviderMetadata`, so that they can verify signatures."""
     return tuple(
         x509.load_der_x509_certificate(base64.b64decode(encoded)) for encoded in certificates
     )
 
 
-def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provider:
-    """Parse a metadata document, and return the identity provider that it describes.
+def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> ProviderMetadata:
+    """Parse and validate the metadata document of an identity provider.
 
     If `allow_http` is true, the provider's URL may use plain http, for tests and closed networks.
     Raises `InvalidDocument` if the document is not metadata, has expired, does not describe exactly
@@ -62,7 +62,9 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
     entity_id = (entity.get("entityID") or "").strip()
     if not entity_id or len(entity_id) > _MAX_ENTITY_ID_LENGTH or not entity_id.isascii():
         raise InvalidDocument("The metadata has no usable entityID.")
-    return Provider(entity_id, _read_sso_url(role, allow_http=allow_http), _read_certificates(role))
+    return ProviderMetadata(
+        entity_id, _read_sso_url(role, allow_http=allow_http), _read_certificates(role)
+    )
 
 
 def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element]:
@@ -112,14 +114,18 @@ def _is_web_address(url: str, *, allow_http: bool) -> bool:
 
 
 def _read_certificates(role: etree._Element) -> tuple[str, ...]:
-    texts = [
+    encoded_certificates = [
         "".join((element.text or "").split())
         for descriptor in find_children(role, METADATA, "KeyDescriptor")
         if descriptor.get("use", "signing") == "signing"
         for element in descriptor.iter(tag(DS, "X509Certificate"))
     ]
     certificates = tuple(
-        dict.fromkeys(certificate for certificate in map(_parse_certificate, texts) if certificate)
+        dict.fromkeys(
+            certificate
+            for certificate in map(_parse_certificate, encoded_certificates)
+            if certificate
+        )
     )
     if not certificates:
         raise InvalidDocument(

@@ -52,7 +52,7 @@ SURNAME_ATTRIBUTES = (
     "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/surname",
 )
 FALLBACK_NAME_ATTRIBUTES = ("http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name",)
-"""Used only if no other attribute contains a name: Entra ID puts the login name here."""
+"""Attributes used only if no other attribute has a name: Entra ID puts the login name in them."""
 GROUP_ATTRIBUTES = (
     "groups",
     "group",
@@ -62,7 +62,8 @@ GROUP_ATTRIBUTES = (
     "http://schemas.xmlsoap.org/claims/group",
     "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups",
 )
-"""All attribute names above are in lower case.
+"""Attributes that contain the names or ids of groups.
 
-They are commonly used names, X.500 object ids and Microsoft's claims.
+All attribute names in this module are in lower case. They are commonly used names, X.500 object ids
+and Microsoft's claims.
 """

@@ -51,7 +51,7 @@ def build_authn_request(
 
 
 def build_redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
-    """Add the request and the relay state to the provider's sign-on URL.
+    """Build the URL to redirect to: the sign-on URL with the request and the relay state.
 
     The provider returns `relay_state` with its response; it must not exceed 80 bytes.
     """

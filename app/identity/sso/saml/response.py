@@ -80,7 +80,7 @@ def _check_header(response: etree._Element, expected: ExpectedValues) -> None:
 
 
 def _check_shape(response: etree._Element) -> None:
-    """Raise `ResponseRefused` for several or encrypted assertions, and for duplicate ids."""
+    """Raise `ResponseRefused` unless there is one unencrypted assertion and all ids are unique."""
     assertions = list(response.iter(tag(ASSERTION, "Assertion")))
     if any(True for _ in response.iter(tag(ASSERTION, "EncryptedAssertion"))):
         raise ResponseRefused("the assertion is encrypted, which is not supported")

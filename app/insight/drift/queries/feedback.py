@@ -1,4 +1,4 @@
-"""SQL query for prediction outcomes on accepted tag sets."""
+"""SQL query for the outcomes of predictions on accepted tag sets."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from app.insight.feedback.models import PredictionFeedback
 from app.kit import db
 
 
-class Outcome(NamedTuple):
+class PredictionOutcome(NamedTuple):
     """The outcome of a model's prediction for a field; the confidence is in millionths."""
 
     tag_set_id: UUID
@@ -20,11 +20,11 @@ class Outcome(NamedTuple):
     confidence: int | None
 
 
-def list_outcomes(tag_set_ids: Sequence[UUID]) -> list[Outcome]:
-    """Return one outcome per tag set and field; table cells are left out.
+def list_outcomes(tag_set_ids: Sequence[UUID]) -> list[PredictionOutcome]:
+    """List the prediction outcomes on tag sets, one per tag set and field.
 
-    If a field has several predictions, only the first one is returned, because predictions for the
-    same field are not independent of each other.
+    Table cells are left out. If a field has several predictions, only the first one is returned,
+    because predictions for the same field are not independent of each other.
     """
     columns: tuple[Any, ...] = (PredictionFeedback.tag_set_id, PredictionFeedback.field)
     statement = (
@@ -37,4 +37,4 @@ def list_outcomes(tag_set_ids: Sequence[UUID]) -> list[Outcome]:
         )
         .order_by(*columns, PredictionFeedback.position, PredictionFeedback.id)
     )
-    return [Outcome._make(row) for row in db.session().execute(statement)]
+    return [PredictionOutcome._make(row) for row in db.session().execute(statement)]

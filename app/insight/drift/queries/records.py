@@ -25,7 +25,7 @@ MAX_VERSIONS = 100
 SORTS = {"created_at": DriftReport.created_at}
 
 
-class Periods(NamedTuple):
+class DetectionPeriods(NamedTuple):
     """The two periods of a detection; ends are exclusive."""
 
     baseline_from: datetime
@@ -47,12 +47,12 @@ def list_reports(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of reports.
+    """Return a page of drift reports.
 
     Reports about labelers who are not in `labelers` are left out. If `labelers` is None, reports
     about all labelers are returned.
     """
-    equal_filters = {
+    equality_filters = {
         DriftReport.schema_id: schema_id,
         DriftReport.status: status,
         DriftReport.subject: subject,
@@ -60,7 +60,7 @@ def list_reports(
         DriftReport.metric: metric,
     }
     statement = select(DriftReport).where(
-        *(column == value for column, value in equal_filters.items() if value is not None),
+        *(column == value for column, value in equality_filters.items() if value is not None),
         *within(DriftReport.created_at, created_after, created_before),
     )
     if labelers is not None:
@@ -117,8 +117,8 @@ def list_acknowledged_shifts(schema_id: UUID) -> list[AcknowledgedShift]:
     return [AcknowledgedShift._make(row) for row in db.session().execute(statement)]
 
 
-def find_first_open_shift(schema_id: UUID, before: datetime) -> datetime | None:
-    """Return the earliest start of a shift that has an open report and began before a given time.
+def find_earliest_open_shift_start(schema_id: UUID, before: datetime) -> datetime | None:
+    """Find the earliest start of a shift with an open report that began before `before`.
 
     Returns None if there is no such shift. Differences between a labeler and their peers are left
     out, because they are not shifts over time.
@@ -149,11 +149,11 @@ def find_unfinished_detection(schema_id: UUID) -> UUID | None:
 
 
 def insert_detection(
-    schema_id: UUID, periods: Periods, *, due_on: date | None, requested_by: UUID | None
+    schema_id: UUID, periods: DetectionPeriods, *, due_on: date | None, requested_by: UUID | None
 ) -> UUID | None:
     """Insert a queued detection and return its id.
 
-    Returns None if the schema has an unfinished detection, or one that was due on the same day.
+    Returns None if the schema has an unfinished detection, or a daily detection for the same day.
     """
     now = db.utc_now()
     values = {
@@ -177,7 +177,7 @@ def get_baseline(schema_id: UUID) -> DriftBaseline | None:
 
 
 def save_baseline(schema_id: UUID, start: datetime, end: datetime, set_by: UUID | None) -> None:
-    """Set the fixed baseline of a schema."""
+    """Save the fixed baseline of a schema, replacing an earlier one."""
     values = {"baseline_from": start, "baseline_until": end, "set_by": set_by}
     values = {**values, "updated_at": db.utc_now()}
     statement = insert(DriftBaseline).values(schema_id=schema_id, **values)
@@ -194,7 +194,7 @@ def delete_baseline(schema_id: UUID) -> None:
 
 
 class VersionFields(NamedTuple):
-    """A schema version, with its field types by field key."""
+    """A schema version. `types` maps its field keys to field types."""
 
     version_id: UUID
     number: int
@@ -214,7 +214,7 @@ _VERSIONS = text(
 
 
 def list_versions(schema_id: UUID) -> list[VersionFields]:
-    """Return the field types of the newest versions of a schema, newest first."""
+    """Return at most `MAX_VERSIONS` versions of a schema with their field types, newest first."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "schema_id": schema_id,
@@ -244,7 +244,7 @@ _SCHEMAS_WITH_WORK = text(
 def list_schemas_with_work(
     organization_id: UUID, since: datetime, *, after: UUID, batch: int
 ) -> Collection[UUID]:
-    """Return the ids of schemas with tag sets accepted since a given time.
+    """Return the ids of schemas with work: schemas with tag sets accepted at or after `since`.
 
     At most `batch` ids above `after` are returned, in ascending order.
     """

@@ -14,7 +14,7 @@ from app.kit import db, tenancy
 
 BATCH = 100
 MAX_PER_DOCUMENT = 20
-"""The maximum number of tag sets read per document: as many as a schema can require."""
+"""The maximum number of tag sets read per document, which is also the most a schema can require."""
 MAX_VALUE_LENGTH = 200
 """The maximum number of characters read from a value. The full length is read separately."""
 
@@ -22,8 +22,8 @@ MAX_VALUE_LENGTH = 200
 class AcceptedTagSet(NamedTuple):
     """An accepted tag set.
 
-    `values` maps each filled field to its first value as text, cut to `MAX_VALUE_LENGTH`, and to
-    the full length of that value.
+    `values` maps each filled field to a pair: its first value as text, cut to `MAX_VALUE_LENGTH`,
+    and the full length of that value.
     """
 
     artifact_id: UUID
@@ -90,14 +90,14 @@ _DOCUMENTS = text(
 )
 _LAST_ID = UUID(int=2**128 - 1)
 
-Document = list[AcceptedTagSet]
+DocumentTagSets = list[AcceptedTagSet]
 """The accepted tag sets of one document: merges before other tag sets, and newest first."""
 
 
 def iterate_documents(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
-) -> Iterator[list[Document]]:
-    """Yield the documents accepted in a period in batches, newest first, at most `limit` documents.
+) -> Iterator[list[DocumentTagSets]]:
+    """Yield batches of the documents accepted in a period, newest first; at most `limit` documents.
 
     The time of a document is the decision time of its first tag set.
     """
@@ -131,7 +131,7 @@ class DecisionCount(NamedTuple):
     n: int
 
 
-# Every decision on a tag set is counted, because two rejections are worse than one rejection.
+# All decisions on a tag set are counted, not only the last one: two rejections are worse than one.
 _DECISIONS = text(
     """
     SELECT t.labeler_id, r.kind, CAST(count(*) AS bigint) AS n

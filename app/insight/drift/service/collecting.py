@@ -10,11 +10,11 @@ from datetime import UTC, date, datetime, time
 from typing import NamedTuple
 from uuid import UUID
 
-from app.engines.drift import Categories, Numbers, Rate, Sample
-from app.insight.drift.models import Metric
-from app.insight.drift.queries.feedback import Outcome
+from app.engines.drift import CategorySample, NumberSample, RateSample, Sample
+from app.insight.drift.models import DriftMetric
+from app.insight.drift.queries.feedback import PredictionOutcome
 from app.insight.drift.queries.records import VersionFields
-from app.insight.drift.queries.samples import AcceptedTagSet, DecisionCount, Document
+from app.insight.drift.queries.samples import AcceptedTagSet, DecisionCount, DocumentTagSets
 from app.insight.feedback.models import FeedbackOutcome
 
 CATEGORICAL_TYPES = frozenset({"choice", "boolean", "country", "currency"})
@@ -38,7 +38,10 @@ class FieldTypes(NamedTuple):
 
 
 def compare_versions(versions: Iterable[VersionFields]) -> FieldTypes:
-    """Return the fields to compare; `versions` must be ordered newest first."""
+    """Compare the field types of schema versions, and return the fields that can be compared.
+
+    `versions` must be ordered newest first.
+    """
     types: dict[str, str] | None = None
     comparable_keys, changed_keys = {}, set()
     for version in versions:
@@ -66,7 +69,7 @@ class _FieldValues:
     tag_set_counts: Counter[int] = field(default_factory=Counter)
 
 
-class Selection(NamedTuple):
+class LabelerSelection(NamedTuple):
     """The labelers whose tag sets are in a sample.
 
     A sample contains the tag sets of all labelers (`labeler_id` is None), of one labeler, or, with
@@ -81,7 +84,7 @@ class Selection(NamedTuple):
         return self.labeler_id is None or (labeler_id == self.labeler_id) is not self.is_peers
 
 
-ALL_LABELERS = Selection()
+ALL_LABELERS = LabelerSelection()
 
 
 class _Owner(NamedTuple):
@@ -89,23 +92,27 @@ class _Owner(NamedTuple):
 
     Every tag set represents its document in the sample of its own labeler. In samples of all
     labelers, only the first tag set does (`is_first`). In the sample of the first labeler's peers,
-    only the second tag set does; its `replaces` is the first labeler.
+    only the second tag set does; its `replaced_labeler_id` is the first labeler.
     """
 
     labeler_id: UUID | None
     is_first: bool
-    replaces: UUID | None
+    replaced_labeler_id: UUID | None
 
-    def is_selected(self, selection: Selection) -> bool:
+    def is_selected(self, selection: LabelerSelection) -> bool:
         if not selection.includes_labeler(self.labeler_id):
             return False
         if selection.labeler_id is None:
             return self.is_first
-        return self.is_first or not selection.is_peers or self.replaces == selection.labeler_id
+        return (
+            self.is_first
+            or not selection.is_peers
+            or self.replaced_labeler_id == selection.labeler_id
+        )
 
 
 class PeriodData:
-    """The values of the tag sets and the review decisions of a period."""
+    """The tag set values, review decisions and prediction outcomes of one period."""
 
     def __init__(self, fields: FieldTypes) -> None:
         self._fields = fields
@@ -122,15 +129,15 @@ class PeriodData:
         """Return the number of review decisions in the period."""
         return self._decisions.total()
 
-    def add(self, document: Document) -> None:
-        """Add the values of a document, from the first tag set of each labeler."""
+    def add_document(self, document: DocumentTagSets) -> None:
+        """Add a document: the values from the first tag set of each labeler."""
         self.document_count += 1
-        by_labeler: dict[UUID | None, AcceptedTagSet] = {}
+        tag_set_by_labeler: dict[UUID | None, AcceptedTagSet] = {}
         for tag_set in document:
-            by_labeler.setdefault(tag_set.labeler_id, tag_set)
-        for index, (labeler_id, tag_set) in enumerate(by_labeler.items()):
-            replaces = document[0].labeler_id if index == 1 else None
-            self._add_tag_set(tag_set, _Owner(labeler_id, index == 0, replaces))
+            tag_set_by_labeler.setdefault(tag_set.labeler_id, tag_set)
+        for index, (labeler_id, tag_set) in enumerate(tag_set_by_labeler.items()):
+            replaced_labeler_id = document[0].labeler_id if index == 1 else None
+            self._add_tag_set(tag_set, _Owner(labeler_id, index == 0, replaced_labeler_id))
 
     def _add_tag_set(self, tag_set: AcceptedTagSet, owner: _Owner) -> None:
         """Add the values of a tag set, without fields that have another type in its version."""
@@ -147,72 +154,74 @@ class PeriodData:
                 )
 
     def add_decisions(self, rows: Iterable[DecisionCount]) -> None:
-        """Add numbers of review decisions by labeler and decision type."""
+        """Add the numbers of review decisions, by labeler and decision type."""
         for row in rows:
             self._decisions[row.labeler_id, row.kind] += row.n
 
-    def add_outcomes(self, documents: Iterable[Document], outcomes: Iterable[Outcome]) -> None:
+    def add_outcomes(
+        self, documents: Iterable[DocumentTagSets], outcomes: Iterable[PredictionOutcome]
+    ) -> None:
         """Add the outcomes of a model's predictions, from one tag set of each document."""
-        by_tag_set: defaultdict[UUID, list[Outcome]] = defaultdict(list)
+        outcomes_by_tag_set: defaultdict[UUID, list[PredictionOutcome]] = defaultdict(list)
         for outcome in outcomes:
-            by_tag_set[outcome.tag_set_id].append(outcome)
+            outcomes_by_tag_set[outcome.tag_set_id].append(outcome)
         for document in documents:
             # The tag sets of a document may begin from the same prediction, so only one is used.
-            ids = [tag_set.id for tag_set in document if tag_set.id in by_tag_set]
+            ids = [tag_set.id for tag_set in document if tag_set.id in outcomes_by_tag_set]
             tag_set_id = next(iter(ids), None)
-            for outcome in () if tag_set_id is None else by_tag_set[tag_set_id]:
+            for outcome in () if tag_set_id is None else outcomes_by_tag_set[tag_set_id]:
                 self._outcomes[outcome.field, outcome.outcome] += 1
                 if outcome.confidence is not None:
                     self._confidences[outcome.field].append(outcome.confidence / _MILLION)
 
-    def _select_owner_numbers(self, selection: Selection) -> frozenset[int]:
+    def _select_owner_numbers(self, selection: LabelerSelection) -> frozenset[int]:
         return frozenset(
             number for owner, number in self._owners.items() if owner.is_selected(selection)
         )
 
-    def build_model_sample(self, field_key: str, metric: Metric) -> Sample:
-        """Return the sample for a metric of model predictions.
+    def build_model_sample(self, field_key: str, metric: DriftMetric) -> Sample:
+        """Build the sample for a metric of model predictions.
 
         The accuracy is the number of correct predictions divided by all outcomes, including missed
-        values. The correction rate is the number of corrected predictions divided by the
-        predictions of fields that have a value.
+        values. The correction rate is the number of corrected predictions divided by the number of
+        correct and corrected predictions.
         """
-        if metric == Metric.CONFIDENCE:
-            return Numbers(self._confidences[field_key])
+        if metric == DriftMetric.CONFIDENCE:
+            return NumberSample(self._confidences[field_key])
         counts = {name: self._outcomes[field_key, name] for name in FeedbackOutcome}
-        if metric == Metric.ACCURACY:
-            return Rate(counts[FeedbackOutcome.CORRECT], sum(counts.values()))
+        if metric == DriftMetric.ACCURACY:
+            return RateSample(counts[FeedbackOutcome.CORRECT], sum(counts.values()))
         corrected = counts[FeedbackOutcome.CORRECTED]
-        return Rate(corrected, corrected + counts[FeedbackOutcome.CORRECT])
+        return RateSample(corrected, corrected + counts[FeedbackOutcome.CORRECT])
 
     def build_sample(
-        self, field_key: str | None, metric: Metric, selection: Selection = ALL_LABELERS
+        self, field_key: str | None, metric: DriftMetric, selection: LabelerSelection = ALL_LABELERS
     ) -> Sample:
-        """Return the sample for a labeling metric, from the work of the selected labelers."""
-        if metric == Metric.ACCEPTANCE_RATE:
+        """Build the sample for a labeling metric, from the work of the selected labelers."""
+        if metric == DriftMetric.ACCEPTANCE_RATE:
             return self._build_decision_rate(("accept", "correction"), ("reject",), selection)
-        if metric == Metric.CORRECTION_RATE:
+        if metric == DriftMetric.CORRECTION_RATE:
             return self._build_decision_rate(("correction",), ("accept",), selection)
         assert field_key is not None
         data, owners = self._values[field_key], self._select_owner_numbers(selection)
-        if metric == Metric.EMPTY_RATE:
+        if metric == DriftMetric.EMPTY_RATE:
             tag_set_count, filled_count = (
                 sum(n for owner, n in counts.items() if owner in owners)
                 for counts in (data.tag_set_counts, data.filled_counts)
             )
-            return Rate(tag_set_count - filled_count, tag_set_count)
-        if metric == Metric.VALUES and self._fields.types[field_key] in CATEGORICAL_TYPES:
+            return RateSample(tag_set_count - filled_count, tag_set_count)
+        if metric == DriftMetric.VALUES and self._fields.types[field_key] in CATEGORICAL_TYPES:
             counts_by_value: Counter[str] = Counter()
             for (owner, value), n in data.counts.items():
                 if owner in owners:
                     counts_by_value[value] += n
-            return Categories(counts_by_value)
+            return CategorySample(counts_by_value)
         pairs = zip(data.numbers, data.owners, strict=True)
-        return Numbers([value for value, owner in pairs if owner in owners])
+        return NumberSample([value for value, owner in pairs if owner in owners])
 
     def _build_decision_rate(
-        self, hits: tuple[str, ...], misses: tuple[str, ...], selection: Selection
-    ) -> Rate:
+        self, hits: tuple[str, ...], misses: tuple[str, ...], selection: LabelerSelection
+    ) -> RateSample:
         def count_decisions(decision_types: tuple[str, ...]) -> int:
             return sum(
                 n
@@ -221,16 +230,16 @@ class PeriodData:
             )
 
         hit_count = count_decisions(hits)
-        return Rate(hit_count, hit_count + count_decisions(misses))
+        return RateSample(hit_count, hit_count + count_decisions(misses))
 
 
-def list_metrics(field_type: str) -> tuple[Metric, ...]:
-    """Return the labeling metrics that fields of a type have."""
+def list_metrics(field_type: str) -> tuple[DriftMetric, ...]:
+    """Return the labeling metrics that apply to fields of this type."""
     if field_type in CATEGORICAL_TYPES or field_type in NUMERIC_TYPES:
-        return (Metric.VALUES, Metric.EMPTY_RATE)
+        return (DriftMetric.VALUES, DriftMetric.EMPTY_RATE)
     if field_type in TYPES_WITH_LENGTH:
-        return (Metric.LENGTH, Metric.EMPTY_RATE)
-    return (Metric.EMPTY_RATE,)
+        return (DriftMetric.LENGTH, DriftMetric.EMPTY_RATE)
+    return (DriftMetric.EMPTY_RATE,)
 
 
 def _add_value(
@@ -253,10 +262,10 @@ def _add_value(
 
 
 def parse_number(field_type: str, text: str, decided_at: datetime) -> float | None:
-    """Return a field value as a number: an amount, an hour of the day, or days before the decision.
+    """Parse a field value as a number: an amount, an hour of the day, or days before the decision.
 
-    Dates move with the calendar, so only their distance from the decision can be compared. Returns
-    None for a value that is not valid for its type.
+    Dates grow with the calendar, so their distance from the decision is compared instead. Returns
+    None if the value is not valid for its type.
     """
     try:
         if field_type == "date":

@@ -7,7 +7,7 @@ from uuid import UUID
 from app.engines.drift import Comparison, Hypothesis, find_drift
 from app.insight.drift.models import DetectionStatus, DriftDetection
 from app.insight.drift.queries import feedback, records, samples
-from app.insight.drift.queries.records import Periods
+from app.insight.drift.queries.records import DetectionPeriods
 from app.insight.drift.service import reporting
 from app.insight.drift.service.collecting import FieldTypes, PeriodData, compare_versions
 from app.insight.drift.service.shifts import (
@@ -15,7 +15,7 @@ from app.insight.drift.service.shifts import (
     MAX_DECISIONS,
     MAX_DOCUMENTS,
     DetectionData,
-    Pair,
+    SamplePair,
     build_pairs,
     find_reference_starts,
 )
@@ -32,10 +32,10 @@ def detect(job: Job, detection_id: UUID) -> None:
     if detection is None:
         return
     schema_id = detection.schema_id
-    periods = Periods(*(getattr(detection, name) for name in Periods._fields))
+    periods = DetectionPeriods(*(getattr(detection, name) for name in DetectionPeriods._fields))
     job.checkpoint()
     detection_data = _read_detection_data(job, schema_id, periods)
-    pairs: dict[str, Pair] = {}
+    pairs: dict[str, SamplePair] = {}
 
     def iterate_hypotheses() -> Iterator[Hypothesis]:
         for pair, hypothesis in build_pairs(detection_data):
@@ -56,7 +56,7 @@ def _start(detection_id: UUID) -> DriftDetection | None:
     return detection
 
 
-def _read_detection_data(job: Job, schema_id: UUID, periods: Periods) -> DetectionData:
+def _read_detection_data(job: Job, schema_id: UUID, periods: DetectionPeriods) -> DetectionData:
     fields = compare_versions(records.list_versions(schema_id))
     shifts = records.list_acknowledged_shifts(schema_id)
     starts = _merge_starts(find_reference_starts(periods, shifts))
@@ -82,7 +82,7 @@ def _read_detection_data(job: Job, schema_id: UUID, periods: Periods) -> Detecti
 
 
 def _merge_starts(starts: dict[str, datetime]) -> dict[str, datetime]:
-    """Move the earliest starts to a later start, so that at most MAX_REFERENCES starts are left."""
+    """Merge the earliest starts into a later one, so that at most MAX_REFERENCES remain."""
     kept_starts = sorted(set(starts.values()))[-MAX_REFERENCES:]
     return {key: max(start, kept_starts[0]) for key, start in starts.items()}
 
@@ -96,7 +96,7 @@ def _read_period(
     data.add_decisions(samples.count_decisions(schema_id, start, end, limit=MAX_DECISIONS))
     for batch in samples.iterate_documents(schema_id, start, end, limit=MAX_DOCUMENTS):
         for document in batch:
-            data.add(document)
+            data.add_document(document)
         tag_set_ids = [tag_set.id for document in batch for tag_set in document]
         data.add_outcomes(batch, feedback.list_outcomes(tag_set_ids))
         job.checkpoint()
@@ -107,9 +107,9 @@ def _complete(
     job: Job,
     detection_id: UUID,
     detection_data: DetectionData,
-    compared_pairs: list[tuple[Pair, Comparison]],
+    compared_pairs: list[tuple[SamplePair, Comparison]],
 ) -> None:
-    """Write the reports and complete the detection, unless it has already ended.
+    """Complete the detection and update the reports, unless the detection has already ended.
 
     Raises LostLease if another attempt of the job holds the lease.
     """
@@ -118,14 +118,14 @@ def _complete(
     detection = records.get_detection(detection_id, lock=True)
     if detection is None or detection.finished_at is not None:
         return
-    reports = reporting.write_reports(detection, detection_data, compared_pairs)
+    reports = reporting.update_reports(detection, detection_data, compared_pairs)
     detection.report_ids = [str(report.id) for report in reports]
     detection.not_enough = sum(comparison.p_value is None for _, comparison in compared_pairs)
     detection.compared = len(compared_pairs) - detection.not_enough
     detection.status = DetectionStatus.COMPLETED.value
     detection.finished_at = db.utc_now()
     created_reports = [report for report in reports if report.detection_id == detection_id]
-    reporting.emit_reports(detection, created_reports)
+    reporting.emit_report_events(detection, created_reports)
 
 
 def fail(detection_id: UUID) -> None:
@@ -141,7 +141,7 @@ def fail(detection_id: UUID) -> None:
 
 
 def reopen(detection_id: UUID) -> None:
-    """Queue a failed detection again, unless its schema has another unfinished detection."""
+    """Reopen a failed detection: queue it again, unless its schema has an unfinished detection."""
     detection = records.get_detection(detection_id, lock=True)
     if detection is None or detection.status != DetectionStatus.FAILED:
         return

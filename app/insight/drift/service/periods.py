@@ -6,7 +6,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from app.insight.drift.queries import records
-from app.insight.drift.queries.records import Periods
+from app.insight.drift.queries.records import DetectionPeriods
 from app.kit import db, errors
 
 CURRENT_DAYS = 7
@@ -15,17 +15,21 @@ MAX_DAYS = 366
 _FIRST_YEAR = 1970
 
 
-class Range(NamedTuple):
-    """A period with an exclusive end."""
+class TimeRange(NamedTuple):
+    """A period of time with an exclusive end."""
 
     start: datetime
     end: datetime
 
 
 def choose_periods(
-    schema_id: UUID, *, baseline: Range | None, current: Range | None, fix_baseline: bool | None
-) -> Periods:
-    """Return the periods of a requested detection.
+    schema_id: UUID,
+    *,
+    baseline: TimeRange | None,
+    current: TimeRange | None,
+    fix_baseline: bool | None,
+) -> DetectionPeriods:
+    """Choose the periods of a requested detection, and validate them.
 
     By default, the current period is the last CURRENT_DAYS. The default baseline is the fixed
     baseline of the schema, or the last BASELINE_DAYS before the current period and before the shift
@@ -38,7 +42,7 @@ def choose_periods(
     if baseline is not None:
         _check_period(baseline, "baseline", now)
     if current is None:
-        current = Range(now - timedelta(days=CURRENT_DAYS), now)
+        current = TimeRange(now - timedelta(days=CURRENT_DAYS), now)
     else:
         _check_period(current, "current", now)
     if fix_baseline is True and baseline is None:
@@ -51,35 +55,40 @@ def choose_periods(
             message = "Must not be before the end of the schema's fixed baseline."
             raise errors.invalid(message, "current.from")
         raise errors.invalid("Must not be after the start of the current period.", "baseline.to")
-    return Periods(*baseline_range, *current)
+    return DetectionPeriods(*baseline_range, *current)
 
 
-def choose_daily_periods(schema_id: UUID, current: Range) -> Periods | None:
-    """Return the periods of a daily detection, or None if they overlap the fixed baseline."""
+def choose_daily_periods(schema_id: UUID, current: TimeRange) -> DetectionPeriods | None:
+    """Choose the periods of a daily detection.
+
+    Returns None if the current period begins before the end of the fixed baseline.
+    """
     baseline_range = _find_baseline(schema_id, current, ignore_fixed=False)
-    return None if baseline_range.end > current.start else Periods(*baseline_range, *current)
+    return (
+        None if baseline_range.end > current.start else DetectionPeriods(*baseline_range, *current)
+    )
 
 
-def find_last_days(zone: str) -> Range:
+def find_last_days(zone: str) -> TimeRange:
     """Return the last CURRENT_DAYS whole days in a time zone."""
     today = db.utc_now().astimezone(ZoneInfo(zone)).date()
     start, end = (
         datetime.combine(day, time.min, ZoneInfo(zone))
         for day in (today - timedelta(days=CURRENT_DAYS), today)
     )
-    return Range(start, end)
+    return TimeRange(start, end)
 
 
-def _find_baseline(schema_id: UUID, current: Range, *, ignore_fixed: bool) -> Range:
+def _find_baseline(schema_id: UUID, current: TimeRange, *, ignore_fixed: bool) -> TimeRange:
     fixed = None if ignore_fixed else records.get_baseline(schema_id)
     if fixed is not None:
-        return Range(fixed.baseline_from, fixed.baseline_until)
+        return TimeRange(fixed.baseline_from, fixed.baseline_until)
     # A shift with an open report is not accepted yet, so the time before it remains the baseline.
-    end = records.find_first_open_shift(schema_id, current.start) or current.start
-    return Range(end - timedelta(days=BASELINE_DAYS), end)
+    end = records.find_earliest_open_shift_start(schema_id, current.start) or current.start
+    return TimeRange(end - timedelta(days=BASELINE_DAYS), end)
 
 
-def _check_period(period: Range, name: str, now: datetime) -> None:
+def _check_period(period: TimeRange, name: str, now: datetime) -> None:
     if period.start.year < _FIRST_YEAR:
         raise errors.invalid(f"The year must be {_FIRST_YEAR} or later.", f"{name}.from")
     if period.start >= period.end:

@@ -43,7 +43,7 @@ def _list_report_ids(detection_id: UUID) -> list[UUID]:
 def get_report(report_id: UUID, *, caller: Caller, lock: bool = False) -> DriftReport:
     """Return a report, locked if `lock` is set.
 
-    Raises 404 if it does not exist, or is about a labeler whom the caller may not see.
+    Raises 404 if the report does not exist, or if the caller may not see its labeler.
     """
     report = records.get_report(report_id, lock=lock)
     if report is None:

@@ -1,4 +1,4 @@
-"""Write the reports of a detection, and emit their events."""
+"""Update the drift reports of a schema after a detection, and emit events for new reports."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -8,23 +8,23 @@ from app.engines.drift import Comparison, Verdict
 from app.insight.drift import emitted_events
 from app.insight.drift.models import DriftDetection, DriftReport, ReportStatus
 from app.insight.drift.queries import records
-from app.insight.drift.service.periods import Range
-from app.insight.drift.service.shifts import MAX_DECISIONS, MAX_DOCUMENTS, DetectionData, Pair
+from app.insight.drift.service.periods import TimeRange
+from app.insight.drift.service.shifts import MAX_DECISIONS, MAX_DOCUMENTS, DetectionData, SamplePair
 from app.kit import db, events
 from app.kit.ids import uuid7
 
-_MAX_DESCRIBED = 5
+_MAX_DESCRIBED_SHIFTS = 5
 
 
-def write_reports(
+def update_reports(
     detection: DriftDetection,
     detection_data: DetectionData,
-    compared_pairs: Iterable[tuple[Pair, Comparison]],
+    compared_pairs: Iterable[tuple[SamplePair, Comparison]],
 ) -> list[DriftReport]:
-    """Create, confirm and close reports; return the reports that were created or confirmed.
+    """Update the reports of a schema: create, confirm or close them after a detection.
 
-    If a shift already has an open report, the report is confirmed. An open report is closed when
-    its shift has ended.
+    Returns the reports that were created or confirmed. If a shift already has an open report, the
+    report is confirmed. An open report is closed when its shift has ended.
     """
     now = db.utc_now()
     open_reports = {
@@ -64,7 +64,7 @@ def _close_if_ended(report: DriftReport, detection: DriftDetection, now: datetim
 def _create_report(
     detection: DriftDetection,
     detection_data: DetectionData,
-    pair: Pair,
+    pair: SamplePair,
     comparison: Comparison,
     now: datetime,
 ) -> DriftReport:
@@ -80,8 +80,10 @@ def _create_report(
         labeler_id=shift.labeler_id,
         test=comparison.test,
         category=comparison.category,
-        baseline=_describe_sample(pair.baseline, comparison.baseline_n, comparison.baseline_value),
-        current=_describe_sample(pair.current, comparison.current_n, comparison.current_value),
+        baseline=_build_sample_summary(
+            pair.baseline, comparison.baseline_n, comparison.baseline_value
+        ),
+        current=_build_sample_summary(pair.current, comparison.current_n, comparison.current_value),
         current_from=pair.current.start,
         current_until=pair.current.end,
         p_value=comparison.p_value,
@@ -96,7 +98,7 @@ def _create_report(
     return report
 
 
-def _describe_sample(period: Range, n: int, value: float | None) -> dict[str, Any]:
+def _build_sample_summary(period: TimeRange, n: int, value: float | None) -> dict[str, Any]:
     return {
         "start": _format_timestamp(period.start),
         "end": _format_timestamp(period.end),
@@ -109,7 +111,7 @@ def _format_timestamp(timestamp: datetime) -> str:
     return timestamp.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _list_warnings(detection_data: DetectionData, pair: Pair) -> list[str]:
+def _list_warnings(detection_data: DetectionData, pair: SamplePair) -> list[str]:
     warnings = []
     if pair.shift.field in detection_data.fields.changed_fields:
         warnings.append(
@@ -126,7 +128,7 @@ def _list_warnings(detection_data: DetectionData, pair: Pair) -> list[str]:
     return warnings
 
 
-def emit_reports(detection: DriftDetection, reports: Sequence[DriftReport]) -> None:
+def emit_report_events(detection: DriftDetection, reports: Sequence[DriftReport]) -> None:
     """Emit one event for each new report, and one event for all new reports together."""
     if not reports:
         return
@@ -137,7 +139,7 @@ def emit_reports(detection: DriftDetection, reports: Sequence[DriftReport]) -> N
             "detection_id": detection.id,
             "schema_name": records.get_schema_name(detection.schema_id),
             "count": len(reports),
-            "shifts": [_describe_shift(report) for report in reports[:_MAX_DESCRIBED]],
+            "shifts": [_describe_shift(report) for report in reports[:_MAX_DESCRIBED_SHIFTS]],
         },
     )
 
@@ -156,6 +158,6 @@ def _build_payload(report: DriftReport) -> dict[str, Any]:
 
 
 def _describe_shift(report: DriftReport) -> str:
-    """Describe a shift by API names and numbers only, so that the text needs no translation."""
+    """Describe a shift with API names and numbers only, so that the text needs no translation."""
     name = report.metric if report.field is None else f"{report.field}: {report.metric}"
     return f"{name} {report.baseline['value']:.4g} → {report.current['value']:.4g}"

@@ -1,4 +1,4 @@
-"""Queue detections: on request, and daily for each schema with new work."""
+"""Request detections: for clients, and daily for each schema with new work."""
 
 from typing import Any
 from uuid import UUID
@@ -7,9 +7,9 @@ from app.identity.organizations import service as organizations
 from app.insight.drift import emitted_events
 from app.insight.drift.models import DriftDetection
 from app.insight.drift.queries import records
-from app.insight.drift.queries.records import Periods
+from app.insight.drift.queries.records import DetectionPeriods
 from app.insight.drift.service import periods
-from app.insight.drift.service.periods import Range
+from app.insight.drift.service.periods import TimeRange
 from app.kit import errors, events, tenancy
 from app.kit.purging import Checkpoint
 from app.schemas.artifact_schemas import service as schemas
@@ -25,7 +25,7 @@ def request_detection(
     current: dict[str, Any] | None = None,
     fix_baseline: bool | None = None,
 ) -> dict[str, Any]:
-    """Queue a detection and return it.
+    """Request a detection: queue it, and return it in the API's format.
 
     `fix_baseline` stores the baseline as the fixed baseline of the schema (True), or deletes the
     fixed baseline (False).
@@ -37,8 +37,8 @@ def request_detection(
     schemas.get(schema_id)
     chosen_periods = periods.choose_periods(
         schema_id,
-        baseline=None if baseline is None else Range(**baseline),
-        current=None if current is None else Range(**current),
+        baseline=None if baseline is None else TimeRange(**baseline),
+        current=None if current is None else TimeRange(**current),
         fix_baseline=fix_baseline,
     )
     detection_id = _insert_detection(schema_id, chosen_periods, requested_by=requested_by)
@@ -50,11 +50,11 @@ def request_detection(
         records.delete_baseline(schema_id)
     detection = records.get_detection(detection_id)
     assert detection is not None
-    return describe_detection(detection)
+    return build_detection_response(detection)
 
 
 def _insert_detection(
-    schema_id: UUID, chosen_periods: Periods, *, requested_by: UUID | None
+    schema_id: UUID, chosen_periods: DetectionPeriods, *, requested_by: UUID | None
 ) -> UUID:
     detection_id = records.insert_detection(
         schema_id, chosen_periods, due_on=None, requested_by=requested_by
@@ -68,8 +68,8 @@ def _insert_detection(
     return detection_id
 
 
-def describe_detection(detection: DriftDetection) -> dict[str, Any]:
-    """Return a detection in the form in which the API shows it."""
+def build_detection_response(detection: DriftDetection) -> dict[str, Any]:
+    """Build the API's representation of a detection."""
     return {
         "id": detection.id,
         "schema_id": detection.schema_id,
@@ -81,7 +81,7 @@ def describe_detection(detection: DriftDetection) -> dict[str, Any]:
 
 
 def request_daily_detections(checkpoint: Checkpoint) -> int:
-    """Queue a detection for each schema of the organization that has new work.
+    """Request a daily detection for each schema with new work in the current organization.
 
     A schema has one daily detection per day. Schemas with an unfinished detection are skipped.
     Returns how many detections were queued.
@@ -101,7 +101,7 @@ def request_daily_detections(checkpoint: Checkpoint) -> int:
             return count
 
 
-def _request_daily_detection(schema_id: UUID, current: Range) -> bool:
+def _request_daily_detection(schema_id: UUID, current: TimeRange) -> bool:
     chosen_periods = periods.choose_daily_periods(schema_id, current)
     if chosen_periods is None:
         return False

@@ -6,18 +6,18 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from app.engines.drift import Hypothesis, Limits, Sample
-from app.insight.drift.models import Metric, Subject
-from app.insight.drift.queries.records import AcknowledgedShift, Periods
+from app.engines.drift import DriftLimits, Hypothesis, Sample
+from app.insight.drift.models import DriftMetric, DriftSubject
+from app.insight.drift.queries.records import AcknowledgedShift, DetectionPeriods
 from app.insight.drift.service.collecting import (
     FieldTypes,
+    LabelerSelection,
     PeriodData,
-    Selection,
     list_metrics,
 )
-from app.insight.drift.service.periods import Range
+from app.insight.drift.service.periods import TimeRange
 
-LIMITS = Limits()
+LIMITS = DriftLimits()
 MAX_DOCUMENTS = 5000
 """The maximum number of documents compared in each period. The newest documents are used."""
 MAX_DECISIONS = 20_000
@@ -25,22 +25,22 @@ MAX_DECISIONS = 20_000
 MAX_LABELERS = 20
 """The maximum number of labelers compared with their peers: the labelers with the most tag sets."""
 
-_REVIEW_METRICS = (Metric.ACCEPTANCE_RATE, Metric.CORRECTION_RATE)
-_MODEL_METRICS = (Metric.ACCURACY, Metric.CONFIDENCE, Metric.CORRECTION_RATE)
+_REVIEW_METRICS = (DriftMetric.ACCEPTANCE_RATE, DriftMetric.CORRECTION_RATE)
+_MODEL_METRICS = (DriftMetric.ACCURACY, DriftMetric.CONFIDENCE, DriftMetric.CORRECTION_RATE)
 
 
 class Shift(NamedTuple):
-    """A possible shift of a metric; with `labeler_id`, of one labeler compared with their peers."""
+    """A possible shift of a metric: of one labeler if `labeler_id` is set, otherwise overall."""
 
-    subject: Subject
-    metric: Metric
+    subject: DriftSubject
+    metric: DriftMetric
     field: str | None = None
     labeler_id: UUID | None = None
 
     @property
     def is_review_metric(self) -> bool:
         """Return whether the metric is computed from review decisions, and not from tag sets."""
-        return self.subject == Subject.LABELING and self.field is None
+        return self.subject == DriftSubject.LABELING and self.field is None
 
     @property
     def key(self) -> str:
@@ -48,33 +48,33 @@ class Shift(NamedTuple):
         return ":".join((self.subject, self.metric, self.field or "", str(self.labeler_id or "")))
 
 
-class Pair(NamedTuple):
+class SamplePair(NamedTuple):
     """A possible shift, with the two periods whose samples are compared."""
 
     shift: Shift
-    baseline: Range
-    current: Range
+    baseline: TimeRange
+    current: TimeRange
 
 
 @dataclass(frozen=True)
 class DetectionData:
     """The data of all periods that a detection compares.
 
-    `acknowledged_ends` has, by shift key, the end of the latest acknowledged report at the time
+    `acknowledged_ends` maps each shift key to the end of its latest acknowledged report at the time
     when the samples were read. `acknowledged_shifts` are the shifts whose baseline is a reference
-    period, which starts at the end of the acknowledged shift. `reference_periods` has the data of
-    these periods by start time.
+    period, which starts at the end of the acknowledged shift. `reference_periods` maps the start of
+    each reference period to its data.
     """
 
     fields: FieldTypes
-    periods: Periods
+    periods: DetectionPeriods
     baseline: PeriodData
     current: PeriodData
     acknowledged_ends: Mapping[str, datetime]
     acknowledged_shifts: Mapping[str, AcknowledgedShift]
     reference_periods: Mapping[datetime, PeriodData]
 
-    def list_period_data(self, pair: Pair) -> list[PeriodData]:
+    def list_period_data(self, pair: SamplePair) -> list[PeriodData]:
         """Return the data of the one or two periods from which the samples of a pair were taken."""
         shift, start = pair.shift, pair.baseline.start
         if shift.key in self.acknowledged_shifts:
@@ -82,15 +82,15 @@ class DetectionData:
         return [self.current] if shift.labeler_id is not None else [self.baseline, self.current]
 
     @property
-    def current_range(self) -> Range:
+    def current_range(self) -> TimeRange:
         """Return the start and end of the current period."""
-        return Range(self.periods.current_from, self.periods.current_until)
+        return TimeRange(self.periods.current_from, self.periods.current_until)
 
 
 def find_reference_starts(
-    periods: Periods, acknowledged_shifts: list[AcknowledgedShift]
+    periods: DetectionPeriods, acknowledged_shifts: list[AcknowledgedShift]
 ) -> dict[str, datetime]:
-    """Return the start of the reference period of each acknowledged shift, by shift key.
+    """Find where the reference period of each acknowledged shift starts, by shift key.
 
     The reference period replaces the baseline: it begins at the end of the acknowledged shift. As
     long as the reference period has too few tag sets, no new shift of the same metric is found.
@@ -106,12 +106,12 @@ def find_reference_starts(
 def iterate_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
     """Yield every possible shift that a detection tests."""
     for metric in _REVIEW_METRICS:
-        yield Shift(Subject.LABELING, metric)
+        yield Shift(DriftSubject.LABELING, metric)
     for key, field_type in fields.types.items():
         for metric in list_metrics(field_type):
-            yield Shift(Subject.LABELING, metric, key)
+            yield Shift(DriftSubject.LABELING, metric, key)
         for metric in _MODEL_METRICS:
-            yield Shift(Subject.MODEL, metric, key)
+            yield Shift(DriftSubject.MODEL, metric, key)
     labelers = [
         labeler_id
         for labeler_id, n in current.tag_set_counts.most_common()
@@ -119,41 +119,41 @@ def iterate_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
     ]
     for labeler_id in labelers[:MAX_LABELERS]:
         for metric in _REVIEW_METRICS:
-            yield Shift(Subject.LABELING, metric, None, labeler_id)
+            yield Shift(DriftSubject.LABELING, metric, None, labeler_id)
         for key, field_type in fields.types.items():
             for metric in list_metrics(field_type):
-                yield Shift(Subject.LABELING, metric, key, labeler_id)
+                yield Shift(DriftSubject.LABELING, metric, key, labeler_id)
 
 
-def build_pairs(detection_data: DetectionData) -> Iterator[tuple[Pair, Hypothesis]]:
-    """Yield each possible shift with the two samples to compare."""
+def build_pairs(detection_data: DetectionData) -> Iterator[tuple[SamplePair, Hypothesis]]:
+    """Build the sample pairs to compare: yield each possible shift with its two samples."""
     for shift in iterate_shifts(detection_data.fields, detection_data.current):
-        current = _build_sample(detection_data.current, shift, Selection(shift.labeler_id))
+        current = _build_sample(detection_data.current, shift, LabelerSelection(shift.labeler_id))
         period, baseline = _build_baseline(detection_data, shift)
         yield (
-            Pair(shift, period, detection_data.current_range),
+            SamplePair(shift, period, detection_data.current_range),
             Hypothesis(shift.key, baseline, current),
         )
 
 
-def _build_baseline(detection_data: DetectionData, shift: Shift) -> tuple[Range, Sample]:
+def _build_baseline(detection_data: DetectionData, shift: Shift) -> tuple[TimeRange, Sample]:
     periods = detection_data.periods
     acknowledged = detection_data.acknowledged_shifts.get(shift.key)
     if acknowledged is not None:
         # After an acknowledged shift, a labeler is compared with their own work.
         start = acknowledged.current_until
-        period = Range(start, max(start, periods.current_from))
+        period = TimeRange(start, max(start, periods.current_from))
         data = detection_data.reference_periods[start]
-        return period, _build_sample(data, shift, Selection(shift.labeler_id))
+        return period, _build_sample(data, shift, LabelerSelection(shift.labeler_id))
     if shift.labeler_id is not None:
-        peers = Selection(shift.labeler_id, is_peers=True)
+        peers = LabelerSelection(shift.labeler_id, is_peers=True)
         return detection_data.current_range, _build_sample(detection_data.current, shift, peers)
-    period = Range(periods.baseline_from, periods.baseline_until)
-    return period, _build_sample(detection_data.baseline, shift, Selection())
+    period = TimeRange(periods.baseline_from, periods.baseline_until)
+    return period, _build_sample(detection_data.baseline, shift, LabelerSelection())
 
 
-def _build_sample(data: PeriodData, shift: Shift, selection: Selection) -> Sample:
-    if shift.subject == Subject.MODEL:
+def _build_sample(data: PeriodData, shift: Shift, selection: LabelerSelection) -> Sample:
+    if shift.subject == DriftSubject.MODEL:
         assert shift.field is not None
         return data.build_model_sample(shift.field, shift.metric)
     return data.build_sample(shift.field, shift.metric, selection)

@@ -33,7 +33,7 @@ _IS_DIRECT = ~func.jsonb_path_exists(
 class AcceptedTagSet(NamedTuple):
     """An accepted tag set that began from a prediction.
 
-    `initial` are the tags of its first revision. `is_checked` is true if a person has saved or
+    `initial` contains the tags of the first revision. `is_checked` is true if a person has saved or
     reviewed the tag set.
     """
 
@@ -100,7 +100,7 @@ def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
 def _filter(
     statement: Select[*tuple[Any, ...]], tag_set_ids: Sequence[UUID]
 ) -> Select[*tuple[Any, ...]]:
-    """Limit the statement to tag sets that must have automatic feedback, in the order of ids."""
+    """Filter the statement to tag sets that must have automatic feedback, ordered by id."""
     return (
         statement.select_from(TagSet)
         .join(
@@ -131,7 +131,7 @@ def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
 
 
 def iterate_candidates(batch: int) -> Iterator[list[tuple[UUID, UUID]]]:
-    """Yield batches of (artifact id, tag set id) for all tag sets that began from a prediction."""
+    """Yield the tag sets that began from a prediction, in batches of (artifact id, tag set id)."""
     last_id: UUID | None = None
     while True:
         statement = select(TagSet.artifact_id, TagSet.id).where(TagSet.prediction_id.is_not(None))

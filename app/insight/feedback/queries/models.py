@@ -1,4 +1,4 @@
-"""SQL queries for models with feedback, and for the documents that two models share."""
+"""SQL queries for models with feedback, and for documents with feedback on two models."""
 
 from datetime import date
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from sqlalchemy.orm import aliased
 from app.engines.calibration import Outcomes
 from app.insight.feedback.counters import OUTCOMES
 from app.insight.feedback.models import FeedbackDocument, PredictionFeedback
-from app.insight.feedback.queries.summaries import Criteria
+from app.insight.feedback.queries.summaries import SummaryCriteria
 from app.kit import counters, db, tenancy
 
 MAX_DOCUMENTS = 1000
@@ -29,7 +29,7 @@ class UsedModel(NamedTuple):
 def list_used_models(schema_id: UUID | None) -> list[UsedModel]:
     """Return the models that have feedback, for one schema or all schemas, in any order."""
     cells = counters.select_cells(
-        OUTCOMES, ("schema_id", "model"), Criteria(schema_id).build_where()
+        OUTCOMES, ("schema_id", "model"), SummaryCriteria(schema_id).build_where()
     )
     used_models = (
         select(

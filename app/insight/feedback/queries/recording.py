@@ -19,10 +19,9 @@ _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
 def lock_recording() -> None:
-    """Prevent other transactions from recording feedback until the current transaction ends.
+    """Lock the recording of feedback in the current organization until the transaction ends.
 
-    The lock covers the organization. Rows of artifacts are not locked, because bulk actions lock
-    them in another order.
+    The rows of artifacts are not locked, because bulk actions lock them in another order.
     """
     values = {"name": f"feedback {tenancy.current_organization_id()}"}
     db.session().execute(_LOCK, values)
@@ -81,7 +80,7 @@ _ADD_DOCUMENTS = text(
 
 
 def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
-    """Recompute each model's outcomes on these artifacts; deleted artifacts have no outcomes."""
+    """Refresh each model's outcomes on these documents; deleted documents get no outcomes."""
     db.session().execute(
         delete(FeedbackDocument)
         .where(FeedbackDocument.artifact_id.in_(artifact_ids))
@@ -106,7 +105,7 @@ class ReportedDocument(NamedTuple):
 
 
 def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]:
-    """Return the artifacts by id, and lock them so that they cannot be deleted."""
+    """Lock documents so that they cannot be deleted, and return them by id."""
     statement = (
         select(
             Artifact.id,
@@ -142,7 +141,7 @@ class ReportedTagSet(NamedTuple):
 
 
 def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
-    """Return the existing tag sets with these ids, by id."""
+    """Return the tag sets that exist among these ids, by id."""
     statement = select(
         TagSet.id,
         TagSet.artifact_id,
@@ -154,8 +153,10 @@ def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
     return {row.id: row for row in rows}
 
 
-def list_automatically_recorded(documents: Sequence[tuple[UUID, str]]) -> set[tuple[UUID, str]]:
-    """Return those pairs of artifact id and model that have automatic feedback."""
+def list_pairs_with_automatic_feedback(
+    documents: Sequence[tuple[UUID, str]],
+) -> set[tuple[UUID, str]]:
+    """Return the pairs of artifact id and model, among `documents`, with automatic feedback."""
     statement = (
         select(PredictionFeedback.artifact_id, PredictionFeedback.model)
         .where(

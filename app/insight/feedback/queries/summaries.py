@@ -12,7 +12,7 @@ from app.engines.calibration import Outcomes
 from app.insight.feedback.counters import CONFIDENCES, OUTCOMES
 from app.insight.feedback.models import FeedbackOutcome
 from app.kit import counters, db, tenancy
-from app.kit.counters import PreparedSpan, Source, Span
+from app.kit.counters import BucketSpan, PreparedSpan, Source
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.prepared import Prepared
 
@@ -21,8 +21,8 @@ BUCKET_LENGTHS = {"day": DAY, "month": MONTH}
 
 
 @dataclass(frozen=True, slots=True)
-class Criteria:
-    """Filters of a summary. `first` is inclusive, `end` exclusive; None means no limit.
+class SummaryCriteria:
+    """Filters of a summary. `first` is inclusive and `end` is exclusive; None means no limit.
 
     `model` is one model, or a list of models, any of which may match.
     """
@@ -44,11 +44,11 @@ class Criteria:
         }
         return {name: value for name, value in values.items() if value is not None}
 
-    def build_span(self) -> Span | None:
+    def build_span(self) -> BucketSpan | None:
         """Return the span of days, or None for all time."""
         if self.first is None and self.end is None:
             return None
-        return Span("day", _to_time(self.first), _to_time(self.end))
+        return BucketSpan("day", _to_time(self.first), _to_time(self.end))
 
 
 def _to_time(day: date | None) -> datetime | None:
@@ -56,7 +56,7 @@ def _to_time(day: date | None) -> datetime | None:
 
 
 def _select_cells(
-    source: Source, facet_names: Sequence[str], criteria: Criteria, span: Span | None
+    source: Source, facet_names: Sequence[str], criteria: SummaryCriteria, span: BucketSpan | None
 ) -> Any:
     return counters.select_cells(source, facet_names, criteria.build_where(), span=span)
 
@@ -69,9 +69,9 @@ class OutcomeRow(NamedTuple):
 
 
 def sum_outcomes(
-    criteria: Criteria, by: Sequence[str], *, interval: str | None = None
+    criteria: SummaryCriteria, by: Sequence[str], *, interval: str | None = None
 ) -> list[OutcomeRow]:
-    """Return the sums of outcomes for each combination of the facets `by`.
+    """Sum the outcomes for each combination of the facets `by`.
 
     With `interval`, the day or month is an additional last facet.
     """
@@ -79,7 +79,7 @@ def sum_outcomes(
     facet_names = [*by, "outcome"]
     if interval is not None:
         facet_names.append("day")
-        span = span or Span("day", None, None)
+        span = span or BucketSpan("day", None, None)
         if interval == "day":
             span = span._replace(level=BUCKET_LENGTHS["day"])
     cells = _select_cells(OUTCOMES, facet_names, criteria, span)
@@ -91,7 +91,7 @@ def sum_outcomes(
 
 
 def _build_sum(cells: Any, columns: Sequence[ColumnElement[Any]]) -> Select[Any]:
-    """Return the statement that sums the outcomes of cells by columns."""
+    """Build the statement that sums the outcomes of cells, grouped by `columns`."""
     sum_columns: list[Any] = [
         cast(
             func.coalesce(func.sum(cells.c.n).filter(cells.c.outcome == outcome), 0), BigInteger
@@ -114,7 +114,7 @@ def _prepare_by_field(name: str, where: Mapping[str, Any], **types: str) -> Prep
     cells = counters.select_prepared_cells(
         OUTCOMES, (*BY_FIELD, "outcome"), where, PreparedSpan("day")
     )
-    bounds = dict.fromkeys(counters.name_bounds(_LEVELS), "text")
+    bounds = dict.fromkeys(counters.list_bound_names(_LEVELS), "text")
     statement = _build_sum(cells, [cells.c[name] for name in BY_FIELD])
     return Prepared.from_select(name, statement, organization_id="uuid", **bounds, **types)
 
@@ -128,8 +128,8 @@ _SCHEMA_FIELDS_QUERY = _prepare_by_field(
 
 
 def sum_outcomes_by_field(schema_id: UUID | None, first: date, end: date) -> list[OutcomeRow]:
-    """Return the outcomes in a period by schema and field, for one schema or all schemas."""
-    bounds = counters.list_bounds(
+    """Sum the outcomes in a period by schema and field, for one schema or all schemas."""
+    bounds = counters.list_bound_values(
         _LEVELS, datetime.combine(first, time(), UTC), datetime.combine(end, time(), UTC)
     )
     values = [str(tenancy.current_organization_id()), *bounds]
@@ -141,12 +141,12 @@ def sum_outcomes_by_field(schema_id: UUID | None, first: date, end: date) -> lis
 
 
 BinCounts = list[tuple[int, int, int, int]]
-"""For each bin: its number, its predictions, its correct predictions, and its sum of confidences in
-millionths."""
+"""The bin number, number of predictions, number of correct predictions, and sum of confidences (in
+millionths) of each bin."""
 
 
-def sum_bins(criteria: Criteria, by: Sequence[str]) -> Mapping[tuple[str, ...], BinCounts]:
-    """Return the bin counts for each combination of the facets `by`."""
+def sum_bins(criteria: SummaryCriteria, by: Sequence[str]) -> Mapping[tuple[str, ...], BinCounts]:
+    """Sum the calibration bins for each combination of the facets `by`."""
     facet_names = [*by, "bin", "correct"]
     cells = _select_cells(CONFIDENCES, facet_names, criteria, criteria.build_span())
     columns = [cells.c[name] for name in (*by, "bin")]
@@ -171,6 +171,6 @@ def sum_bins(criteria: Criteria, by: Sequence[str]) -> Mapping[tuple[str, ...], 
 
 
 def merge_outcomes(rows: Iterable[Outcomes]) -> Outcomes:
-    """Return the sums of several outcomes."""
+    """Merge several outcomes into one by adding up their counts."""
     totals = [sum(column) for column in zip(*rows, strict=True)]
     return Outcomes(*totals)

@@ -3,14 +3,18 @@
 from app.insight.feedback.service.automatic import rebuild, record
 from app.insight.feedback.service.comparing import list_models
 from app.insight.feedback.service.reporting import create, create_many
-from app.insight.feedback.service.summaries import get_by_field, get_outcomes_by_field, get_summary
+from app.insight.feedback.service.summaries import (
+    get_outcomes_by_field,
+    get_summary,
+    get_summary_by_field,
+)
 
 __all__ = [
     "create",
     "create_many",
-    "get_by_field",
     "get_outcomes_by_field",
     "get_summary",
+    "get_summary_by_field",
     "list_models",
     "rebuild",
     "record",

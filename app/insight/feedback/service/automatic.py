@@ -1,7 +1,7 @@
-"""Feedback that is recorded when a tag set that began from a prediction is accepted.
+"""Record feedback automatically when a tag set that began from a prediction is accepted.
 
-It depends only on the accepted tag sets: recording it again changes nothing, a tag set that is no
-longer accepted has no feedback, and a rebuild from scratch gives the same rows.
+The feedback depends only on the accepted tag sets: recording it again changes nothing, a tag set
+that is no longer accepted has no feedback, and a rebuild from scratch gives the same rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,11 +23,12 @@ _BATCH = 100
 
 
 def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
-    """Update the automatic feedback of tag sets, given as pairs of artifact id and tag set id.
+    """Record, replace or delete the automatic feedback on tag sets.
 
-    A tag set has no automatic feedback if it is not accepted, did not begin only from a prediction,
-    or has more than `MAX_BYTES` of tags. Automatic feedback replaces feedback that was reported on
-    the same document and model. Returns the number of tag sets whose feedback has changed.
+    `tag_sets` contains pairs of artifact id and tag set id. A tag set gets no automatic feedback if
+    it is not accepted, did not begin only from a prediction, or has more than `MAX_BYTES` of tags.
+    Automatic feedback replaces feedback that was reported on the same document and model. Returns
+    the number of tag sets whose feedback has changed.
     """
     ids = list(dict.fromkeys(tag_set_id for _, tag_set_id in tag_sets))
     recording.lock_recording()
@@ -54,7 +55,7 @@ def _insert_chunk(tag_sets: Sequence[AcceptedTagSet]) -> None:
 
 
 def rebuild(checkpoint: Callable[[], None]) -> int:
-    """Record the feedback of all tag sets of the current organization again.
+    """Rebuild the automatic feedback on all tag sets of the current organization.
 
     Returns the number of tag sets that began from a prediction. `checkpoint` commits.
     """
@@ -104,7 +105,7 @@ def _build_rows(row: AcceptedTagSet) -> Iterator[dict[str, Any]]:
 def build_confidence(
     confidence: float | None, outcome: FeedbackOutcome, *, is_counted: bool
 ) -> dict[str, int | None]:
-    """Return the columns `confidence` and `bin`.
+    """Build the columns `confidence` and `bin` of a feedback row.
 
     If `is_counted` is false, the prediction has no bin, so calibration ignores it.
     """

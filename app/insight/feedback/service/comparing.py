@@ -9,9 +9,9 @@ from uuid import UUID
 from app.engines.calibration import Outcomes, compare_models, describe_comparison
 from app.insight.feedback.queries import models, summaries
 from app.insight.feedback.queries.models import UsedModel
-from app.insight.feedback.queries.summaries import Criteria
+from app.insight.feedback.queries.summaries import SummaryCriteria
 from app.insight.feedback.service.summaries import build_metrics
-from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
+from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
 from app.schemas.artifact_schemas import service as schemas
 
 MAX_PAGE_SIZE = 10
@@ -27,7 +27,7 @@ class _ListedModel:
         self.last_day, self.key = _build_sort_key(used)
         self.compared_with = compared_with
 
-    def is_after(self, edge: Edge) -> bool:
+    def is_after(self, edge: PageStart) -> bool:
         """Return whether the model is on the page after `edge`."""
         if edge.is_first:
             return True
@@ -56,7 +56,7 @@ def list_models(
         schemas.get(schema_id)
     listed_models = _list_models(schema_id, compare_with)
 
-    def fetch(edge: Edge) -> tuple[list[Any], int | None]:
+    def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
         later_models = [model for model in listed_models if model.is_after(edge)]
         later_models.sort(key=lambda model: (model.last_day, model.key), reverse=edge.descending)
         return later_models[: edge.limit], len(listed_models)
@@ -85,7 +85,7 @@ def _build_items(listed_models: list[_ListedModel]) -> list[dict[str, Any]]:
     for item in listed_models:
         names_by_schema[item.used.schema_id].append(item.used.model)
     for schema_id, model_names in names_by_schema.items():
-        criteria = Criteria(schema_id, model_names)
+        criteria = SummaryCriteria(schema_id, model_names)
         rows = summaries.sum_outcomes(criteria, ("schema_id", "model"), interval="month")
         for (schema, model, month), outcomes in rows:
             by_model[schema, model][month] = outcomes
@@ -112,7 +112,7 @@ def _build_item(item: _ListedModel, months: dict[str, Outcomes]) -> dict[str, An
 
 
 def _compare(used: UsedModel, other_model: str | None) -> dict[str, Any] | None:
-    """Return the comparison with another model, or None if there is no other model."""
+    """Compare a model with another model; return None if there is no other model."""
     if other_model is None:
         return None
     pairs = models.list_shared_outcomes(used.schema_id, used.model, other_model)

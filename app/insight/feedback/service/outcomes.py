@@ -25,7 +25,7 @@ class ComparedValue(NamedTuple):
 def compare_tags(
     predicted: Sequence[Tag], accepted: Sequence[Tag], shapes: Shapes
 ) -> Iterator[ComparedValue]:
-    """Yield the outcome of each predicted and each accepted value.
+    """Compare predicted with accepted tags, and yield the outcome of each value.
 
     The rows of a table are matched by content, and their cells are compared one by one. If a field
     has several tags, they are matched by value. Values without a match are spurious or missed.
@@ -39,7 +39,7 @@ def compare_tags(
 
 
 def classify(predicted: Tag | None, correct: Tag | None, shape: Shape) -> FeedbackOutcome:
-    """Return the outcome of a predicted tag and the correct tag, either of which may be None."""
+    """Classify a predicted tag by comparing it with the correct tag; either tag may be None."""
     if predicted is None:
         return FeedbackOutcome.MISSED
     if correct is None:
@@ -49,7 +49,7 @@ def classify(predicted: Tag | None, correct: Tag | None, shape: Shape) -> Feedba
 
 
 def _build_key(tag: Tag, shape: Shape) -> Any:
-    """Return the comparison key of a tag: its value, or the position of a span or region.
+    """Build the comparison key of a tag: its value, or the position of a span or region.
 
     The key of a region also contains its value.
     """

@@ -40,8 +40,8 @@ class _ReferencedRecords:
     documents: dict[UUID, ReportedDocument]
     tag_sets: dict[UUID, ReportedTagSet]
     versions: dict[UUID, _Version]
-    automatic: set[tuple[UUID, str]]
-    reported: dict[ReportKey, UUID]
+    automatic_pairs: set[tuple[UUID, str]]
+    reported_ids: dict[ReportKey, UUID]
 
     def get_version(self, version_id: UUID) -> _Version:
         """Return the fields of a schema version."""
@@ -53,7 +53,7 @@ class _ReferencedRecords:
 
 
 def create(report: dict[str, Any], *, caller: Caller) -> dict[str, Any]:
-    """Record how one prediction compares with the correct value, and return the feedback.
+    """Create feedback from a report on one prediction, and return the feedback.
 
     Raises 400 with the name of the invalid property. Raises 409 `conflict` with
     `details.feedback_id` if the prediction already has feedback, or with `details.recorded` if
@@ -68,7 +68,7 @@ def create(report: dict[str, Any], *, caller: Caller) -> dict[str, Any]:
 def create_many(
     reports: Sequence[dict[str, Any]], *, caller: Caller
 ) -> list[dict[str, Any] | ApiError]:
-    """Record reports; return the feedback or the error of each report, in the same order."""
+    """Create feedback from reports; return the feedback or the error for each, in order."""
     recording.lock_recording()
     records = _load_records(reports, caller)
     results: list[dict[str, Any] | ApiError] = []
@@ -79,7 +79,7 @@ def create_many(
         except ApiError as failure:
             results.append(failure)
             continue
-        records.reported[_build_report_key(row)] = row["id"]
+        records.reported_ids[_build_report_key(row)] = row["id"]
         rows.append(row)
         results.append({**row, "confidence": report.get("confidence")})
     recording.insert_feedback(rows)
@@ -93,13 +93,13 @@ def _load_records(reports: Sequence[dict[str, Any]], caller: Caller) -> _Referen
     tag_set_ids = {report["tag_set_id"] for report in reports if report.get("tag_set_id")}
     tag_sets_by_id = recording.list_tag_sets(sorted(tag_set_ids))
     if not caller.has(Role.reviewer):
-        visible_ids = tag_sets.find_visible(list(tag_sets_by_id), caller=caller)
+        visible_ids = tag_sets.find_visible_ids(list(tag_sets_by_id), caller=caller)
         tag_sets_by_id = {tag_set_id: tag_sets_by_id[tag_set_id] for tag_set_id in visible_ids}
     return _ReferencedRecords(
         recording.lock_documents([artifact_id for artifact_id, _ in documents]),
         tag_sets_by_id,
         {},
-        recording.list_automatically_recorded(documents),
+        recording.list_pairs_with_automatic_feedback(documents),
         recording.list_reported_feedback(documents),
     )
 
@@ -151,14 +151,14 @@ def _find_tag_set(report: dict[str, Any], records: _ReferencedRecords) -> Report
         return None
     tag_set = records.tag_sets.get(report["tag_set_id"])
     if tag_set is None or tag_set.artifact_id != report["artifact_id"]:
-        raise errors.invalid("Must be the id of a tag set of this artifact.", "tag_set_id")
+        raise errors.invalid("Must be the id of a tag set for this artifact.", "tag_set_id")
     return tag_set
 
 
 def _compare(
     report: dict[str, Any], version: _Version, shape: Shape, document: ReportedDocument
 ) -> FeedbackOutcome:
-    """Validate a report and return its outcome. Raises 400 and names the invalid property."""
+    """Validate a report, and compare its values. Raises 400 and names the invalid property."""
     values = {name: report.get(name) for name in ("predicted", "correct")}
     if all(value is None for value in values.values()):
         raise errors.invalid("Send a predicted value, the correct value, or both.", "predicted")
@@ -194,7 +194,7 @@ def _parse_value(
     shape: Shape,
     document: ReportedDocument,
 ) -> Tag:
-    """Return a reported value as a tag. Raises 400 if the field does not allow the value.
+    """Parse a reported value into a tag. Raises 400 if the field does not allow the value.
 
     The value of a span or region is its list of evidence.
     """
@@ -215,9 +215,9 @@ def _parse_value(
 
 
 def _build_value_key(report: dict[str, Any]) -> str:
-    """Return the hash of the predicted value, which distinguishes the reports on a field.
+    """Build the hash of the predicted value, which distinguishes reports on the same field.
 
-    If no value was predicted, it is the hash of the correct value.
+    If no value was predicted, the hash is that of the correct value.
     """
     name = "correct" if report.get("predicted") is None else "predicted"
     serialized_value = orjson.dumps([name, report[name]], option=orjson.OPT_SORT_KEYS)
@@ -230,11 +230,11 @@ def _build_report_key(row: dict[str, Any]) -> ReportKey:
 
 def _check_not_reported(row: dict[str, Any], records: _ReferencedRecords) -> None:
     """Raise 409 if the prediction already has feedback."""
-    if (row["artifact_id"], row["model"]) in records.automatic:
+    if (row["artifact_id"], row["model"]) in records.automatic_pairs:
         raise errors.conflict(
             "Feedback on this model and artifact was already recorded from an accepted tag set.",
             recorded="automatically",
         )
-    feedback_id = records.reported.get(_build_report_key(row))
+    feedback_id = records.reported_ids.get(_build_report_key(row))
     if feedback_id is not None:
         raise errors.conflict("This prediction already has feedback.", feedback_id=feedback_id)

@@ -15,7 +15,7 @@ from app.engines.calibration import (
     recommend_threshold,
 )
 from app.insight.feedback.queries import summaries
-from app.insight.feedback.queries.summaries import BinCounts, Criteria
+from app.insight.feedback.queries.summaries import BinCounts, SummaryCriteria
 from app.insight.visibility.service import get_visibility
 from app.kit import db, errors
 from app.kit.principal import Caller
@@ -37,8 +37,8 @@ def build_criteria(
     labeler_id: UUID | None = None,
     first: date | None = None,
     end: date | None = None,
-) -> Criteria:
-    """Return the criteria of a summary.
+) -> SummaryCriteria:
+    """Validate the filters of a summary, and build its criteria.
 
     Raises 404 for an unknown schema, 400 on `from` if it is not before `to`, and 403 for a labeler
     whom the caller may not see.
@@ -50,7 +50,7 @@ def build_criteria(
     if schema_id is not None:
         schemas.get(schema_id)
     period = (None if day is None else _clamp_day(day) for day in (first, end))
-    return Criteria(schema_id, model, field, labeler_id, *period)
+    return SummaryCriteria(schema_id, model, field, labeler_id, *period)
 
 
 def _clamp_day(day: date) -> date:
@@ -64,7 +64,7 @@ def _get_tomorrow() -> date:
 
 
 def build_metrics(outcomes: Outcomes) -> dict[str, Any]:
-    """Return the metrics computed from outcomes; a rate whose denominator is 0 is None."""
+    """Build the metrics for outcomes. A rate is None if its denominator is 0."""
     low, high = outcomes.accuracy_interval or (None, None)
     return {
         "predictions": outcomes.predictions,
@@ -79,7 +79,7 @@ def build_metrics(outcomes: Outcomes) -> dict[str, Any]:
 
 
 def get_summary(*, caller: Caller, interval: str = "month", **filters: Any) -> dict[str, Any]:
-    """Return the metrics of the selected feedback: in total, by model and over time.
+    """Return a summary of the selected feedback: metrics in total, by model and over time.
 
     Models are ordered by their number of predictions. Raises the errors of `build_criteria`, and
     400 on `interval` if a summary by day has no `from` or more than `MAX_DAYS` days.
@@ -98,7 +98,7 @@ def get_summary(*, caller: Caller, interval: str = "month", **filters: Any) -> d
     models.sort(key=lambda row: (-row[1].predictions, row[0]))
     times = [(bucket, summaries.merge_outcomes(by_time[bucket])) for bucket in sorted(by_time)]
     return {
-        **_describe_criteria(criteria, filters),
+        **_build_criteria_response(criteria, filters),
         "interval": interval,
         "total": build_metrics(summaries.merge_outcomes(outcomes for _, outcomes in models)),
         "models": [
@@ -109,7 +109,7 @@ def get_summary(*, caller: Caller, interval: str = "month", **filters: Any) -> d
     }
 
 
-def _check_days(criteria: Criteria) -> None:
+def _check_days(criteria: SummaryCriteria) -> None:
     if criteria.first is None:
         raise errors.invalid("A summary by day requires `from`.", "interval")
     if ((criteria.end or _get_tomorrow()) - criteria.first).days > MAX_DAYS:
@@ -122,8 +122,10 @@ def _parse_bucket(bucket: str) -> date:
     )
 
 
-def _describe_criteria(criteria: Criteria, filters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the criteria as the response shows them."""
+def _build_criteria_response(
+    criteria: SummaryCriteria, filters: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Build the response properties that show the criteria."""
     return {
         "schema_id": criteria.schema_id,
         "model": criteria.model,
@@ -139,16 +141,16 @@ def get_outcomes_by_field(
 ) -> dict[tuple[UUID, str], Outcomes]:
     """Return the outcomes in a period by schema and field, for at most `MAX_FIELDS` fields.
 
-    The caller has checked that the schema exists.
+    The caller must have checked that the schema exists.
     """
     rows = summaries.sum_outcomes_by_field(schema_id, _clamp_day(first), _clamp_day(end))
     return {(UUID(row.facets[0]), row.facets[1]): row.outcomes for row in rows[:MAX_FIELDS]}
 
 
-def get_by_field(
+def get_summary_by_field(
     *, caller: Caller, target_precision: float = DEFAULT_TARGET, **filters: Any
 ) -> dict[str, Any]:
-    """Return the metrics of each field with its calibration and recommended threshold.
+    """Return a summary by field: metrics, calibration and recommended threshold of each field.
 
     `total` has the metrics of all fields together. Raises the errors of `build_criteria`.
     """
@@ -166,7 +168,7 @@ def get_by_field(
         for row in rows[:MAX_FIELDS]
     ]
     return {
-        **_describe_criteria(criteria, filters),
+        **_build_criteria_response(criteria, filters),
         "target_precision": target_precision,
         "total": {
             **build_metrics(summaries.merge_outcomes(row.outcomes for row in rows)),
@@ -178,7 +180,10 @@ def get_by_field(
 
 
 def _build_calibration(counts: BinCounts, target: float) -> dict[str, Any]:
-    """Return the calibration, and the recommended threshold or None if none reaches the target."""
+    """Build the calibration and the recommended threshold.
+
+    The threshold is None if no threshold reaches the target.
+    """
     bins = merge_bins(counts)
     by_number: dict[int, tuple[int, int]] = {}
     for number, count, correct, _ in counts:

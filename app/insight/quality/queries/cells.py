@@ -1,4 +1,4 @@
-"""SQL queries that update documents' contributions, and the cells that add them up.
+"""SQL queries that update the contributions of documents, and the cells that sum them.
 
 Every transaction locks in the same order: the state, then documents by id, then cells by key.
 """
@@ -138,7 +138,7 @@ _REPAIR = text(
 )
 
 
-class State(NamedTuple):
+class CountingState(NamedTuple):
     """The progress of counting an organization; see `QualityState`."""
 
     time_zone: str
@@ -162,27 +162,30 @@ def lock_state_shared(time_zone: str) -> str:
     return str(zone)
 
 
-def lock_state(time_zone: str) -> State:
+def lock_state(time_zone: str) -> CountingState:
     """Lock the state of the current organization; create it with `time_zone` if there is none."""
     values = {**_build_organization_params(), "time_zone": time_zone, "rules": RULES_VERSION}
     db.session().execute(_CREATE_STATE, values)
-    return State._make(db.session().execute(_LOCK_STATE, values).one())
+    return CountingState._make(db.session().execute(_LOCK_STATE, values).one())
 
 
-def set_state(state: State) -> None:
-    """Store the locked state."""
+def set_state(state: CountingState) -> None:
+    """Set the stored state of the current organization. The caller must have locked it."""
     db.session().execute(_SET_STATE, {**_build_organization_params(), **state._asdict()})
 
 
 def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
-    """Lock documents in the order of their ids; return their stored contributions."""
+    """Lock documents in the order of their ids, and return their stored contributions by id."""
     values = {**_build_organization_params(), "artifact_ids": list(map(str, artifact_ids))}
     rows = db.session().execute(_LOCK_DOCUMENTS, values)
     return {row.artifact_id: row.contributions for row in rows}
 
 
 def store_documents(contributions: Mapping[UUID, list[Any]]) -> None:
-    """Replace the contributions of locked documents; documents without contributions get no row."""
+    """Store the contributions of locked documents, replacing earlier contributions.
+
+    The rows of documents without contributions are deleted.
+    """
     non_empty = {key: value for key, value in contributions.items() if value}
     if non_empty:
         values = {
@@ -200,9 +203,9 @@ def store_documents(contributions: Mapping[UUID, list[Any]]) -> None:
 
 
 def add_deltas(deltas: Sequence[list[Any]]) -> None:
-    """Add differences to the cells, and delete cells whose counters are all 0.
+    """Add deltas to the cells, and delete cells whose counters are all 0.
 
-    Each difference has the form of a contribution (see `QualityDocument`).
+    Each delta has the format of a contribution (see `QualityDocument`).
     """
     if not deltas:
         return
@@ -223,9 +226,10 @@ def list_schemas(after: UUID) -> list[UUID]:
 
 
 def repair(schema_id: UUID) -> int:
-    """Set the cells of a schema to the sums of the contributions; return how many were wrong.
+    """Repair the cells of a schema from the contributions; return how many cells were wrong.
 
-    The caller has locked the state. Turns off the statement timeout until the transaction ends.
+    The caller must have locked the state. Turns off the statement timeout until the transaction
+    ends.
     """
     db.session().execute(_NO_TIMEOUT)
     values = {**_build_organization_params(), "schema_id": schema_id}
@@ -235,7 +239,7 @@ def repair(schema_id: UUID) -> int:
 def list_outdated_organizations(default_zone: str) -> list[UUID]:
     """Return the ids of organizations whose documents must be counted again.
 
-    They were never counted, or were counted with other rules or in another time zone.
+    Such an organization was never counted, or was counted with other rules or in another time zone.
     """
     zone = func.coalesce(Organization.settings["time_zone"].astext, default_zone)
     statement = (

@@ -39,7 +39,10 @@ _COUNT = text(
 
 
 class LoadedDocument(NamedTuple):
-    """The rows of a document. If `has_tags` is false, the tags of the revisions are null."""
+    """A document with the rows of its tag sets and revisions.
+
+    If `has_tags` is false, the tags in the revisions are null.
+    """
 
     id: UUID
     schema_id: UUID | None
@@ -59,7 +62,7 @@ def list_next_artifacts(after: UUID, batch: int) -> list[UUID]:
 
 
 def count_labeled_artifacts() -> int:
-    """Return the number of artifacts that have tag sets. Scans an index of all tag sets."""
+    """Count the artifacts that have tag sets. Scans an index of all tag sets."""
     return int(db.session().execute(_COUNT, _build_organization_params()).scalar_one())
 
 

@@ -27,13 +27,13 @@ from app.identity.users.models import User
 from app.insight.quality.models import COUNTERS
 from app.insight.quality.queries.selections import (
     ORGANIZATION,
+    CellFilter,
     CellQuery,
-    Filter,
-    Source,
+    RowSource,
     select_sum,
 )
 from app.kit import tenancy
-from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
+from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 
@@ -45,7 +45,7 @@ def _select_sums(cells: Subquery) -> list[Any]:
     return [select_sum(cells.c[name]).label(name) for name in COUNTERS]
 
 
-def _select_by_schema(cells: Subquery, _source: Source) -> Select[Any]:
+def _select_by_schema(cells: Subquery, _source: RowSource) -> Select[Any]:
     return (
         select(cells.c.schema_id, ArtifactSchema.name, *_select_sums(cells))
         .join(
@@ -61,7 +61,7 @@ def _select_by_schema(cells: Subquery, _source: Source) -> Select[Any]:
     )
 
 
-def _select_by_field(cells: Subquery, _source: Source) -> Select[Any]:
+def _select_by_field(cells: Subquery, _source: RowSource) -> Select[Any]:
     key = (cells.c.schema_id, cells.c.name, cells.c.field_type)
     return (
         select(key[0], key[1].label("field"), key[2], *_select_sums(cells))
@@ -71,7 +71,7 @@ def _select_by_field(cells: Subquery, _source: Source) -> Select[Any]:
     )
 
 
-def _select_people(cells: Subquery, _source: Source, *, descending: bool) -> Select[Any]:
+def _select_people(cells: Subquery, _source: RowSource, *, descending: bool) -> Select[Any]:
     """Return the statement that reads a page of people, after the id `edge` or from the start."""
     user_id = cast(cells.c.name, Uuid)
     sums = (
@@ -111,24 +111,24 @@ _PEOPLE = {
 }
 
 
-def sum_by_schema(cell_filter: Filter) -> Sequence[Any]:
-    """Return the sums of each schema, sorted by name; at most `MAX_ROWS` + 1 rows."""
+def sum_by_schema(cell_filter: CellFilter) -> Sequence[Any]:
+    """Sum the cells by schema, sorted by schema name; at most `MAX_ROWS` + 1 rows."""
     return _BY_SCHEMA.read(cell_filter)
 
 
-def sum_by_field(cell_filter: Filter) -> Sequence[Any]:
-    """Return the sums of each field and type, by schema and field; at most `MAX_ROWS` + 1 rows."""
+def sum_by_field(cell_filter: CellFilter) -> Sequence[Any]:
+    """Sum the cells by schema, field and field type, in this order; at most `MAX_ROWS` + 1 rows."""
     return _BY_FIELD.read(cell_filter)
 
 
-def list_people(request: PageRequest, cell_filter: Filter) -> Page:
-    """Return a page of labelers or reviewers with their sums, by id.
+def list_people(request: PageRequest, cell_filter: CellFilter) -> Page:
+    """Return a page of labelers or reviewers with their sums, ordered by user id.
 
     `peers_accepted` and `peers_decided` count the acceptances and decisions of all other people who
     match the filter.
     """
 
-    def fetch(edge: Edge) -> tuple[list[Any], int | None]:
+    def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
         edge_id = next(map(str, edge.values.values()), None)
         rows = _PEOPLE[edge.descending].read(cell_filter, edge_id, edge.limit)
         # The total is from the same snapshot: if the first page is empty, the list is empty.
@@ -156,7 +156,10 @@ _CURRENT_FIELDS = Prepared.from_select(
 
 
 def get_current_fields(schema_ids: Sequence[UUID]) -> dict[UUID, tuple[str, list[Any]]]:
-    """Return the name and the fields of the current version of each schema."""
+    """Return the name and the current fields of each schema, by schema id.
+
+    Schemas without a current version are left out.
+    """
     if not schema_ids:
         return {}
     organization_id = str(tenancy.current_organization_id())

@@ -35,14 +35,14 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.identity.teams.models import TeamMember
-from app.insight.quality.models import COUNTERS, QualityCell, QualitySum, Subject, Unit
+from app.insight.quality.models import COUNTERS, CellSubject, QualityCell, QualitySum, SumUnit
 from app.insight.quality.queries import sums
 from app.kit import tenancy
 from app.kit.prepared import Prepared
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class CellFilter:
     """A filter for cells: a type of subject, a period, and the conditions that are not None.
 
     `labelers` limits the result to these labelers or reviewers. `teams` limits groups by team to
@@ -50,7 +50,7 @@ class Filter:
     are not in `types` are read with any type.
     """
 
-    subject: Subject
+    subject: CellSubject
     first: date
     end: date
     schema_id: UUID | None = None
@@ -65,9 +65,11 @@ class Filter:
 
         The sums of labelers and reviewers cover all schemas, so they cannot be filtered by schema.
         """
-        if self.subject is Subject.SCHEMA:
+        if self.subject is CellSubject.SCHEMA:
             return True
-        return self.subject in (Subject.LABELER, Subject.REVIEWER) and self.schema_id is None
+        return (
+            self.subject in (CellSubject.LABELER, CellSubject.REVIEWER) and self.schema_id is None
+        )
 
 
 ORGANIZATION: ColumnElement[UUID] = bindparam("organization_id", type_=Uuid())
@@ -78,11 +80,11 @@ _CONDITION_TYPES = {
     "labelers": "text[]",
     "team_id": "uuid",
 }
-"""The SQL parameter type of each condition, by the name of its field in `Filter`."""
+"""The SQL parameter type of each condition, by the name of its field in `CellFilter`."""
 
 
 def _build_conditions(model: Any) -> dict[str, ColumnElement[bool]]:
-    """Return the SQL conditions for cells or sums, by the name of the field in `Filter`."""
+    """Return the SQL conditions for cells or sums, by the name of the field in `CellFilter`."""
     schema_id = bindparam("schema_id", type_=Uuid())
     members = select(cast(TeamMember.user_id, Text)).where(
         TeamMember.organization_id == ORGANIZATION,
@@ -156,7 +158,7 @@ def _select_sums(conditions: Sequence[str], *, is_schema: bool) -> Select[Any]:
     return select(*rows.c).select_from(ranges.join(rows, true()))
 
 
-class Source(StrEnum):
+class RowSource(StrEnum):
     """The rows that a statement reads: cells, or the sums of schemas or of people."""
 
     CELLS = "cells"
@@ -164,11 +166,11 @@ class Source(StrEnum):
     PEOPLE = "people"
 
 
-_NEXT_SHORTER_UNIT = {Unit.MONTH: Unit.WEEK, Unit.WEEK: Unit.DAY}
+_NEXT_SHORTER_UNIT = {SumUnit.MONTH: SumUnit.WEEK, SumUnit.WEEK: SumUnit.DAY}
 
 
 class CellQuery:
-    """A query on cells or sums, prepared once for each combination of a filter's conditions.
+    """A query on cells or sums, which is prepared once per combination of filter conditions.
 
     `build` receives the matching rows and their source, and returns the statement. `types` maps
     additional parameters to their SQL types. `by_schema` is true if the statement groups by schema.
@@ -177,7 +179,7 @@ class CellQuery:
     def __init__(
         self,
         name: str,
-        build: Callable[[Subquery, Source], Select[Any]],
+        build: Callable[[Subquery, RowSource], Select[Any]],
         *,
         by_schema: bool = False,
         **types: str,
@@ -186,18 +188,21 @@ class CellQuery:
         self._by_schema = by_schema
         self._prepared: dict[tuple[str, ...], Prepared] = {}
 
-    def read(self, cell_filter: Filter, *values: object, unit: Unit = Unit.MONTH) -> list[Any]:
-        """Return the rows that match a filter; `values` are in the order of `types`.
+    def read(
+        self, cell_filter: CellFilter, *values: object, unit: SumUnit = SumUnit.MONTH
+    ) -> list[Any]:
+        """Read the rows that match a filter.
 
-        Reads sums instead of cells if they exist. `unit` is the longest unit of these sums.
+        `values` are the values of the additional parameters, in the order of `types`. Reads sums
+        instead of cells if they exist. `unit` is the longest unit of these sums.
         """
         values_by_name = {name: getattr(cell_filter, name) for name in _CONDITION_TYPES}
         conditions = {name: value for name, value in values_by_name.items() if value is not None}
-        is_schema = cell_filter.subject is Subject.SCHEMA
+        is_schema = cell_filter.subject is CellSubject.SCHEMA
         period: list[object] = [cell_filter.first, cell_filter.end]
-        source = Source.CELLS
+        source = RowSource.CELLS
         if cell_filter.has_sums() and (is_schema or not self._by_schema) and sums.are_complete():
-            source = Source.SCHEMAS if is_schema else Source.PEOPLE
+            source = RowSource.SCHEMAS if is_schema else RowSource.PEOPLE
             ranges = split_period(cell_filter.first, cell_filter.end, unit)
             period = [
                 [sum_range[column_index] for sum_range in ranges] for column_index in range(3)
@@ -210,15 +215,15 @@ class CellQuery:
             *values,
         )
 
-    def _prepare(self, source: Source, *names: str) -> Prepared:
+    def _prepare(self, source: RowSource, *names: str) -> Prepared:
         prepared = self._prepared.get((source, *names))
         if prepared is None:
-            if source is Source.CELLS:
+            if source is RowSource.CELLS:
                 period = {"first": "date", "until": "date"}
                 cells = _select_cells(names)
             else:
                 period = {"units": "text[]", "firsts": "date[]", "untils": "date[]"}
-                cells = _select_sums(names, is_schema=source is Source.SCHEMAS)
+                cells = _select_sums(names, is_schema=source is RowSource.SCHEMAS)
             common_types = {"organization_id": "uuid", "subject": "text", **period}
             types = {
                 **common_types,
@@ -232,10 +237,10 @@ class CellQuery:
         return prepared
 
 
-def split_period(first: date, end: date, unit: Unit) -> list[tuple[str, date, date]]:
-    """Return the ranges of sums that cover a period; `unit` is the longest unit of a sum.
+def split_period(first: date, end: date, unit: SumUnit) -> list[tuple[str, date, date]]:
+    """Split a period into ranges (unit, first day, end), each covered by sums of its unit.
 
-    Each range lies within one `unit`, or consists of whole units.
+    `unit` is the longest unit to use. Each range lies within one `unit` or consists of whole units.
     """
     shorter_unit = _NEXT_SHORTER_UNIT.get(unit)
     if shorter_unit is None:
@@ -251,19 +256,19 @@ def split_period(first: date, end: date, unit: Unit) -> list[tuple[str, date, da
     ]
 
 
-def _round_down(day: date, unit: Unit) -> date:
-    return day.replace(day=1) if unit is Unit.MONTH else day - timedelta(days=day.weekday())
+def _round_down(day: date, unit: SumUnit) -> date:
+    return day.replace(day=1) if unit is SumUnit.MONTH else day - timedelta(days=day.weekday())
 
 
-def _round_up(day: date, unit: Unit) -> date:
+def _round_up(day: date, unit: SumUnit) -> date:
     down = _round_down(day, unit)
     if down == day:
         return day
-    return _round_down(down + timedelta(days=32 if unit is Unit.MONTH else 7), unit)
+    return _round_down(down + timedelta(days=32 if unit is SumUnit.MONTH else 7), unit)
 
 
 def _to_parameter(value: object) -> object:
-    """Return a value of a filter as a parameter of a prepared statement."""
+    """Convert a filter value to a parameter of a prepared statement."""
     if isinstance(value, Mapping):
         return orjson.dumps(value).decode()
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -272,8 +277,8 @@ def _to_parameter(value: object) -> object:
 
 
 def select_sum(column: Any) -> ColumnElement[int]:
-    """Return the SQL expression for the exact sum of a counter."""
+    """Build the SQL expression for the exact sum of a counter."""
     return cast(func.sum(column), BigInteger)
 
 
-__all__ = ["ORGANIZATION", "CellQuery", "Filter", "Source", "select_sum", "split_period"]
+__all__ = ["ORGANIZATION", "CellFilter", "CellQuery", "RowSource", "select_sum", "split_period"]

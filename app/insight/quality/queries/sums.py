@@ -1,4 +1,4 @@
-"""SQL queries that correct the quality sums. Triggers on the cells keep the sums current."""
+"""SQL queries that repair the quality sums. Triggers on the cells keep the sums current."""
 
 from typing import Any
 from uuid import UUID
@@ -50,7 +50,7 @@ _FIND_STATE = Prepared(
     "SELECT FROM quality_states WHERE organization_id = $1 AND summed_at IS NOT NULL",
 )
 _complete_organization_ids: set[UUID] = set()
-"""The ids of organizations whose sums are complete. Sums stay complete once they are."""
+"""The ids of organizations whose sums are complete. Complete sums never become incomplete."""
 
 
 def are_complete() -> bool:
@@ -65,9 +65,10 @@ def are_complete() -> bool:
 
 
 def repair() -> int:
-    """Correct the sums of the current organization from its cells; return how many were wrong.
+    """Repair the sums of the current organization from its cells; return how many were wrong.
 
-    The caller has locked the state. Turns off the statement timeout until the transaction ends.
+    The caller must have locked the state. Turns off the statement timeout until the transaction
+    ends.
     """
     db.session().execute(_NO_TIMEOUT)
     values: dict[str, Any] = {"organization_id": tenancy.current_organization_id()}

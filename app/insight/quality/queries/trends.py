@@ -29,29 +29,29 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
-from app.insight.quality.models import UNIT_DAYS, Unit
+from app.insight.quality.models import UNIT_DAYS, SumUnit
 from app.insight.quality.queries.selections import (
     ORGANIZATION,
+    CellFilter,
     CellQuery,
-    Filter,
-    Source,
+    RowSource,
     select_sum,
 )
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 MAX_SERIES = 20
-"""The maximum number of groups in one response: the groups with the most cases."""
+"""The maximum number of groups in one response. The groups with the most cases are returned."""
 _TEAM = "team"
-_SUMMED_GROUPS = {("schema", Source.SCHEMAS), ("labeler", Source.PEOPLE)}
-"""Pairs of a grouping and a source that have one row per bucket, or a few rows for a bucket that
-the period cuts."""
+_SUMMED_GROUPS = {("schema", RowSource.SCHEMAS), ("labeler", RowSource.PEOPLE)}
+"""The pairs of grouping and source that need no GROUP BY: each group has one row per bucket, or a
+few rows if the period starts or ends within the bucket."""
 _NAME_MODELS: Mapping[str | None, Any] = {"schema": ArtifactSchema, "team": Team, "labeler": User}
 """The models that contain the names of groups."""
 _STARTS = bindparam("starts", type_=ARRAY(Date()))
 _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Integer())
 
 
-class Group(NamedTuple):
+class TrendGroup(NamedTuple):
     """The sums of one group.
 
     `name` is the name of the schema, team or labeler, or None if there is no such record. `sums`
@@ -64,15 +64,15 @@ class Group(NamedTuple):
 
 
 def sum_by_bucket(
-    cell_filter: Filter,
+    cell_filter: CellFilter,
     group_by: str | None,
     buckets: Sequence[tuple[date, date]],
-    unit: Unit,
+    unit: SumUnit,
     *,
     cases: Sequence[str],
     sums: Sequence[str],
-) -> list[Group]:
-    """Return the sums by bucket of the groups with the most cases, in descending order.
+) -> list[TrendGroup]:
+    """Sum the cells by group and bucket, for the groups with the most cases, most cases first.
 
     `buckets` are whole units, but the first and the last may be shorter. The counters `cases` add
     up to the number of cases; the counters `sums` are also returned. Groups without cases are left
@@ -89,7 +89,7 @@ def sum_by_bucket(
     has_fixed_length = step is not None
     query = _get_query(group_by, tuple(cases), tuple(sums), has_fixed_length=has_fixed_length)
     return [
-        Group(row[0], row[1], _add_up(row[2], zip(*row[3:], strict=True)))
+        TrendGroup(row[0], row[1], _add_up(row[2], zip(*row[3:], strict=True)))
         for row in query.read(cell_filter, *values, unit=unit)
     ]
 
@@ -97,7 +97,7 @@ def sum_by_bucket(
 def _add_up(
     positions: Sequence[int], rows: Iterable[tuple[int, ...]]
 ) -> dict[int, tuple[int, ...]]:
-    """Return the sums of rows by position."""
+    """Add up the rows that have the same position, and return the sums by position."""
     sums: dict[int, tuple[int, ...]] = {}
     for position, counts in zip(positions, rows, strict=True):
         earlier_sums = sums.get(position)
@@ -115,7 +115,7 @@ def _get_query(
 ) -> CellQuery:
     names = (*cases, *other_counters)
 
-    def build(cells: Subquery, source: Source) -> Select[Any]:
+    def build(cells: Subquery, source: RowSource) -> Select[Any]:
         key = _build_key(group_by, cells).label("key")
         position = _build_position(cells, has_fixed_length=has_fixed_length).label("bucket")
         counters: list[Any] = [cells.c[name] for name in names]

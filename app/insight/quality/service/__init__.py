@@ -1,6 +1,6 @@
 """Quality metrics: read the daily aggregates, and keep them current."""
 
-from app.insight.quality.service.latest import get_fields, get_latest
+from app.insight.quality.service.latest import get_field_metrics, get_latest_metrics
 from app.insight.quality.service.people import list_labelers, list_reviewers
 from app.insight.quality.service.trends import get_trends, render_trends
 from app.insight.quality.service.updating import (
@@ -11,8 +11,8 @@ from app.insight.quality.service.updating import (
 )
 
 __all__ = [
-    "get_fields",
-    "get_latest",
+    "get_field_metrics",
+    "get_latest_metrics",
     "get_trends",
     "list_incomplete_organizations",
     "list_labelers",

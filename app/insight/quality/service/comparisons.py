@@ -7,11 +7,11 @@ from uuid import UUID
 
 from app.engines.agreement import Budget, Shape, Shapes, align_rows, measure_agreement
 from app.engines.fields import Tag
-from app.insight.quality.models import SHARE_SCALE, Subject
-from app.insight.quality.service.histories import Document, TagSetHistory, Tally
+from app.insight.quality.models import FRACTION_SCALE, CellSubject
+from app.insight.quality.service.histories import DocumentHistory, TagSetHistory, Tally
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
-_PAIR = 2
+_PAIR_SIZE = 2
 
 
 def _find_common_shapes(
@@ -32,14 +32,14 @@ def _select_tags(tags: Sequence[Tag], shapes: Shapes) -> list[Tag]:
     return [tag for tag in tags if tag["field"] in shapes]
 
 
-def count_agreement(
+def add_agreement(
     tally: Tally,
     schema_id: UUID,
-    document: Document,
+    document: DocumentHistory,
     get_shapes: Callable[[UUID], Shapes],
     budget: Budget,
 ) -> None:
-    """Add the agreement between a schema's tag sets, as last submitted, to the tally."""
+    """Add to the tally how far a schema's tag sets, as last submitted, agree with each other."""
     tag_sets = [
         tag_set
         for tag_set in document.tag_sets
@@ -48,7 +48,7 @@ def count_agreement(
         and (tag_set.status in COMPLETED or tag_set.superseded)
         and tag_set.list_submissions()
     ]
-    if len(tag_sets) < _PAIR:
+    if len(tag_sets) < _PAIR_SIZE:
         return
     shapes = _find_common_shapes(tag_sets, get_shapes)
     submissions = [tag_set.list_submissions()[-1] for tag_set in tag_sets]
@@ -60,16 +60,16 @@ def count_agreement(
         return
     at = max(submission.created_at for submission in submissions)
     tally.add(
-        at, schema_id, [(Subject.SCHEMA, "", "")], compared=1, agreement=_round(result.overall)
+        at, schema_id, [(CellSubject.SCHEMA, "", "")], compared=1, agreement=_scale(result.overall)
     )
-    for name, share in result.fields.items():
-        subjects = [(Subject.FIELD, name, shapes[name].kind)]
-        tally.add(at, schema_id, subjects, compared=1, agreement=_round(share))
-    for index, share in _measure_by_set(aligned.sets, shapes, budget, result.overall).items():
+    for name, agreement in result.fields.items():
+        subjects = [(CellSubject.FIELD, name, shapes[name].kind)]
+        tally.add(at, schema_id, subjects, compared=1, agreement=_scale(agreement))
+    for index, agreement in _measure_by_set(aligned.sets, shapes, budget, result.overall).items():
         labeler_id = tag_sets[index].labeler_id
         if labeler_id is not None:
-            subjects = [(Subject.LABELER, str(labeler_id), "")]
-            tally.add(at, schema_id, subjects, compared=1, agreement=_round(share))
+            subjects = [(CellSubject.LABELER, str(labeler_id), "")]
+            tally.add(at, schema_id, subjects, compared=1, agreement=_scale(agreement))
 
 
 def _measure_by_set(
@@ -79,23 +79,24 @@ def _measure_by_set(
 
     Tag sets whose agreement cannot be measured are left out.
     """
-    if len(sets) == _PAIR:
+    if len(sets) == _PAIR_SIZE:
         return {0: overall, 1: overall}
-    shares: dict[int, list[float]] = defaultdict(list)
+    agreements: dict[int, list[float]] = defaultdict(list)
     for left, right in combinations(range(len(sets)), 2):
         result = measure_agreement([sets[left], sets[right]], shapes, budget)
         if result is not None and result.overall is not None:
-            shares[left].append(result.overall)
-            shares[right].append(result.overall)
-    return {index: sum(values) / len(values) for index, values in shares.items()}
+            agreements[left].append(result.overall)
+            agreements[right].append(result.overall)
+    return {index: sum(values) / len(values) for index, values in agreements.items()}
 
 
-def count_accuracy(
-    tally: Tally, document: Document, get_shapes: Callable[[UUID], Shapes], budget: Budget
+def add_accuracy(
+    tally: Tally, document: DocumentHistory, get_shapes: Callable[[UUID], Shapes], budget: Budget
 ) -> None:
-    """Add to the tally how far first submissions agree with the correct answer of a gold document.
+    """Add to the tally the accuracy of first submissions on a gold document.
 
-    The correct answer is the accepted tag set, preferably a merge. It is not compared with itself.
+    The accuracy is the agreement with the correct answer: the accepted tag set, preferably a merge.
+    The correct answer is not compared with itself.
     """
     tag_sets = [tag_set for tag_set in document.tag_sets if tag_set.schema_id == document.schema_id]
     accepted_tag_sets = [tag_set for tag_set in tag_sets if tag_set.status == TagSetStatus.ACCEPTED]
@@ -115,13 +116,13 @@ def count_accuracy(
         if result is None or result.overall is None or not shapes:
             continue
         at = submissions[0].created_at
-        accuracy = _round(result.overall)
+        accuracy = _scale(result.overall)
         subjects = tag_set.list_subjects()
         tally.add(at, tag_set.schema_id, subjects, checked=1, accuracy=accuracy)
-        for name, share in result.fields.items():
-            subjects = [(Subject.FIELD, name, shapes[name].kind)]
-            tally.add(at, tag_set.schema_id, subjects, checked=1, accuracy=_round(share))
+        for name, field_accuracy in result.fields.items():
+            subjects = [(CellSubject.FIELD, name, shapes[name].kind)]
+            tally.add(at, tag_set.schema_id, subjects, checked=1, accuracy=_scale(field_accuracy))
 
 
-def _round(share: float) -> int:
-    return round(share * SHARE_SCALE)
+def _scale(fraction: float) -> int:
+    return round(fraction * FRACTION_SCALE)

@@ -6,12 +6,12 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from app.engines.agreement import MOST_MATCHED, Budget, Change, Shapes, diff_by_content
-from app.insight.quality.models import Subject
-from app.insight.quality.service.comparisons import count_accuracy, count_agreement
+from app.insight.quality.models import CellSubject
+from app.insight.quality.service.comparisons import add_accuracy, add_agreement
 from app.insight.quality.service.histories import (
     DECISION_KINDS,
     Contributions,
-    Document,
+    DocumentHistory,
     TagSetHistory,
     Tally,
 )
@@ -19,9 +19,9 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 
 
 def compute_contributions(
-    document: Document | None, zone: ZoneInfo, get_shapes: Callable[[UUID], Shapes]
+    document: DocumentHistory | None, zone: ZoneInfo, get_shapes: Callable[[UUID], Shapes]
 ) -> Contributions:
-    """Return the contributions of a document. A deleted document (None) has no contributions.
+    """Compute the contributions of a document. A deleted document (None) has no contributions.
 
     `get_shapes` returns the fields of a schema version. Contributions depend only on the rows of
     the document, so computing them again gives the same result.
@@ -33,14 +33,14 @@ def compute_contributions(
         _count_submissions(tally, tag_set)
         _count_decisions(tally, tag_set)
         if document.has_tags:
-            _count_overturned(tally, tag_set)
-            _count_corrections(tally, tag_set, get_shapes)
+            _count_overturned_decisions(tally, tag_set)
+            _count_reviewed_fields(tally, tag_set, get_shapes)
     if document.has_tags:
         budget = Budget(MOST_MATCHED)
         for schema_id in {tag_set.schema_id for tag_set in document.tag_sets}:
-            count_agreement(tally, schema_id, document, get_shapes, budget)
+            add_agreement(tally, schema_id, document, get_shapes, budget)
         if document.gold:
-            count_accuracy(tally, document, get_shapes, budget)
+            add_accuracy(tally, document, get_shapes, budget)
     return dict(tally.counts)
 
 
@@ -65,11 +65,11 @@ def _count_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
         if revision.author_id is None:
             counter = "auto_accepted"
         else:
-            subjects = [*subjects, (Subject.REVIEWER, str(revision.author_id), "")]
+            subjects = [*subjects, (CellSubject.REVIEWER, str(revision.author_id), "")]
         tally.add(revision.created_at, tag_set.schema_id, subjects, **{counter: 1})
 
 
-def _count_overturned(tally: Tally, tag_set: TagSetHistory) -> None:
+def _count_overturned_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
     outcome_kinds = (*DECISION_KINDS, "reopen")
     outcomes = [revision for revision in tag_set.revisions if revision.kind in outcome_kinds]
     for position, decision in enumerate(outcomes):
@@ -88,14 +88,14 @@ def _count_overturned(tally: Tally, tag_set: TagSetHistory) -> None:
         else:
             is_overturned = bool(later_outcomes) and later_outcomes[0].kind == "reopen"
         if is_overturned:
-            subjects = [(Subject.REVIEWER, str(decision.author_id), "")]
+            subjects = [(CellSubject.REVIEWER, str(decision.author_id), "")]
             tally.add(decision.created_at, tag_set.schema_id, subjects, overturned=1)
 
 
-def _count_corrections(
+def _count_reviewed_fields(
     tally: Tally, tag_set: TagSetHistory, get_shapes: Callable[[UUID], Shapes]
 ) -> None:
-    """Count the fields whose values a reviewer kept or changed when they accepted a tag set."""
+    """Count the reviewed fields: those whose values a reviewer kept or changed on acceptance."""
     if tag_set.labeler_id is None:
         return
     for old_revision, new_revision in pairwise(tag_set.revisions):
@@ -111,7 +111,7 @@ def _count_corrections(
             }
         for name in names & shapes.keys():
             counter = "corrected" if name in changed_fields else "accepted"
-            subjects = [(Subject.FIELD, name, shapes[name].kind)]
+            subjects = [(CellSubject.FIELD, name, shapes[name].kind)]
             tally.add(new_revision.created_at, tag_set.schema_id, subjects, **{counter: 1})
 
 

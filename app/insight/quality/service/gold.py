@@ -1,4 +1,4 @@
-"""Restrictions on accuracy on gold documents for callers below reviewer.
+"""Limits on the accuracy on gold documents that callers below reviewer may see.
 
 The accuracy on few tag sets, on one day or in one field would reveal to labelers which documents
 are gold, and which of the labelers' own values are wrong.
@@ -41,5 +41,5 @@ def list_visible_buckets(
 
 
 def hide_small_sample(rate: Rate) -> Rate:
-    """Return the rate, or an empty rate if it has fewer than `MIN_CASES` cases."""
+    """Hide a rate with fewer than `MIN_CASES` cases: return an empty rate instead."""
     return rate if rate.n >= MIN_CASES else compute_rate(0, 0)

@@ -9,27 +9,27 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from app.engines.fields import Tag
-from app.insight.quality.models import COUNTERS, Subject
+from app.insight.quality.models import COUNTERS, CellSubject
 from app.workflow.tag_sets.transitions import DEPENDENT_SOURCES
 
-SubjectKey = tuple[Subject, str, str]
-"""A subject, its name, and the type of the field; the type is empty for other subjects."""
+SubjectKey = tuple[CellSubject, str, str]
+"""A subject, its name, and its field type. The type is empty unless the subject is a field."""
 _POSITIONS = {name: position for position, name in enumerate(COUNTERS)}
 SUBMISSION_KINDS = ("submit", "import")
 DECISION_KINDS = ("accept", "correction", "reject")
 
 
-class Key(NamedTuple):
+class CellKey(NamedTuple):
     """The key of a cell within its organization."""
 
-    subject: Subject
+    subject: CellSubject
     schema_id: UUID
     name: str
     field_type: str
     day: date
 
 
-Contributions = dict[Key, list[int]]
+Contributions = dict[CellKey, list[int]]
 """The counters of each cell, in the order of `COUNTERS`."""
 
 
@@ -62,7 +62,7 @@ class TagSetHistory:
         """Return the schema and the labeler as subjects; an empty list if there is no labeler."""
         if self.labeler_id is None:
             return []
-        return [(Subject.SCHEMA, "", ""), (Subject.LABELER, str(self.labeler_id), "")]
+        return [(CellSubject.SCHEMA, "", ""), (CellSubject.LABELER, str(self.labeler_id), "")]
 
     @property
     def is_independent(self) -> bool:
@@ -75,7 +75,7 @@ class TagSetHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class DocumentHistory:
     """An artifact with the histories of its tag sets.
 
     `has_tags` is false if the tags are too large to be compared; then the revisions have no tags.
@@ -107,6 +107,6 @@ class Tally:
         """Add `increments` to the cells of the subjects on the day of `at`."""
         day = at.astimezone(self.zone).date()
         for subject, name, field_type in subjects:
-            cell = self.counts[Key(subject, schema_id, name, field_type, day)]
+            cell = self.counts[CellKey(subject, schema_id, name, field_type, day)]
             for counter, value in increments.items():
                 cell[_POSITIONS[counter]] += value

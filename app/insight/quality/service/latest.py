@@ -8,9 +8,9 @@ from uuid import UUID
 from app.engines.agreement import build_shapes
 from app.engines.calibration import Outcomes
 from app.insight.feedback import service as feedback
-from app.insight.quality.models import Subject
+from app.insight.quality.models import CellSubject
 from app.insight.quality.queries import reading
-from app.insight.quality.queries.selections import Filter
+from app.insight.quality.queries.selections import CellFilter
 from app.insight.quality.service import gold
 from app.insight.quality.service.periods import Period, get_period
 from app.insight.quality.service.rates import Rate, build_speed, compute_rate, compute_rates
@@ -20,14 +20,14 @@ from app.schemas.artifact_schemas import service as schemas
 _SCHEMA_METRICS = ("agreement", "acceptance_rate", "correction_rate", "gold_accuracy")
 
 
-def get_latest(
+def get_latest_metrics(
     *,
     caller: Caller,
     first: date | None = None,
     end: date | None = None,
     schema_id: UUID | None = None,
 ) -> dict[str, Any]:
-    """Return the metrics of each schema that was worked on in the period.
+    """Return the latest metrics of each schema that was worked on in the period.
 
     For callers below reviewer, `gold_accuracy` is empty unless the period consists of whole weeks
     or months that have ended, with at least `gold.MIN_CASES` tag sets. Raises 404 for an unknown
@@ -36,10 +36,10 @@ def get_latest(
     period = get_period(caller, first, end)
     if schema_id is not None:
         schemas.check_exists(schema_id)
-    cell_filter = Filter(Subject.SCHEMA, period.first, period.end, schema_id=schema_id)
+    cell_filter = CellFilter(CellSubject.SCHEMA, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_schema(cell_filter)
     return {
-        **build_period(period),
+        **build_period_response(period),
         "schemas": [
             _build_schema(row, caller=caller, period=period) for row in rows[: reading.MAX_ROWS]
         ],
@@ -47,8 +47,8 @@ def get_latest(
     }
 
 
-def build_period(period: Period) -> dict[str, Any]:
-    """Return the properties of a response that describe its period."""
+def build_period_response(period: Period) -> dict[str, Any]:
+    """Build the response properties that describe a period."""
     return {"time_zone": period.zone, "first": period.first, "end": period.end}
 
 
@@ -68,19 +68,19 @@ def _build_schema(row: Any, *, caller: Caller, period: Period) -> dict[str, Any]
 
 
 def build_throughput(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the numbers of submissions and decisions, by counter name."""
+    """Build the throughput: the numbers of submissions and decisions, by counter name."""
     names = ("submitted", "accepted", "corrected", "rejected", "auto_accepted")
     return {name: counts[name] for name in names}
 
 
-def get_fields(
+def get_field_metrics(
     *,
     caller: Caller,
     first: date | None = None,
     end: date | None = None,
     schema_id: UUID | None = None,
 ) -> dict[str, Any]:
-    """Return the metrics of each field of one or all schemas in the period.
+    """Return the metrics of each field in the period, for one schema or all schemas.
 
     Each field has the metrics of its current type. Metrics of an earlier type cannot be compared
     with them, so they are left out, and a warning names the field. A removed field has metrics for
@@ -88,16 +88,16 @@ def get_fields(
     """
     period = get_period(caller, first, end)
     current_fields = {} if schema_id is None else _get_current_fields(schema_id)
-    cell_filter = Filter(Subject.FIELD, period.first, period.end, schema_id=schema_id)
+    cell_filter = CellFilter(CellSubject.FIELD, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_field(cell_filter)
     shown_rows = rows[: reading.MAX_ROWS]
     if schema_id is None:
         current_fields = reading.get_current_fields(list({row.schema_id for row in shown_rows}))
-    types = list_types(current_fields)
-    fields, warnings = split_by_type(shown_rows, types)
+    types = get_current_types(current_fields)
+    fields, warnings = split_rows_by_type(shown_rows, types)
     accuracy = _get_model_accuracy(period, schema_id)
     return {
-        **build_period(period),
+        **build_period_response(period),
         "fields": [_build_field(row, current_fields, types, accuracy) for row in fields],
         "warnings": warnings,
         "truncated": len(rows) > reading.MAX_ROWS,
@@ -105,7 +105,10 @@ def get_fields(
 
 
 def _get_current_fields(schema_id: UUID) -> dict[UUID, tuple[str, list[Any]]]:
-    """Return the name and the fields of a schema, if it has a current version. Raises 404."""
+    """Return the name and the fields of a schema, if it has a current version.
+
+    Raises 404 if the schema does not exist.
+    """
     current_fields = reading.get_current_fields([schema_id])
     if not current_fields:
         schemas.check_exists(schema_id)
@@ -113,7 +116,7 @@ def _get_current_fields(schema_id: UUID) -> dict[UUID, tuple[str, list[Any]]]:
 
 
 def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UUID, str], Rate]:
-    """Return the share of outcomes in which the predicted value was correct, by schema and field.
+    """Return the fraction of correct prediction outcomes (model accuracy), by schema and field.
 
     The days of feedback are in UTC.
     """
@@ -126,7 +129,9 @@ def _build_accuracy(outcomes: Outcomes) -> Rate:
     return Rate(outcomes.accuracy, low, high, outcomes.total)
 
 
-def list_types(current_fields: Mapping[UUID, tuple[str, list[Any]]]) -> dict[tuple[UUID, str], str]:
+def get_current_types(
+    current_fields: Mapping[UUID, tuple[str, list[Any]]],
+) -> dict[tuple[UUID, str], str]:
     """Return the current type of each field, by schema and name."""
     return {
         (key, name): shape.kind
@@ -135,10 +140,13 @@ def list_types(current_fields: Mapping[UUID, tuple[str, list[Any]]]) -> dict[tup
     }
 
 
-def split_by_type(
+def split_rows_by_type(
     rows: Sequence[Any], types: Mapping[tuple[UUID, str], str]
 ) -> tuple[list[Any], list[dict[str, Any]]]:
-    """Return the rows of the current types, and a warning for each row of an earlier type."""
+    """Split rows by field type.
+
+    Returns the rows of the current types, and a warning for each row of an earlier type.
+    """
     fields, warnings = [], []
     for row in rows:
         current_type = types.get((row.schema_id, row.field))

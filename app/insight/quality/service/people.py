@@ -5,9 +5,9 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from app.insight.quality.models import Subject
+from app.insight.quality.models import CellSubject
 from app.insight.quality.queries import reading
-from app.insight.quality.queries.selections import Filter
+from app.insight.quality.queries.selections import CellFilter
 from app.insight.quality.service.latest import build_throughput
 from app.insight.quality.service.periods import get_period
 from app.insight.quality.service.rates import (
@@ -51,8 +51,8 @@ def list_labelers(
     period = get_period(caller, first, end)
     if schema_id is not None:
         schemas.check_exists(schema_id)
-    cell_filter = Filter(
-        Subject.LABELER,
+    cell_filter = CellFilter(
+        CellSubject.LABELER,
         period.first,
         period.end,
         schema_id=schema_id,
@@ -94,7 +94,7 @@ def list_reviewers(
     period = get_period(caller, first, end)
     if schema_id is not None:
         schemas.check_exists(schema_id)
-    cell_filter = Filter(Subject.REVIEWER, period.first, period.end, schema_id=schema_id)
+    cell_filter = CellFilter(CellSubject.REVIEWER, period.first, period.end, schema_id=schema_id)
     result = reading.list_people(page, cell_filter)
     return replace(result, items=[_build_reviewer(row) for row in result.items])
 

@@ -43,12 +43,12 @@ def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
     if first >= end:
         raise errors.unprocessable("to", "Must be after `from`; the end is exclusive.")
     if (end - first).days > MAX_DAYS:
-        raise errors.unprocessable("from", f"A period has at most {MAX_DAYS} days.")
+        raise errors.unprocessable("from", f"The period must have at most {MAX_DAYS} days.")
     return Period(zone, first, end)
 
 
 def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
-    """Return (first, end) of each day, week (from Monday) or month of the period.
+    """List the buckets of a period as (first, end): days, weeks from Monday, or months.
 
     The first and the last bucket are cut to the period. Raises 422 on `bucket` if there would be
     more than `MAX_BUCKETS`.
@@ -58,7 +58,7 @@ def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
     while start < period.end:
         if len(buckets) == MAX_BUCKETS:
             raise errors.unprocessable(
-                "bucket", f"There would be more than {MAX_BUCKETS} buckets; use longer buckets."
+                "bucket", f"The period has more than {MAX_BUCKETS} buckets. Use longer buckets."
             )
         end = min(_get_next_start(start, unit), period.end)
         buckets.append((start, end))

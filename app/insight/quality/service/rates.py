@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, NamedTuple
 
-from app.insight.quality.models import SHARE_SCALE
+from app.insight.quality.models import FRACTION_SCALE
 
 _Z = 1.959963984540054
 """The 97.5 % quantile of the normal distribution: intervals cover 95 %."""
@@ -16,7 +16,7 @@ _DECISIONS = ("accepted", "corrected", "rejected")
 class Rate(NamedTuple):
     """A value with its 95 % confidence interval and the number of cases, `n`.
 
-    The value is None if there are no cases. Only shares have an interval.
+    The value is None if there are no cases. Only fractions have an interval.
     """
 
     value: float | None
@@ -26,9 +26,9 @@ class Rate(NamedTuple):
 
 
 def compute_rate(successes: float, n: int) -> Rate:
-    """Return a share of `n` with its Wilson score interval (Wilson 1927, JASA 22:209).
+    """Compute a fraction of `n` cases with its Wilson score interval (Wilson 1927, JASA 22:209).
 
-    `successes` may also be a sum of `n` shares. The interval is wide enough for such a sum: the
+    `successes` may also be a sum of `n` fractions. The interval is wide enough for such a sum: the
     variance of a variable between 0 and 1 with the mean p is at most p(1 - p).
     """
     if not n:
@@ -41,8 +41,8 @@ def compute_rate(successes: float, n: int) -> Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
-    """A metric of cells, and the formula that computes it.
+class QualityMetric:
+    """A quality metric, with the formula that computes it from the counters of cells.
 
     The counters `cases` add up to the number of cases. `sums` are the other counters that the
     formula reads. `applies_to_fields` is true if the metric can be computed for a field.
@@ -54,7 +54,7 @@ class Metric:
     cases: tuple[str, ...]
     applies_to_fields: bool
     sums: tuple[str, ...] = ()
-    is_share: bool = True
+    is_fraction: bool = True
     unit: str = "Share"
 
     @property
@@ -64,21 +64,21 @@ class Metric:
 
 
 def _compute_agreement(counts: Mapping[str, int]) -> Rate:
-    return compute_rate(counts["agreement"] / SHARE_SCALE, counts["compared"])
+    return compute_rate(counts["agreement"] / FRACTION_SCALE, counts["compared"])
 
 
 def compute_acceptance_rate(counts: Mapping[str, int]) -> Rate:
-    """Return the share of decisions that accepted a tag set, with or without corrections."""
+    """Compute the fraction of decisions that accepted a tag set, with or without corrections."""
     accepted = counts["accepted"] + counts["corrected"]
     return compute_rate(accepted, accepted + counts["rejected"])
 
 
-def _compute_correction(counts: Mapping[str, int]) -> Rate:
+def _compute_correction_rate(counts: Mapping[str, int]) -> Rate:
     return compute_rate(counts["corrected"], counts["accepted"] + counts["corrected"])
 
 
 def _compute_accuracy(counts: Mapping[str, int]) -> Rate:
-    return compute_rate(counts["accuracy"] / SHARE_SCALE, counts["checked"])
+    return compute_rate(counts["accuracy"] / FRACTION_SCALE, counts["checked"])
 
 
 def _compute_throughput(counts: Mapping[str, int]) -> Rate:
@@ -91,10 +91,10 @@ def _compute_seconds(counts: Mapping[str, int]) -> Rate:
     return Rate(counts["seconds"] / timed if timed else None, None, None, timed)
 
 
-METRICS: Mapping[str, Metric] = {
+METRICS: Mapping[str, QualityMetric] = {
     metric.name: metric
     for metric in (
-        Metric(
+        QualityMetric(
             "agreement",
             "Agreement",
             _compute_agreement,
@@ -102,21 +102,21 @@ METRICS: Mapping[str, Metric] = {
             applies_to_fields=True,
             sums=("agreement",),
         ),
-        Metric(
+        QualityMetric(
             "acceptance_rate",
             "Acceptance rate",
             compute_acceptance_rate,
             _DECISIONS,
             applies_to_fields=False,
         ),
-        Metric(
+        QualityMetric(
             "correction_rate",
             "Correction rate",
-            _compute_correction,
+            _compute_correction_rate,
             ("accepted", "corrected"),
             applies_to_fields=True,
         ),
-        Metric(
+        QualityMetric(
             "gold_accuracy",
             "Accuracy on gold documents",
             _compute_accuracy,
@@ -124,23 +124,23 @@ METRICS: Mapping[str, Metric] = {
             applies_to_fields=True,
             sums=("accuracy",),
         ),
-        Metric(
+        QualityMetric(
             "throughput",
             "Submissions",
             _compute_throughput,
             ("submitted",),
             applies_to_fields=False,
-            is_share=False,
+            is_fraction=False,
             unit="Tag sets",
         ),
-        Metric(
+        QualityMetric(
             "seconds_spent",
             "Time per tag set",
             _compute_seconds,
             ("timed",),
             applies_to_fields=False,
             sums=("seconds",),
-            is_share=False,
+            is_fraction=False,
             unit="Seconds",
         ),
     )
@@ -149,7 +149,7 @@ METRICS: Mapping[str, Metric] = {
 
 
 def count_decisions(counts: Mapping[str, int]) -> int:
-    """Return the number of review decisions: acceptances, corrections and rejections."""
+    """Count the review decisions: acceptances, corrections and rejections."""
     return sum(counts[name] for name in _DECISIONS)
 
 
@@ -159,12 +159,12 @@ def compute_rates(counts: Mapping[str, int], *names: str) -> dict[str, Rate]:
 
 
 def compute_overturned_rate(counts: Mapping[str, int]) -> Rate:
-    """Return the share of a reviewer's decisions that were overturned."""
+    """Compute the fraction of a reviewer's decisions that were overturned."""
     return compute_rate(counts["overturned"], count_decisions(counts))
 
 
 def build_speed(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Return the number of timed tag sets, their mean seconds, and the tag sets per hour.
+    """Build the labeling speed: the timed tag sets, their mean seconds, and tag sets per hour.
 
     The mean and the tag sets per hour are None if no tag set has a recorded time.
     """

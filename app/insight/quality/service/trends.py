@@ -10,26 +10,30 @@ from uuid import UUID
 
 from app.engines.charts import ImageKind, Point, Series, TrendChart
 from app.insight.charts import service as charts
-from app.insight.quality.models import Subject, Unit
+from app.insight.quality.models import CellSubject, SumUnit
 from app.insight.quality.queries import reading, trends
-from app.insight.quality.queries.selections import Filter
-from app.insight.quality.queries.trends import MAX_SERIES, Group
+from app.insight.quality.queries.selections import CellFilter
+from app.insight.quality.queries.trends import MAX_SERIES, TrendGroup
 from app.insight.quality.service import gold
-from app.insight.quality.service.latest import build_period, list_types, split_by_type
+from app.insight.quality.service.latest import (
+    build_period_response,
+    get_current_types,
+    split_rows_by_type,
+)
 from app.insight.quality.service.periods import Period, get_period, list_buckets
-from app.insight.quality.service.rates import METRICS, Metric, Rate
+from app.insight.quality.service.rates import METRICS, QualityMetric, Rate
 from app.insight.visibility.service import Visibility, get_visibility
 from app.kit import errors
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
-_SUBJECTS: dict[str | None, Subject] = {
-    None: Subject.SCHEMA,
-    "schema": Subject.SCHEMA,
-    "field": Subject.FIELD,
-    "team": Subject.LABELER,
-    "labeler": Subject.LABELER,
+_SUBJECTS: dict[str | None, CellSubject] = {
+    None: CellSubject.SCHEMA,
+    "schema": CellSubject.SCHEMA,
+    "field": CellSubject.FIELD,
+    "team": CellSubject.LABELER,
+    "labeler": CellSubject.LABELER,
 }
 
 
@@ -63,7 +67,7 @@ def get_trends(
     end: date | None = None,
     **filters: Any,
 ) -> dict[str, Any]:
-    """Return a metric in each bucket of the period, for each group that has cases.
+    """Return the trend of a metric: its value in each bucket, for each group that has cases.
 
     `filters` are the fields of `TrendFilters`. The metrics of teams and of other labelers require
     the reviewer role. Raises 400 if the metric does not apply to fields, if filters and group
@@ -75,15 +79,16 @@ def get_trends(
     definition = METRICS[metric]
     cell_filter = _build_filter(caller, definition, group_by, period, TrendFilters(**filters))
     if hide_small_samples := metric == gold.METRIC and gold.is_restricted(caller):
-        gold.check_trend(caller, bucket, by_field=cell_filter.subject is Subject.FIELD)
+        gold.check_trend(caller, bucket, by_field=cell_filter.subject is CellSubject.FIELD)
         cell_filter = _limit_to_whole_buckets(cell_filter, period, buckets)
     cell_filter, warnings = _limit_to_current_types(cell_filter)
+    unit = SumUnit(bucket)
     groups = trends.sum_by_bucket(
-        cell_filter, group_by, buckets, Unit(bucket), cases=definition.cases, sums=definition.sums
+        cell_filter, group_by, buckets, unit, cases=definition.cases, sums=definition.sums
     )
     series = _build_series(groups, definition, buckets, hide_small_samples=hide_small_samples)
     return {
-        **build_period(period),
+        **build_period_response(period),
         "metric": metric,
         "bucket": bucket,
         "group_by": group_by,
@@ -94,40 +99,45 @@ def get_trends(
 
 
 def _limit_to_whole_buckets(
-    cell_filter: Filter, period: Period, buckets: Sequence[tuple[date, date]]
-) -> Filter:
+    cell_filter: CellFilter, period: Period, buckets: Sequence[tuple[date, date]]
+) -> CellFilter:
     """Return the filter, limited to whole buckets that have ended."""
     whole_buckets = gold.list_visible_buckets(period, buckets) or [(period.first, period.first)]
     return replace(cell_filter, first=whole_buckets[0][0], end=whole_buckets[-1][1])
 
 
-def _limit_to_current_types(cell_filter: Filter) -> tuple[Filter, list[dict[str, Any]]]:
+def _limit_to_current_types(cell_filter: CellFilter) -> tuple[CellFilter, list[dict[str, Any]]]:
     """Return the filter, limited to the current field types, and warnings about omitted metrics."""
-    if cell_filter.subject is not Subject.FIELD or cell_filter.schema_id is None:
+    if cell_filter.subject is not CellSubject.FIELD or cell_filter.schema_id is None:
         return cell_filter, []
-    types = list_types(reading.get_current_fields([cell_filter.schema_id]))
-    _, warnings = split_by_type(reading.sum_by_field(cell_filter)[: reading.MAX_ROWS], types)
+    types = get_current_types(reading.get_current_fields([cell_filter.schema_id]))
+    _, warnings = split_rows_by_type(reading.sum_by_field(cell_filter)[: reading.MAX_ROWS], types)
     type_by_name = {name: field_type for (_, name), field_type in types.items()}
     return replace(cell_filter, types=type_by_name), warnings
 
 
 def _build_filter(
-    caller: Caller, metric: Metric, group_by: str | None, period: Period, filters: TrendFilters
-) -> Filter:
-    """Return the filter for the cells to read. Raises 400, 403 and 404 like `get_trends`."""
+    caller: Caller,
+    metric: QualityMetric,
+    group_by: str | None,
+    period: Period,
+    filters: TrendFilters,
+) -> CellFilter:
+    """Build the filter for the cells to read. Raises 400, 403 and 404 like `get_trends`."""
     subject = _choose_subject(group_by, filters)
-    if subject is Subject.FIELD and not metric.applies_to_fields:
+    if subject is CellSubject.FIELD and not metric.applies_to_fields:
         raise errors.invalid("This metric does not apply to fields.", "metric")
-    if subject is Subject.FIELD and filters.schema_id is None:
+    if subject is CellSubject.FIELD and filters.schema_id is None:
         raise errors.invalid(
-            "Required for metrics of fields: send the schema of the fields.", "schema_id"
+            "Required for metrics of fields. Send the id of the schema that has the fields.",
+            "schema_id",
         )
     labelers = teams = None
-    if subject is Subject.LABELER:
+    if subject is CellSubject.LABELER:
         labelers, teams = _get_visibility(caller, group_by, filters)
     if filters.schema_id is not None:
         schemas.check_exists(filters.schema_id)
-    return Filter(
+    return CellFilter(
         subject,
         period.first,
         period.end,
@@ -139,18 +149,20 @@ def _build_filter(
     )
 
 
-def _choose_subject(group_by: str | None, filters: TrendFilters) -> Subject:
-    """Return the subject whose cells support all filters. Raises 400 on an invalid filter."""
+def _choose_subject(group_by: str | None, filters: TrendFilters) -> CellSubject:
+    """Choose the subject whose cells support all filters. Raises 400 on an invalid filter."""
     people_filter = next((n for n in ("team_id", "labeler_id") if getattr(filters, n)), None)
     field_filter = "field" if filters.field is not None else None
     subject = _SUBJECTS[group_by]
-    if people_filter and (field_filter or subject is Subject.FIELD):
-        raise errors.invalid("Cannot be combined with fields.", people_filter)
-    if field_filter and subject is Subject.LABELER:
-        raise errors.invalid("Cannot be combined with teams or labelers.", field_filter)
+    if people_filter and (field_filter or subject is CellSubject.FIELD):
+        raise errors.invalid(
+            "Cannot be combined with `field` or with grouping by field.", people_filter
+        )
+    if field_filter and subject is CellSubject.LABELER:
+        raise errors.invalid("Cannot be combined with grouping by team or labeler.", field_filter)
     if people_filter:
-        return Subject.LABELER
-    return Subject.FIELD if field_filter else subject
+        return CellSubject.LABELER
+    return CellSubject.FIELD if field_filter else subject
 
 
 def _get_visibility(caller: Caller, group_by: str | None, filters: TrendFilters) -> Visibility:
@@ -171,13 +183,13 @@ def _get_visibility(caller: Caller, group_by: str | None, filters: TrendFilters)
 
 
 def _build_series(
-    groups: Sequence[Group],
-    metric: Metric,
+    groups: Sequence[TrendGroup],
+    metric: QualityMetric,
     buckets: Sequence[tuple[date, date]],
     *,
     hide_small_samples: bool,
 ) -> list[dict[str, Any]]:
-    """Return the series of each group, in the same order, including buckets without cases.
+    """Build one series per group, in the same order, including buckets without cases.
 
     With `hide_small_samples`, points with too few cases are emptied, and groups whose points are
     all empty are left out.
@@ -196,18 +208,20 @@ def _build_series(
     return series
 
 
-def _compute_rate(metric: Metric, counts: tuple[int, ...], *, hide_small_samples: bool) -> Rate:
+def _compute_rate(
+    metric: QualityMetric, counts: tuple[int, ...], *, hide_small_samples: bool
+) -> Rate:
     rate = metric.compute(dict(zip(metric.counters, counts, strict=True)))
     return gold.hide_small_sample(rate) if hide_small_samples else rate
 
 
 def render_trends(result: dict[str, Any], kind: ImageKind) -> bytes:
-    """Return a chart of the result of `get_trends`.
+    """Render the result of `get_trends` as a chart, and return the image.
 
     Raises 503 `service_unavailable` if the chart cannot be rendered now.
     """
     metric = METRICS[result["metric"]]
-    low, high = (0.0, 1.0) if metric.is_share else (0.0, None)
+    low, high = (0.0, 1.0) if metric.is_fraction else (0.0, None)
     series = [
         Series(
             group["name"] or result["metric"],

@@ -12,15 +12,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.engines.agreement import Shapes
 from app.identity.organizations import service as organizations
-from app.insight.quality.models import RULES_VERSION, Subject
+from app.insight.quality.models import RULES_VERSION, CellSubject
 from app.insight.quality.queries import cells, documents, sums
-from app.insight.quality.queries.cells import State
+from app.insight.quality.queries.cells import CountingState
 from app.insight.quality.queries.documents import LoadedDocument
 from app.insight.quality.service.contributions import compute_contributions
 from app.insight.quality.service.histories import (
+    CellKey,
     Contributions,
-    Document,
-    Key,
+    DocumentHistory,
     Revision,
     TagSetHistory,
 )
@@ -34,7 +34,10 @@ _KEY_LENGTH = 5
 
 
 def update(artifact_ids: Iterable[UUID], checkpoint: Callable[[], None]) -> None:
-    """Recount documents in batches; `checkpoint` commits all batches but the last."""
+    """Update the aggregates by recounting documents in batches.
+
+    `checkpoint` commits every batch except the last one.
+    """
     ordered_ids = sorted(set(artifact_ids))
     for start in range(0, len(ordered_ids), BATCH):
         if start:
@@ -49,12 +52,12 @@ def rebuild(
     *,
     resume: bool = False,
 ) -> int:
-    """Recount all documents of the current organization; return how many cells or sums were wrong.
+    """Rebuild the aggregates of the current organization; return how many cells or sums were wrong.
 
-    The service can run meanwhile: `checkpoint` commits each batch of documents, and then each
-    schema. `report` receives the number of counted documents and the total. With `resume`, an
-    interrupted recount is continued if it began with the same rules and time zone. Errors raised by
-    `checkpoint` are not caught.
+    All documents are recounted. The service can run meanwhile: `checkpoint` commits each batch of
+    documents, and then each schema. `report` receives the number of counted documents and the
+    total. With `resume`, an interrupted recount is continued if it began with the same rules and
+    time zone. Errors raised by `checkpoint` are not caught.
     """
     zone = _get_time_zone()
     total = documents.count_labeled_artifacts() if report is not None else 0
@@ -80,15 +83,15 @@ def rebuild(
     cells.lock_state(zone)
     wrong_count += sums.repair()
     now = db.utc_now()
-    cells.set_state(State(zone, RULES_VERSION, None, None, counted_at=now, summed_at=now))
+    cells.set_state(CountingState(zone, RULES_VERSION, None, None, counted_at=now, summed_at=now))
     return wrong_count
 
 
-def _repair(state: State, checkpoint: Callable[[], None]) -> int:
+def _repair(state: CountingState, checkpoint: Callable[[], None]) -> int:
     """Repair the cells of each schema after `state.repaired_until`; return how many were wrong.
 
     Each schema is one transaction, so that a large organization is not locked as a whole, and an
-    interrupted repair continues with the next schema. The caller has locked the state.
+    interrupted repair continues with the next schema. The caller must have locked the state.
     """
     wrong_count = 0
     for schema_id in cells.list_schemas(state.repaired_until or _START):
@@ -100,7 +103,7 @@ def _repair(state: State, checkpoint: Callable[[], None]) -> int:
 
 
 def complete_sums() -> None:
-    """Compute the sums of the current organization if they are incomplete."""
+    """Complete the sums of the current organization if they are incomplete."""
     state = cells.lock_state(_get_time_zone())
     if state.summed_at is None:
         sums.repair()
@@ -122,7 +125,7 @@ def _get_time_zone() -> str:
 
 
 def _parse_zone(name: str) -> ZoneInfo:
-    """Return the time zone, or UTC if the machine does not know it."""
+    """Parse the name of a time zone; return UTC if the machine does not know the zone."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -130,9 +133,9 @@ def _parse_zone(name: str) -> ZoneInfo:
 
 
 def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
-    """Replace the contributions of documents, and add the differences to the cells.
+    """Recount documents: replace their contributions, and add the differences to the cells.
 
-    The caller has locked the state.
+    The caller must have locked the state.
     """
     stored_contributions = cells.lock_documents(artifact_ids)
     computed_contributions: dict[UUID, Contributions] = {key: {} for key in artifact_ids}
@@ -169,15 +172,15 @@ def _add_up(
 
 
 def _pack(contributions: Contributions) -> list[list[Any]]:
-    """Return contributions in their stored form, sorted."""
+    """Pack contributions into their stored format, and sort them."""
     return sorted(
         [*_pack_key(key), *values] for key, values in contributions.items() if any(values)
     )
 
 
-def _pack_key(key: Key) -> list[str]:
+def _pack_key(key: CellKey) -> list[str]:
     return [
-        Subject(key.subject).value,
+        CellSubject(key.subject).value,
         str(key.schema_id),
         key.name,
         key.field_type,
@@ -185,8 +188,8 @@ def _pack_key(key: Key) -> list[str]:
     ]
 
 
-def _build_document(document: LoadedDocument) -> Document:
-    return Document(
+def _build_document(document: LoadedDocument) -> DocumentHistory:
+    return DocumentHistory(
         document.schema_id,
         document.gold,
         [_build_history(row, document) for row in document.tag_sets],

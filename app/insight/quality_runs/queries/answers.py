@@ -15,8 +15,7 @@ from app.kit import db, tenancy
 
 _BATCH = 200
 MAX_BYTES = 256 * 1024
-"""The maximum size in bytes of the tags of a compared tag set. A batch of larger tag sets could
-fill the memory."""
+"""The maximum size in bytes of the tags of a compared tag set. It limits the memory for a batch."""
 # A run may take minutes while requests are served, so it uses one core and has no timeout.
 _SETTINGS = (
     "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0;"
@@ -72,20 +71,20 @@ class Answer(NamedTuple):
     tags: list[dict[str, Any]]
 
 
-class Document(NamedTuple):
+class DocumentAnswers(NamedTuple):
     """The answers for a document, one per labeler, and the accepted answer if there is one.
 
-    `accepted` is None for gold documents. `rows` is the number of tag sets that were read.
+    `accepted` is None for gold documents. `tag_set_count` is the number of tag sets that were read.
     """
 
     id: UUID
     answers: list[Answer]
     accepted: Answer | None
     text_length: int
-    rows: int
+    tag_set_count: int
 
 
-class Snapshot:
+class AnswerSnapshot:
     """The answers for a schema in a period, unaffected by concurrent changes."""
 
     def __init__(
@@ -104,16 +103,16 @@ class Snapshot:
         self.too_large_count = int(counts[1])
         """The number of tag sets that are left out because of their size."""
 
-    def iterate_documents(self) -> Iterator[Document]:
+    def iterate_documents(self) -> Iterator[DocumentAnswers]:
         """Yield all documents with answers, in the order of their ids."""
-        tenancy.apply(self._connection)
+        tenancy.send_scope(self._connection)
         rows = self._connection.execution_options(stream_results=True, max_row_buffer=_BATCH)
         with rows.execute(_STREAM, self._values) as result:
             for artifact_id, group in groupby(result, key=attrgetter("artifact_id")):
                 yield _build_document(artifact_id, list(group))
 
 
-def _build_document(artifact_id: UUID, rows: Sequence[Any]) -> Document:
+def _build_document(artifact_id: UUID, rows: Sequence[Any]) -> DocumentAnswers:
     newest_rows: dict[str, Any] = {}
     for row in rows:
         if row.is_answer:
@@ -132,22 +131,24 @@ def _build_document(artifact_id: UUID, rows: Sequence[Any]) -> Document:
         accepted_answer = Answer(
             "", accepted_row.schema_version_id, orjson.loads(accepted_row.tags)
         )
-    return Document(artifact_id, answers, accepted_answer, rows[0].text_length or 0, len(rows))
+    return DocumentAnswers(
+        artifact_id, answers, accepted_answer, rows[0].text_length or 0, len(rows)
+    )
 
 
 @contextmanager
 def open_snapshot(
     schema_id: UUID, starts_at: datetime | None, ends_at: datetime
-) -> Iterator[Snapshot]:
+) -> Iterator[AnswerSnapshot]:
     """Open a snapshot of the current organization on a separate connection."""
     connection = db.engine().connect()
     try:
         connection = connection.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
-        tenancy.apply(connection)
+        tenancy.send_scope(connection)
         connection.exec_driver_sql(_SETTINGS)
-        yield Snapshot(connection, schema_id, starts_at, ends_at)
+        yield AnswerSnapshot(connection, schema_id, starts_at, ends_at)
     except BaseException:
         # An unfinished cursor must not return to the pool.
         connection.invalidate()

@@ -79,7 +79,7 @@ def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
 
 
 def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
-    """Return the documents with answers by several labelers, in chunks of at most `CHUNK_BYTES`."""
+    """Split the documents with answers by several labelers into chunks of at most `CHUNK_BYTES`."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_ids": list(artifact_ids),

@@ -18,8 +18,8 @@ from app.engines.agreement.metrics import (
     Metric,
     PairEstimate,
 )
-from app.insight.quality_runs.queries.answers import Answer, Document, Snapshot
-from app.insight.quality_runs.service.confusing import Confusion
+from app.insight.quality_runs.queries.answers import Answer, AnswerSnapshot, DocumentAnswers
+from app.insight.quality_runs.service.confusing import ConfusionCounter
 from app.insight.quality_runs.service.pairs import (
     MAX_PAIRS,
     MAX_RATERS_IN_PAIRS,
@@ -28,7 +28,7 @@ from app.insight.quality_runs.service.pairs import (
 )
 from app.insight.quality_runs.service.plans import (
     PAIR_METRICS,
-    Comparison,
+    ComparisonMethod,
     FieldPlan,
     group_value_plans,
 )
@@ -36,12 +36,12 @@ from app.insight.quality_runs.service.plans import (
 RESAMPLES = 1000
 _DISTANCES_SUFFIX = "\x00distances"
 _WHOLE_PAGE = (0.0, 0.0, 1.0, 1.0)
-Report = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
 class RunResults:
-    """The results of a run, in the form in which the API returns them."""
+    """The results of a run, in the format in which they are stored."""
 
     results: list[dict[str, Any]] = field(default_factory=list)
     pairs: list[dict[str, Any]] = field(default_factory=list)
@@ -55,7 +55,9 @@ class RunResults:
             self.warnings.append(warning)
 
 
-def compute(snapshot: Snapshot, plans: list[FieldPlan], seed: UUID, report: Report) -> RunResults:
+def compute(
+    snapshot: AnswerSnapshot, plans: list[FieldPlan], seed: UUID, report: ProgressCallback
+) -> RunResults:
     """Compute all coefficients of all fields from a snapshot.
 
     `seed` makes the intervals repeatable. `report` receives the number of tag sets read and the
@@ -66,7 +68,7 @@ def compute(snapshot: Snapshot, plans: list[FieldPlan], seed: UUID, report: Repo
     for group in group_value_plans(plans):
         computation.measure_values(group)
     for plan in plans:
-        if plan.comparison != Comparison.VALUE:
+        if plan.comparison != ComparisonMethod.VALUE:
             computation.measure_marks(plan)
     computation.warn_about_omissions()
     # In the order of the fields, regardless of the passes.
@@ -80,20 +82,22 @@ class _Computation:
     """A computation in progress: its results, and the number of tag sets read so far."""
 
     def __init__(
-        self, snapshot: Snapshot, plans: list[FieldPlan], seed: int, report: Report
+        self, snapshot: AnswerSnapshot, plans: list[FieldPlan], seed: int, report: ProgressCallback
     ) -> None:
         self._snapshot = snapshot
         self._seed = seed
         self._report = report
         self._done = 0
         self._omitted_counts: dict[tuple[str, int], int] = {}
-        mark_plans = [plan for plan in plans if plan.comparison != Comparison.VALUE]
+        mark_plans = [plan for plan in plans if plan.comparison != ComparisonMethod.VALUE]
         self._total = snapshot.total * (len(mark_plans) + len(group_value_plans(plans)))
         self.computed = RunResults()
 
     def measure_values(self, plans: list[FieldPlan]) -> None:
         """Measure fields with one value per labeler, in one pass over the documents."""
-        confusions = {plan.name: Confusion(plan.options) for plan in plans if plan.has_confusion}
+        confusions = {
+            plan.name: ConfusionCounter(plan.options) for plan in plans if plan.has_confusion
+        }
         levels = {
             plan.name + _DISTANCES_SUFFIX: Level.INTERVAL for plan in plans if plan.has_distances
         }
@@ -116,7 +120,7 @@ class _Computation:
 
     def measure_marks(self, plan: FieldPlan) -> None:
         """Measure a field with several values, spans or regions per labeler, in one pass."""
-        has_lengths = plan.comparison == Comparison.SPANS
+        has_lengths = plan.comparison == ComparisonMethod.SPANS
         rows = chain.from_iterable(self._iterate_marks(plan, has_lengths=has_lengths))
         marks = coefficients.build_mark_sets(rows)
         for metric in plan.metrics:
@@ -155,7 +159,7 @@ class _Computation:
             self._add_pairs(plan, pairs)
 
     def _check_pair_limits(self, plan: FieldPlan, ratings_or_marks: Ratings | MarkSets) -> bool:
-        """Return whether to compute the pairs of labelers; add a warning if there are too many."""
+        """Check whether to compute the pairs of labelers; add a warning if there are too many."""
         rater_count = len(ratings_or_marks.raters)
         if rater_count > MAX_RATERS_IN_PAIRS:
             message = f"There are more than {MAX_RATERS_IN_PAIRS} labelers: pairs are not computed."
@@ -196,14 +200,14 @@ class _Computation:
                 }
             )
 
-    def _iterate_documents(self) -> Iterator[Document]:
+    def _iterate_documents(self) -> Iterator[DocumentAnswers]:
         for document in self._snapshot.iterate_documents():
             yield document
-            self._done += document.rows
+            self._done += document.tag_set_count
             self._report(self._done, self._total)
 
     def _check_field_type(self, plan: FieldPlan, answer: Answer) -> bool:
-        """Return whether the answer's version has the field with its newest type.
+        """Check whether the answer's version has the field with its newest type.
 
         Otherwise, count the answer as omitted if its version has the field with another type.
         """
@@ -216,7 +220,7 @@ class _Computation:
         return False
 
     def _iterate_ratings(
-        self, plans: list[FieldPlan], confusions: dict[str, Confusion]
+        self, plans: list[FieldPlan], confusions: dict[str, ConfusionCounter]
     ) -> Iterator[tuple[str, UUID, str, Any]]:
         for document in self._iterate_documents():
             values = [
@@ -281,9 +285,9 @@ def _list_marks(plan: FieldPlan, answer: Answer) -> list[Mark]:
     """
     tags = [tag for tag in answer.tags if tag["field"] == plan.name]
     marks: list[Mark | None]
-    if plan.comparison == Comparison.SPANS:
+    if plan.comparison == ComparisonMethod.SPANS:
         marks = [get_span_mark(tag["evidence"]) for tag in tags]
-    elif plan.comparison == Comparison.REGIONS:
+    elif plan.comparison == ComparisonMethod.REGIONS:
         marks = [get_region_mark(tag["evidence"], _normalize(plan, tag)) for tag in tags]
     else:
         marks = [Mark(0, _WHOLE_PAGE, _normalize(plan, tag)) for tag in tags]

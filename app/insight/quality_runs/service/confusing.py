@@ -22,7 +22,7 @@ class Matrix(NamedTuple):
     units: int
 
 
-class Confusion:
+class ConfusionCounter:
     """The counts of value pairs for one field.
 
     Values that are not in `options` are added when they occur.
@@ -49,7 +49,7 @@ class Confusion:
             self._accepted_pairs[self._get_number(value), column] += 1
 
     def build(self) -> dict[str, Any]:
-        """Return the counts as JSON values, limited to the most frequent values."""
+        """Build the stored matrices from the counts, limited to the most frequent values."""
         names = list(self._numbers)
         return {
             "labelers": _reduce(self._labeler_pairs, names),
@@ -79,7 +79,7 @@ def _reduce(cells: Counter[tuple[int, int]], names: list[Any]) -> dict[str, Any]
 
 
 def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> Matrix:
-    """Return the matrix of the `limit` most frequent values, with all other values combined.
+    """Build the matrix of the `limit` most frequent values, with all other values combined.
 
     In a symmetric matrix, a pair of different answers is counted in two cells, and a pair of equal
     answers in one cell.

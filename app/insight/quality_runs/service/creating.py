@@ -47,13 +47,13 @@ def create(
 
 
 def check_schema(schema_id: UUID) -> None:
-    """Raise 400 if there is no such schema."""
+    """Raise 400 if the schema does not exist."""
     if not records.schema_exists(schema_id):
-        raise errors.invalid("There is no such schema.", "schema_id")
+        raise errors.invalid("This schema does not exist.", "schema_id")
 
 
 def check_fields(schema_id: UUID, names: Sequence[str]) -> None:
-    """Raise 400 for a schema that was never published, or a field that no version has."""
+    """Raise 400 if the schema was never published, or if no version of it has one of the fields."""
     check_schema(schema_id)
     versions = records.list_versions(schema_id)
     if not versions:
@@ -66,7 +66,7 @@ def check_fields(schema_id: UUID, names: Sequence[str]) -> None:
 
 
 def check_period(start: datetime | None, end: datetime | None) -> datetime:
-    """Return the end of a period, limited to the current time.
+    """Check a period, and return its end, limited to the current time.
 
     Raises 400 for an empty or future period.
     """

@@ -16,7 +16,7 @@ from app.engines.agreement import (
     measure_agreement,
 )
 from app.engines.agreement.places import build_value_key
-from app.insight.quality_runs.models import SHARE_SCALE
+from app.insight.quality_runs.models import FRACTION_SCALE
 from app.insight.quality_runs.queries import disagreements, records
 from app.insight.quality_runs.queries.disagreements import StoredAnswer
 from app.kit import db
@@ -27,12 +27,12 @@ MAX_VALUES = 20
 MAX_CHARACTERS = 200
 STEP_SIZE = 500
 """The maximum number of documents that one step of an update compares."""
-_PAIR = 2
+_MIN_ANSWERS = 2
 Tags = list[dict[str, Any]]
 
 
 def update(artifact_ids: Sequence[UUID]) -> None:
-    """Compare the answers for these documents again, and replace their disagreements."""
+    """Update the disagreements on these documents by comparing the answers again."""
     disagreements.lock()
     chunks = disagreements.list_chunks(artifact_ids)
     versions: dict[UUID, dict[UUID, tuple[int, dict[str, Shape]]]] = {}
@@ -49,7 +49,7 @@ def update(artifact_ids: Sequence[UUID]) -> None:
 
 
 def update_next_documents(schema_id: UUID, after: UUID) -> UUID | None:
-    """Update the next documents of a schema.
+    """Update the disagreements on the next documents of a schema.
 
     Returns the id of the last updated document, or None if there are no more documents.
     """
@@ -70,13 +70,13 @@ def _list_shapes(schema_id: UUID) -> dict[UUID, tuple[int, dict[str, Shape]]]:
 def compare(
     answers: Sequence[StoredAnswer], versions: dict[UUID, tuple[int, dict[str, Shape]]]
 ) -> list[dict[str, Any]]:
-    """Return the disagreements between the answers of several labelers for one document.
+    """Compare the answers of several labelers for one document, and return the disagreements.
 
     A field is compared only in answers whose version has the same field type as the newest version
     among the answers.
     """
     comparable_answers = [answer for answer in answers if answer.version_id in versions]
-    if len(comparable_answers) < _PAIR:
+    if len(comparable_answers) < _MIN_ANSWERS:
         return []
     newest_shapes = max(
         (versions[answer.version_id] for answer in comparable_answers), key=lambda entry: entry[0]
@@ -88,7 +88,7 @@ def compare(
             for position, answer in enumerate(comparable_answers)
             if versions[answer.version_id][1].get(name) == shape
         )
-        if len(positions) >= _PAIR:
+        if len(positions) >= _MIN_ANSWERS:
             groups[positions].append(name)
     rows = []
     for positions, names in groups.items():
@@ -105,26 +105,26 @@ def _compare_sets(
     first_answer: StoredAnswer, sets: list[Tags], shapes: dict[str, Shape]
 ) -> list[dict[str, Any]]:
     budget = Budget(MOST_MATCHED)
-    agreement = measure_agreement(align_rows(sets, shapes).sets, shapes, budget)
-    assert agreement is not None, "there are at least two sets"
+    result = measure_agreement(align_rows(sets, shapes).sets, shapes, budget)
+    assert result is not None, "there are at least two sets"
     return [
         {
             "id": uuid7(),
             "artifact_id": first_answer.artifact_id,
             "schema_id": first_answer.schema_id,
             "field": name,
-            "share": round((1 - share) * SHARE_SCALE),
+            "share": round((1 - agreement) * FRACTION_SCALE),
             "raters": len(sets),
             "answers": _summarize(name, sets, shapes[name]),
             "compared_at": db.utc_now(),
         }
-        for name, share in agreement.fields.items()
-        if round((1 - share) * SHARE_SCALE) > 0
+        for name, agreement in result.fields.items()
+        if round((1 - agreement) * FRACTION_SCALE) > 0
     ]
 
 
 def _summarize(name: str, sets: list[Tags], shape: Shape) -> list[dict[str, Any]]:
-    """Return the most frequent answers, without revealing labelers or the accepted answer."""
+    """Summarize the most frequent answers, without revealing labelers or the accepted answer."""
     counts: dict[Any, int] = defaultdict(int)
     value_by_key: dict[Any, Any] = {}
     for tags in sets:

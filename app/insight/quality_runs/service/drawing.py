@@ -10,7 +10,7 @@ _AXES = {"labelers": ("Labeler", "Other labeler"), "accepted": ("Labeler", "Acce
 
 
 def render_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
-    """Return a chart of the result of `reading.get_confusion`.
+    """Render the result of `reading.get_confusion` as a chart, and return the image.
 
     Raises 503 `service_unavailable` if the chart cannot be rendered now.
     """
@@ -35,7 +35,7 @@ def render_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
 
 
 def _sum_rest(counts: Sequence[Sequence[int]], kept_count: int) -> list[list[int]]:
-    """Return the counts, with all rows and columns after `kept_count` summed into one each."""
+    """Sum the rows after the first `kept_count` into one row, and the columns into one column."""
     columns = [[*row[:kept_count], sum(row[kept_count:])] for row in counts]
     last_row = [sum(column) for column in zip(*columns[kept_count:], strict=True)]
     return [*columns[:kept_count], last_row]

@@ -6,8 +6,8 @@ from app.engines.agreement.coefficients import MarkSets, Ratings
 
 PAIR_RESAMPLES = 200
 MAX_PAIRS_WITH_INTERVALS = 66
-"""The number of pairs of twelve labelers. If there are more pairs, they have no intervals: the
-interval of a pair takes as long as that of a field."""
+"""The maximum number of pairs that get confidence intervals: the pairs of twelve labelers. The
+interval of a pair takes as long to compute as the interval of a field."""
 MAX_RATERS_IN_PAIRS = 100
 MAX_PAIRS = 20_000
 """The maximum number of pairs that a run computes. A field that would exceed this limit has no
@@ -15,7 +15,7 @@ pairs."""
 
 
 def count_pairs(ratings_or_marks: Ratings | MarkSets) -> int:
-    """Return the number of pairs of labelers who labeled the same units."""
+    """Count the pairs of labelers who labeled the same units."""
     raters = len(ratings_or_marks.raters)
     if isinstance(ratings_or_marks, MarkSets):
         return len(np.unique(ratings_or_marks.pair_a * raters + ratings_or_marks.pair_b))
@@ -28,6 +28,6 @@ def count_pairs(ratings_or_marks: Ratings | MarkSets) -> int:
 
 
 def choose_resamples(raters: int) -> int:
-    """Return the number of resamples for the interval of each pair, or 0 to omit intervals."""
+    """Choose the number of resamples for the interval of each pair; 0 omits the intervals."""
     pairs = raters * (raters - 1) // 2
     return PAIR_RESAMPLES if pairs <= MAX_PAIRS_WITH_INTERVALS else 0

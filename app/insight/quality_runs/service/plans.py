@@ -28,12 +28,12 @@ CHOICE_TYPES = frozenset(("choice", "boolean", "country", "currency"))
 INTERVAL_TYPES = frozenset(("number", "integer", "date", "time", "datetime"))
 """The field types whose values have distances, which Krippendorff's alpha considers."""
 
-RATINGS_PER_PASS = 4
+MAX_ARRAYS_PER_PASS = 4
 """The maximum number of rating arrays that a pass fills: one for each field, and a second one if
 its values have distances. With 100,000 documents and three labelers, an array takes 27 MB."""
 
 
-class Comparison(StrEnum):
+class ComparisonMethod(StrEnum):
     """The way in which the values of a field are compared."""
 
     VALUE = "value"
@@ -45,10 +45,10 @@ class Comparison(StrEnum):
 
 
 _AVAILABLE_METRICS = {
-    Comparison.VALUE: RATING_METRICS,
-    Comparison.SET: frozenset((Metric.F1,)),
-    Comparison.SPANS: SPAN_METRICS,
-    Comparison.REGIONS: REGION_METRICS,
+    ComparisonMethod.VALUE: RATING_METRICS,
+    ComparisonMethod.SET: frozenset((Metric.F1,)),
+    ComparisonMethod.SPANS: SPAN_METRICS,
+    ComparisonMethod.REGIONS: REGION_METRICS,
 }
 
 
@@ -61,7 +61,7 @@ class FieldPlan:
 
     name: str
     kind: str
-    comparison: Comparison
+    comparison: ComparisonMethod
     metrics: tuple[Metric, ...]
     version_ids: frozenset[UUID]
     other_versions: dict[UUID, int] = field(default_factory=dict)
@@ -71,18 +71,18 @@ class FieldPlan:
     @property
     def has_distances(self) -> bool:
         """Return whether Krippendorff's alpha uses the distances between the values."""
-        return self.comparison == Comparison.VALUE and self.kind in INTERVAL_TYPES
+        return self.comparison == ComparisonMethod.VALUE and self.kind in INTERVAL_TYPES
 
     @property
     def has_confusion(self) -> bool:
         """Return whether the field has a confusion matrix."""
-        return self.comparison == Comparison.VALUE and self.kind in CHOICE_TYPES
+        return self.comparison == ComparisonMethod.VALUE and self.kind in CHOICE_TYPES
 
 
 def plan_fields(
     versions: Sequence[VersionFields], names: Sequence[str], metrics: Iterable[str]
 ) -> list[FieldPlan]:
-    """Return the plans for the named fields, or for all fields, in the order of the schema.
+    """Plan the comparison of the named fields, or of all fields, in the order of the schema.
 
     `versions` is ordered newest first. A field has the type that it has in the newest version that
     contains it.
@@ -121,14 +121,14 @@ def plan_fields(
 
 
 def group_value_plans(plans: Iterable[FieldPlan]) -> list[list[FieldPlan]]:
-    """Return the plans of single-value fields in groups, each of which is measured in one pass."""
+    """Group the plans of single-value fields, so that each group is measured in one pass."""
     groups: list[list[FieldPlan]] = []
-    size = RATINGS_PER_PASS
+    size = MAX_ARRAYS_PER_PASS
     for plan in plans:
-        if plan.comparison != Comparison.VALUE:
+        if plan.comparison != ComparisonMethod.VALUE:
             continue
         array_count = 1 + plan.has_distances
-        if size + array_count > RATINGS_PER_PASS:
+        if size + array_count > MAX_ARRAYS_PER_PASS:
             groups.append([])
             size = 0
         groups[-1].append(plan)
@@ -137,7 +137,7 @@ def group_value_plans(plans: Iterable[FieldPlan]) -> list[list[FieldPlan]]:
 
 
 def _list_options(versions: Sequence[VersionFields]) -> dict[str, tuple[str, ...]]:
-    """Return the options of the choice fields in the newest version, including unused options."""
+    """List the options of each choice field in the newest version, including unused options."""
     return {
         entry["key"]: tuple(option["value"] for option in entry["options"])
         for version in versions[:1]
@@ -146,11 +146,11 @@ def _list_options(versions: Sequence[VersionFields]) -> dict[str, tuple[str, ...
     }
 
 
-def _choose_comparison(name: str, shape: Shape) -> Comparison:
+def _choose_comparison(name: str, shape: Shape) -> ComparisonMethod:
     if shape.kind == "span":
-        return Comparison.SPANS
+        return ComparisonMethod.SPANS
     if shape.kind == "region":
-        return Comparison.REGIONS
+        return ComparisonMethod.REGIONS
     if shape.multiple or "." in name:
-        return Comparison.SET
-    return Comparison.VALUE
+        return ComparisonMethod.SET
+    return ComparisonMethod.VALUE

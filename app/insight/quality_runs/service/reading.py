@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.agreement import build_shapes
-from app.insight.quality_runs.models import SHARE_SCALE, QualityRun
+from app.insight.quality_runs.models import FRACTION_SCALE, QualityRun
 from app.insight.quality_runs.queries import disagreements, people, records
 from app.insight.quality_runs.service import creating
 from app.insight.quality_runs.service.confusing import build_matrix
@@ -24,7 +24,7 @@ _SUMMARY = (
 
 
 def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
-    """Return a run with its results. Raises 404."""
+    """Return a run with its results. Raises 404 if it does not exist."""
     run = records.get(run_id)
     if run is None:
         raise errors.not_found()
@@ -37,7 +37,7 @@ def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
 
 def _build_visible_pairs(pairs: list[dict[str, Any]], caller: Caller) -> list[dict[str, Any]]:
-    """Return the pairs in which the caller may see at least one labeler; viewers see no pairs.
+    """Build the pairs in which the caller may see at least one labeler; viewers see no pairs.
 
     The labelers of a pair are swapped if necessary, so that the caller may see `a`. `b` is None if
     the caller may not see that labeler.
@@ -46,15 +46,16 @@ def _build_visible_pairs(pairs: list[dict[str, Any]], caller: Caller) -> list[di
         return []
     visibility = get_visibility(caller)
     ids = {pair[side] for pair in pairs for side in ("a", "b")}
-    seen = {user_id for user_id in ids if visibility.has_labeler(UUID(user_id))}
-    people_by_id = people.get_people(seen)
+    visible_ids = {user_id for user_id in ids if visibility.has_labeler(UUID(user_id))}
+    people_by_id = people.get_people(visible_ids)
     ordered_pairs = [
-        pair if pair["a"] in seen else {**pair, "a": pair["b"], "b": pair["a"]} for pair in pairs
+        pair if pair["a"] in visible_ids else {**pair, "a": pair["b"], "b": pair["a"]}
+        for pair in pairs
     ]
     return [
         {**pair, "a": people_by_id.get(pair["a"]), "b": people_by_id.get(pair["b"])}
         for pair in ordered_pairs
-        if pair["a"] in seen
+        if pair["a"] in visible_ids
     ]
 
 
@@ -76,7 +77,7 @@ def get_agreement(
     _check_field(schema_id, field)
     run = _find_run(schema_id, field, metric, start, end)
     if run is None:
-        return {**_describe_run(None), "schema_id": schema_id, **_NO_RESULTS}
+        return {**_build_run_properties(None), "schema_id": schema_id, **_NO_RESULTS}
 
     def is_shown(entry: dict[str, Any]) -> bool:
         return (field is None or entry["field"] in (field, None)) and (
@@ -84,7 +85,7 @@ def get_agreement(
         )
 
     return {
-        **_describe_run(run),
+        **_build_run_properties(run),
         "schema_id": schema_id,
         "results": [entry for entry in run.results if is_shown(entry)],
         "pairs": _build_visible_pairs([entry for entry in run.pairs if is_shown(entry)], caller),
@@ -118,7 +119,7 @@ def get_confusion(
         is_symmetric=against == "labelers",
     )
     return {
-        **_describe_run(run),
+        **_build_run_properties(run),
         "schema_id": schema_id,
         "field": field,
         "against": against,
@@ -143,7 +144,7 @@ def list_disagreements(
             "Required if `field` is set: send the schema of the field.", "schema_id"
         )
     rows = disagreements.list_disagreements(page=page, schema_id=schema_id, field=field)
-    items = [{**row._asdict(), "disagreement": row.share / SHARE_SCALE} for row in rows.items]
+    items = [{**row._asdict(), "disagreement": row.share / FRACTION_SCALE} for row in rows.items]
     return Page(items, rows.total, rows.next_cursor, rows.prev_cursor, rows.page_size)
 
 
@@ -169,7 +170,7 @@ def _find_run(
     )
 
 
-def _describe_run(run: QualityRun | None) -> dict[str, Any]:
+def _build_run_properties(run: QualityRun | None) -> dict[str, Any]:
     return {
         "run_id": run and run.id,
         "computed_at": run and run.finished_at,

@@ -38,7 +38,7 @@ def plan_run(run: QualityRun) -> list[FieldPlan]:
 
 
 def complete(job: Job, run_id: UUID, computed: "RunResults") -> None:
-    """Store the results and complete the run; do nothing if it has already ended.
+    """Complete a run and store its results; do nothing if the run has already ended.
 
     Emits `quality_run.completed`. The lease is locked until the transaction ends, so that no other
     attempt can also complete the run. Raises LostLease.
@@ -73,7 +73,7 @@ def fail(run_id: UUID) -> None:
 
 
 def reopen(run_id: UUID) -> None:
-    """Queue a failed run again, for a retry of its job; ignore a run with another status."""
+    """Reopen a failed run: queue it again for a retry of its job. Ignores other statuses."""
     run = change_status(run_id, RunStatus.QUEUED)
     if run is not None:
         run.error = run.started_at = run.finished_at = None

@@ -83,7 +83,7 @@ def _build_parameters(user_id: UUID, edges: Sequence[datetime]) -> dict[str, Any
 
 
 def count_submissions(user_id: UUID, edges: Sequence[datetime]) -> list[SubmissionCounts]:
-    """Return a user's submissions by day, and the totals for the whole period.
+    """Count a user's submissions by day, and in the whole period.
 
     Day n, counted from 1, starts at the nth of `edges` and ends before the next edge.
     """
@@ -92,6 +92,6 @@ def count_submissions(user_id: UUID, edges: Sequence[datetime]) -> list[Submissi
 
 
 def count_reviews(user_id: UUID, edges: Sequence[datetime]) -> dict[int, int]:
-    """Return the number of a user's review decisions by day."""
+    """Count a user's review decisions by day."""
     rows = db.session().execute(_REVIEWED, _build_parameters(user_id, edges))
     return {row.day: row.reviewed for row in rows}

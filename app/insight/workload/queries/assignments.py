@@ -11,11 +11,11 @@ from app.documents.artifacts.counters import OFFERED
 from app.insight.workload.queries import counting, todo
 from app.insight.workload.queries.counting import WorkCriteria
 from app.kit import db, tenancy
-from app.kit.counters import Span
-from app.kit.counters.sql import Statement
-from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
+from app.kit.counters import BucketSpan
+from app.kit.counters.sql import StatementBuilder
+from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
 from app.workflow.tag_sets import claimable
-from app.workflow.tag_sets.claimable import LEVEL, RANK_STEP, TIME
+from app.workflow.tag_sets.claimable import RANK_LEVEL, RANK_STEP, RANK_TIME
 
 # Assignments are sorted by urgency, time and id. Each part of the union is read in the order of an
 # index, and only as many rows as a page needs are read.
@@ -55,7 +55,7 @@ _DUE = """
          AND work.due_at > :until AND work.due_at < :due_before
     ) AS due ON due.assignee_id = reach.assignee_id AND due.schema_id = user_schemas.schema_id
 """
-_RANK, _AT = LEVEL.format(of="item."), TIME.format(of="item.")
+_RANK, _AT = RANK_LEVEL.format(of="item."), RANK_TIME.format(of="item.")
 _ITEMS = f"""
     SELECT 'review' AS kind, {_RANK} AS rank, {_AT} AS at, item.id, item.artifact_id
     FROM (
@@ -126,10 +126,10 @@ class WorkTypes:
 
 
 def list_assignments(request: PageRequest, criteria: WorkCriteria, work_types: WorkTypes) -> Page:
-    """Return a page of the documents to label and tag sets to review of one user."""
+    """Return a page of one user's assignments: documents to label and tag sets to review."""
     (user_id,) = criteria.user_ids
 
-    def fetch(edge: Edge) -> tuple[list[Any], int | None]:
+    def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
         if not (work_types.label or work_types.review):
             return [], 0
         parameters = {
@@ -139,7 +139,7 @@ def list_assignments(request: PageRequest, criteria: WorkCriteria, work_types: W
             "limit": edge.limit,
         }
         parameters["self_review"] = work_types.self_review
-        statement = Statement(tenancy.current_organization_id())
+        statement = StatementBuilder(tenancy.current_organization_id())
         sql = _build_sql(edge, work_types, _build_due_join(statement, criteria))
         rows = db.session().execute(statement.as_text(sql, parameters))
         assignments = [Assignment._make(row) for row in rows]
@@ -148,16 +148,16 @@ def list_assignments(request: PageRequest, criteria: WorkCriteria, work_types: W
     return paginate_rows(request, _ORDER, fetch)
 
 
-def _build_due_join(statement: Statement, criteria: WorkCriteria) -> str:
+def _build_due_join(statement: StatementBuilder, criteria: WorkCriteria) -> str:
     if criteria.counted_until is None:
         return ""
     where = {"assignee_id": counting.ASSIGNEES}
-    span = Span("due", None, criteria.counted_until)
+    span = BucketSpan("due", None, criteria.counted_until)
     cells = statement.select_cells(OFFERED, ("assignee_id", "schema_id"), where, span)
     return _DUE.format(cells=cells)
 
 
-def _build_sql(edge: Edge, work_types: WorkTypes, due_join: str) -> str:
+def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
     descending = edge.descending
     order = "rank DESC, at DESC, id DESC" if descending else "rank, at, id"
     selects = []
@@ -199,7 +199,7 @@ def _build_sql(edge: Edge, work_types: WorkTypes, due_join: str) -> str:
     return _PAGE.format(keys=keys, order=order)
 
 
-def _build_edge_condition(edge: Edge, rank: str, at: str, identifier: str) -> str:
+def _build_edge_condition(edge: PageStart, rank: str, at: str, identifier: str) -> str:
     if edge.is_first:
         return ""
     sign = "<" if edge.descending else ">"
@@ -212,9 +212,11 @@ def _build_edge_condition(edge: Edge, rank: str, at: str, identifier: str) -> st
 def _count(criteria: WorkCriteria, work_types: WorkTypes) -> int:
     subqueries = []
     if work_types.label:
-        subqueries.append(counting.count_to_label(criteria))
+        subqueries.append(counting.count_documents_to_label(criteria))
     if work_types.review:
-        subqueries.append(counting.count_to_review(criteria, self_review=work_types.self_review))
+        subqueries.append(
+            counting.count_tag_sets_to_review(criteria, self_review=work_types.self_review)
+        )
     total: ColumnElement[int] = literal(0)
     for subquery in subqueries:
         total += select(func.coalesce(func.sum(subquery.c.n), 0)).scalar_subquery()

@@ -1,4 +1,4 @@
-"""SQL queries that count the work of users, in a time that does not depend on the backlog."""
+"""SQL queries that count the work of users. Their duration does not depend on the backlog."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ from sqlalchemy import (
 from app.documents.artifacts.counters import OFFERED
 from app.insight.workload.queries import todo
 from app.kit import counters, tenancy
-from app.kit.counters import Between, Span
+from app.kit.counters import Between, BucketSpan
 from app.kit.counters.spans import DAY, round_down
-from app.kit.counters.sql import Query, Statement
+from app.kit.counters.sql import Query, StatementBuilder
 from app.workflow.tag_sets.counters import REVIEWS
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -96,16 +96,18 @@ class WorkCriteria:
         }
 
 
-def count_to_label(criteria: WorkCriteria) -> Subquery:
-    """Return a subquery that counts the documents that each user has to label.
+def count_documents_to_label(criteria: WorkCriteria) -> Subquery:
+    """Build a subquery that counts the documents that each user has to label.
 
     Its columns are `user_id` and `n`.
     """
-    statement = Statement(tenancy.current_organization_id())
+    statement = StatementBuilder(tenancy.current_organization_id())
     where: dict[str, Any] = {"assignee_id": ASSIGNEES}
     if criteria.schema_id is not None:
         where["schema_id"] = criteria.schema_id
-    span = None if criteria.counted_until is None else Span("due", None, criteria.counted_until)
+    span = (
+        None if criteria.counted_until is None else BucketSpan("due", None, criteria.counted_until)
+    )
     facet_names = ("assignee_id", "schema_id", "assignees", "labeled_by", "places_taken")
     cells = statement.select_cells(OFFERED, facet_names, where, span)
     counts = statement.as_select(
@@ -116,8 +118,8 @@ def count_to_label(criteria: WorkCriteria) -> Subquery:
     return counts.subquery()
 
 
-def count_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
-    """Return a subquery that counts the tag sets that each user has to review.
+def count_tag_sets_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
+    """Build a subquery that counts the tag sets that each user has to review.
 
     Its columns are `user_id` and `n`. Claimed tag sets are read row by row, because only tag sets
     that are being reviewed are claimed.

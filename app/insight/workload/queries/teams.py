@@ -46,7 +46,7 @@ class Member(NamedTuple):
 class MemberWork(NamedTuple):
     """The numbers of open, overdue and finished tasks of a user.
 
-    `to_label` and `to_review` count the work that is assigned to the user by name or that the user
+    `to_label` and `to_review` count the work that is assigned directly to the user or that the user
     has begun; `overdue` counts the overdue part of this work. `labeled` and `reviewed` count
     submissions and decisions.
     """
@@ -85,15 +85,15 @@ def list_members(team_id: UUID) -> list[Member] | None:
 def count_work(
     user_ids: Sequence[UUID], *, now: datetime, start: datetime, end: datetime, self_review: bool
 ) -> dict[UUID, MemberWork]:
-    """Return the work of each user, by user id.
+    """Count the work of each user, by user id.
 
     Finished work is counted from `start` until `end`, exclusive.
     """
     all_work, overdue_work = WorkCriteria(user_ids), WorkCriteria(user_ids, due_before=now)
-    to_label = counting.count_to_label(all_work)
-    to_review = counting.count_to_review(all_work, self_review=self_review)
-    overdue_labels = counting.count_to_label(overdue_work)
-    overdue_reviews = counting.count_to_review(overdue_work, self_review=self_review)
+    to_label = counting.count_documents_to_label(all_work)
+    to_review = counting.count_tag_sets_to_review(all_work, self_review=self_review)
+    overdue_labels = counting.count_documents_to_label(overdue_work)
+    overdue_reviews = counting.count_tag_sets_to_review(overdue_work, self_review=self_review)
     finished = _count_finished(user_ids, start, end)
 
     def replace_null(column: ColumnElement[int]) -> ColumnElement[int]:
@@ -152,7 +152,7 @@ _BEGUN = """
 
 
 def count_pending_work(team_id: UUID, *, now: datetime) -> PendingWorkCounts:
-    """Return the numbers of a team's open and overdue documents that nobody has begun.
+    """Count a team's open and overdue documents that nobody has begun.
 
     The counters give all open documents assigned to the team. Documents that somebody has begun are
     read row by row and subtracted.

@@ -1,10 +1,10 @@
 """Common table expressions that find the documents that users have to label.
 
 For each user in `:people`, they find the documents that the user has begun, the documents assigned
-to the user by name or through a team, and the assigned documents that the user may begin. The rules
-are those for claiming the next artifact (`claimable`), except that a document that needs several
-tag sets is listed even while somebody else has claimed it. Documents that users have begun are read
-row by row. The documents that users could begin may be a team's whole backlog: the counter
+to the user directly or through a team, and the assigned documents that the user may begin. The
+rules are those for claiming the next artifact (`claimable`), except that a document that needs
+several tag sets is listed even while somebody else has claimed it. Documents that users have begun
+are read row by row. The documents that users could begin may be a team's whole backlog: the counter
 `OFFERED` counts them, and the exceptions are read row by row and subtracted.
 """
 
@@ -33,7 +33,7 @@ people AS MATERIALIZED (
     WHERE schemas.organization_id = :org AND schemas.status = 'active'
 )
 """  # noqa: S608 - made of constants
-"""The users, the assignee ids of each user (`reach`), and the schemas that each user labels."""
+"""The users (`people`), their assignee ids (`reach`), and the active schemas (`user_schemas`)."""
 
 ASSIGNMENT_SUBQUERY = """
     SELECT bool_or(reach.by_name) AS by_name,
@@ -43,7 +43,7 @@ ASSIGNMENT_SUBQUERY = """
     JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {user}
     WHERE work.organization_id = :org AND work.artifact_id = document.id AND work.is_open
 """
-"""How a user is assigned to a document: by name (`by_name`), or through the team `team_id`."""
+"""How a user is assigned to a document: directly (`by_name`), or through the team `team_id`."""
 
 _FREE = f"({claimable.UNCLAIMED.format(of='document.')} OR document.claim_user_id = {{user}})"
 _NEEDS_TAG_SET = claimable.NEEDS_TAG_SET.format(
@@ -180,7 +180,7 @@ MAY_BEGIN_CONDITION = f"""
         WHERE document.organization_id = :org AND document.id = work.artifact_id
           AND {_FREE.format(user="{user}")}))
 """  # noqa: S608 - made of constants
-"""The condition that a user may begin the document of `work`, an assignee row joined by `reach`."""
+"""The condition that a user may begin a document. `work` is its assignee row, joined by `reach`."""
 
 TEAM_CONDITION = """
     (CAST(:team_id AS uuid) IS NULL OR (
@@ -191,8 +191,8 @@ TEAM_CONDITION = """
             WHERE other.organization_id = :org AND other.artifact_id = work.artifact_id
               AND other.is_open AND (other_reach.by_name OR other.assignee_id < work.assignee_id))))
 """
-"""The condition that the document is assigned to the user through the team in the filter of the
-list."""
+"""The condition that a document is assigned to the user through the team `:team_id`. Always true
+without that filter."""
 
 OWN_LIST_CONDITION = """
     (CAST(:schema_id AS uuid) IS NULL OR own.schema_id = :schema_id)

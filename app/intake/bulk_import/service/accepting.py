@@ -16,13 +16,13 @@ from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.kit.storage import Staged, StorageFull, StorageUnavailable
+from app.kit.storage import StagedFile, StorageFull, StorageUnavailable
 
 CHUNK_BYTES = 64 * 1024
 _DEFAULT_NAME = "import"
 
 
-class _Request(NamedTuple):
+class _ImportRequest(NamedTuple):
     name: str
     format_id: str | None
     schema_id: UUID | None
@@ -41,7 +41,7 @@ def import_records(
     labels_as: str,
     caller: Caller,
 ) -> IngestionJob:
-    """Store a file, or its content, and create the job that imports it.
+    """Import records from a file or its content: store the file, and create the import job.
 
     `name` defaults to the name of the uploaded file. Raises 403 if a caller who may not review
     imports labels as accepted; 400 for an empty `file` or `content`, an unknown `schema_id`, or a
@@ -55,7 +55,7 @@ def import_records(
         raise errors.invalid("The file is empty.", field)
     _check_schema(schema_id)
     checked_name = _check_name(name or (file and file.name) or _DEFAULT_NAME)
-    request = _Request(checked_name, format_id, schema_id, labels_as, caller.user_id)
+    request = _ImportRequest(checked_name, format_id, schema_id, labels_as, caller.user_id)
     if file is not None:
         return _create_job(file.staged, request)
     assert content is not None
@@ -68,12 +68,12 @@ def import_records(
 def import_local_file(
     path: Path, *, format_id: str | None, schema_id: UUID | None, labels_as: str
 ) -> IngestionJob:
-    """Store a file from this machine, and create the job that imports it.
+    """Import a file from this machine: store a copy, and create the import job.
 
     Raises the errors of `import_records`, and OSError if the file cannot be read.
     """
     _check_schema(schema_id)
-    request = _Request(_check_name(path.name), format_id, schema_id, labels_as, None)
+    request = _ImportRequest(_check_name(path.name), format_id, schema_id, labels_as, None)
     with path.open("rb") as file, container.current().storage.stage() as staged:
         while chunk := file.read(CHUNK_BYTES):
             staged.write(chunk)
@@ -87,7 +87,7 @@ def _check_schema(schema_id: UUID | None) -> None:
         raise errors.invalid("This schema does not exist.", "schema_id")
 
 
-def _create_job(staged: Staged, request: _Request) -> IngestionJob:
+def _create_job(staged: StagedFile, request: _ImportRequest) -> IngestionJob:
     job_id = uuid7()
     key = ingestion_jobs.build_source_key(tenancy.current_organization_id(), job_id)
     _promote_file(staged, key)
@@ -118,7 +118,7 @@ def _check_name(name: str) -> str:
         raise errors.unprocessable("name", str(error)) from None
 
 
-def _promote_file(staged: Staged, key: str) -> None:
+def _promote_file(staged: StagedFile, key: str) -> None:
     try:
         staged.promote(key)
     except StorageFull:

@@ -5,24 +5,24 @@ from time import perf_counter
 from typing import BinaryIO
 from uuid import UUID
 
-from app.engines.imports import Archive, DamagedError, Entry
+from app.engines.imports import Archive, ArchiveEntry, DamagedEntryError
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import (
+    ItemOutcome,
     ItemRow,
-    Outcome,
     build_failure,
     create_document,
 )
 from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit import container
-from app.kit.storage import Staged, TooLarge
+from app.kit.storage import StagedFile, TooLarge
 
 Checkpoint = Callable[[], None]
 
 
 def import_archive(job: IngestionJob, file: BinaryIO, checkpoint: Checkpoint) -> bool:
-    """Create a document from each file of an archive; return False if the job ended meanwhile.
+    """Import an archive: create a document from each file. Returns False if the job has ended.
 
     Each file is imported in a separate transaction. Raises ImportFileError.
     """
@@ -39,7 +39,7 @@ def import_archive(job: IngestionJob, file: BinaryIO, checkpoint: Checkpoint) ->
 
 
 def _import_entry(
-    job: IngestionJob, archive: Archive, entry: Entry, checkpoint: Checkpoint
+    job: IngestionJob, archive: Archive, entry: ArchiveEntry, checkpoint: Checkpoint
 ) -> bool:
     started_at = perf_counter()
     numbers = ingestion_jobs.begin_batch(job.id, entry.number, entry.number)
@@ -61,16 +61,16 @@ def _import_entry(
     return True
 
 
-def _unpack_entry(archive: Archive, entry: Entry, staged: Staged) -> Outcome | None:
+def _unpack_entry(archive: Archive, entry: ArchiveEntry, staged: StagedFile) -> ItemOutcome | None:
     """Unpack a file to `staged`; return an outcome if the file cannot become a document."""
     if entry.is_ignored:
-        return Outcome(ItemStatus.SKIPPED)
+        return ItemOutcome(ItemStatus.SKIPPED)
     if entry.error is not None:
         return build_failure(*entry.error)
     try:
         for chunk in archive.read(entry):
             staged.write(chunk)
-    except DamagedError:
+    except DamagedEntryError:
         return build_failure("unreadable", "The file is damaged.")
     except TooLarge as failure:
         message = f"The file is larger than {failure.limit} bytes."
@@ -83,7 +83,9 @@ def _read_schema_id(job: IngestionJob) -> UUID | None:
     return None if schema_id is None else UUID(schema_id)
 
 
-def _build_item(job: IngestionJob, entry: Entry, outcome: Outcome, seconds: float) -> ItemRow:
+def _build_item(
+    job: IngestionJob, entry: ArchiveEntry, outcome: ItemOutcome, seconds: float
+) -> ItemRow:
     uri = f"{job.name}/{entry.path}"
     return ItemRow(
         entry.number, uri, outcome.status.value, outcome.artifact_id, outcome.error, seconds

@@ -1,4 +1,4 @@
-"""Creation of documents from the fields of imported records, validated as in the API."""
+"""Creation of documents from the fields of imported records, with the API's validation rules."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts.member_rules import MAX_TEXT_LENGTH, check_metadata
-from app.documents.artifacts.names import MAX_NAME, check_name
+from app.documents.artifacts.names import MAX_NAME_LENGTH, check_name
 from app.documents.artifacts.service import NewText
 
 MAX_EXTERNAL_ID = 255
@@ -22,7 +22,7 @@ class FieldError(Exception):
 def build_document(
     fields: Mapping[str, Any], *, file_name: str, number: int, schema_id: UUID | None
 ) -> NewText:
-    """Validate the fields of a record, and return the document to create.
+    """Validate the fields of a record, and build the document to create.
 
     The default name consists of the file name and the number of the record. `schema_id` is the
     schema for records without a schema. Raises FieldError.
@@ -44,9 +44,9 @@ def build_document(
 
 
 def build_name(file_name: str, number: int) -> str:
-    """Return the default name of a document: the file name with the number of the record."""
+    """Build the default name of a document: the file name with the number of the record."""
     path = PurePosixPath(file_name)
-    stem = path.stem[: MAX_NAME - _NUMBER_LENGTH - len(".txt")]
+    stem = path.stem[: MAX_NAME_LENGTH - _NUMBER_LENGTH - len(".txt")]
     return f"{stem}-{number}.txt"
 
 
@@ -55,7 +55,7 @@ def _shorten(name: str) -> str:
 
 
 def check_storable(text: str, *, replace: bool = False) -> str:
-    """Return a text without NUL characters, because PostgreSQL cannot store them.
+    """Check that a string has no NUL characters, which PostgreSQL cannot store, and return it.
 
     If `replace` is true, NUL characters are replaced; otherwise, they raise ValueError.
     """
@@ -75,7 +75,7 @@ def _check_text(value: object, max_length: int = MAX_TEXT_LENGTH) -> str:
 
 
 def _check_name(value: object) -> str:
-    return check_name(_check_text(value, MAX_NAME))
+    return check_name(_check_text(value, MAX_NAME_LENGTH))
 
 
 def _check_external_id(value: object) -> str:
@@ -127,4 +127,4 @@ _CHECKS: Mapping[str, Callable[[object], object]] = {
     "priority": _check_priority,
     "due_at": _check_due_at,
 }
-"""The function that validates each field of a record. Fields that are null are ignored."""
+"""The functions that validate the fields of a record, by field name."""

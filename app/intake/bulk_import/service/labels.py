@@ -9,7 +9,7 @@ from uuid import UUID
 from cachetools import LRUCache, cached
 
 from app.documents.artifacts.service import Outcome, PreparedText
-from app.engines.imports import Content, FieldNames, Mark, MarkError
+from app.engines.imports import FieldNames, Mark, MarkError, RecordContent
 from app.kit.errors import ApiError
 from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.service import CurrentVersion
@@ -17,7 +17,7 @@ from app.workflow.tag_sets import service as tag_sets
 from app.workflow.tag_sets.service import NewTagSet
 
 TAGS = "tags"
-"""The field of a record that contains its tags, as in the API."""
+"""The name of the record field that contains tags in the API's format."""
 
 
 class LabelsAs(StrEnum):
@@ -28,8 +28,8 @@ class LabelsAs(StrEnum):
     IGNORED = "ignored"
 
 
-class Labels(NamedTuple):
-    """The labels of a record: tags as in the API, or label sets of another tool, one per person."""
+class RecordLabels(NamedTuple):
+    """The labels of a record: tags in the API's format, or label sets from another tool."""
 
     tags: object | None
     label_sets: Sequence[Sequence[Mark]]
@@ -45,15 +45,15 @@ class CheckedLabels(NamedTuple):
     tag_sets: list[list[dict[str, object]]]
 
 
-def pop_labels(content: Content, labels_as: LabelsAs) -> Labels:
+def pop_labels(content: RecordContent, labels_as: LabelsAs) -> RecordLabels:
     """Remove the tags from a record's fields, and return the record's labels.
 
     If labels are ignored, the result has no labels.
     """
     tags = content.properties.pop(TAGS, None)
     if labels_as is LabelsAs.IGNORED:
-        return Labels(None, ())
-    return Labels(tags, content.mark_lists)
+        return RecordLabels(None, ())
+    return RecordLabels(tags, content.mark_lists)
 
 
 class LabelChecker:
@@ -62,10 +62,10 @@ class LabelChecker:
     def __init__(self) -> None:
         self._versions: dict[UUID, CurrentVersion | ApiError] = {}
 
-    def check(self, prepared: PreparedText, labels: Labels) -> CheckedLabels | Outcome:
-        """Return the checked labels of a parsed text, or the error of its record.
+    def check(self, prepared: PreparedText, labels: RecordLabels) -> CheckedLabels | Outcome:
+        """Check the labels of a parsed document, and return them, or an outcome with an error.
 
-        Only the first label sets are checked, as many as the schema requires.
+        Label sets in excess of the number that the schema requires are ignored.
         """
         assert prepared.parsed is not None
         schema_id = prepared.text.schema_id
@@ -103,25 +103,25 @@ def _get_active_version(schema_id: UUID) -> CurrentVersion | ApiError:
         return failure
 
 
-def _build_tag_lists(version: CurrentVersion, labels: Labels, text: str) -> list[object]:
-    """Return the tags of each label set. Raises MarkError."""
+def _build_tag_lists(version: CurrentVersion, labels: RecordLabels, text: str) -> list[object]:
+    """Build the list of tags for each label set. Raises MarkError."""
     if labels.tags is not None:
         return [labels.tags]
     names = _build_field_names(version)
-    required_count = tag_sets.count_required(version)
+    required_count = tag_sets.get_required_labels(version)
     return [names.build_tags(marks, text) for marks in labels.label_sets[:required_count]]
 
 
 @cached(LRUCache(64), key=lambda version: version.id, lock=Lock())
 def _build_field_names(version: CurrentVersion) -> FieldNames:
-    """Return the names of a version's fields, cached because a version never changes."""
+    """Build the field names of a schema version. Cached, because a version never changes."""
     return FieldNames(version.fields)
 
 
 def create_tag_sets(
     documents: Sequence[tuple[UUID, CheckedLabels]], *, accepted: bool, author_id: UUID | None
 ) -> None:
-    """Create the tag sets of new documents; `documents` has pairs of document id and labels."""
+    """Create the tag sets of new documents; `documents` contains document ids with labels."""
     new_tag_sets = [
         NewTagSet(artifact_id, labels.version, tags)
         for artifact_id, labels in documents

@@ -17,8 +17,8 @@ from app.intake.bulk_import.service.documents import FieldError, build_document,
 from app.intake.bulk_import.service.labels import (
     CheckedLabels,
     LabelChecker,
-    Labels,
     LabelsAs,
+    RecordLabels,
     create_tag_sets,
     pop_labels,
 )
@@ -37,8 +37,8 @@ _SWITCH_SECONDS = 0.0002
 Checkpoint = Callable[[], None]
 
 
-class _Source(NamedTuple):
-    """The file name, the schema for records without a schema, and how to import labels."""
+class _ImportSettings(NamedTuple):
+    """The settings for an import: file name, default schema, and how to import labels."""
 
     name: str
     schema_id: UUID | None
@@ -46,14 +46,14 @@ class _Source(NamedTuple):
 
 
 class _Document(NamedTuple):
-    """A parsed text with its labels; `checked_labels` is set after the labels are validated."""
+    """A parsed document with its labels; `checked_labels` is set after validation."""
 
     prepared: PreparedText
-    labels: Labels
+    labels: RecordLabels
     checked_labels: CheckedLabels | None = None
 
 
-_Result = _Document | Outcome
+_PreparedRecord = _Document | Outcome
 
 
 def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
@@ -82,10 +82,10 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 class _Batch(NamedTuple):
-    """Records of a file; `results` has a document or an error for each new record."""
+    """A batch of records; `results` maps new records' numbers to a document or an error."""
 
     records: list[Record]
-    results: dict[int, _Result]
+    results: dict[int, _PreparedRecord]
 
 
 def _import_records(
@@ -97,24 +97,25 @@ def _import_records(
             return False
         checkpoint()
     records = reader.read(file, Position(job.next_offset, job.next_number))
-    source = _read_source(job)
-    batches = _prepare_batches(source, _split_batches(records), job.retried_until)
+    settings = _read_settings(job)
+    batches = _prepare_batches(settings, _split_batches(records), job.retried_until)
     with _use_short_switch_interval():
         for batch in _read_ahead(batches):
             first, last = batch.records[0], batch.records[-1]
             numbers = ingestion_jobs.begin_batch(job.id, first.number, last.number)
             if numbers is None:
                 return False
-            _import_batch(job, source, batch, numbers)
+            _import_batch(job, settings, batch, numbers)
             checkpoint()
     return True
 
 
 @contextmanager
 def _use_short_switch_interval() -> Iterator[None]:
-    """Let a thread continue soon after the database or the disk has responded.
+    """Use a short switch interval, so that a thread continues soon after the database responds.
 
-    By default, it waits up to 5 ms after each response for the thread that parses the next batch.
+    By default, the thread waits up to 5 ms after each response for the thread that parses the next
+    batch.
     """
     interval = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
@@ -125,7 +126,7 @@ def _use_short_switch_interval() -> Iterator[None]:
 
 
 def _split_batches(records: Iterator[Record]) -> Iterator[list[Record]]:
-    """Yield the records in lists of limited length and size."""
+    """Split records into batches of limited length and size."""
     batch: list[Record] = []
     size = 0
     for record in records:
@@ -139,13 +140,13 @@ def _split_batches(records: Iterator[Record]) -> Iterator[list[Record]]:
 
 
 def _prepare_batches(
-    source: _Source, batches: Iterator[list[Record]], retried_until: int
+    settings: _ImportSettings, batches: Iterator[list[Record]], retried_until: int
 ) -> Iterator[_Batch]:
-    """Parse the texts of new records. Records of an earlier run are parsed if they are retried."""
+    """Prepare batches by parsing their new records. Retried records are parsed later."""
     for records in batches:
         new_records = [record for record in records if record.number >= retried_until]
         yield _Batch(
-            records, {record.number: _prepare_record(source, record) for record in new_records}
+            records, {record.number: _prepare_record(settings, record) for record in new_records}
         )
 
 
@@ -158,34 +159,36 @@ def _read_ahead(batches: Iterator[_Batch]) -> Iterator[_Batch]:
             yield batch
 
 
-def _read_source(job: IngestionJob) -> _Source:
+def _read_settings(job: IngestionJob) -> _ImportSettings:
     schema_id = job.options["schema_id"]
     # Jobs of earlier releases do not have this option.
     labels_as = LabelsAs(job.options.get("labels", LabelsAs.SUBMITTED))
-    return _Source(job.name, None if schema_id is None else UUID(schema_id), labels_as)
+    return _ImportSettings(job.name, None if schema_id is None else UUID(schema_id), labels_as)
 
 
-def _import_batch(job: IngestionJob, source: _Source, batch: _Batch, numbers: set[int]) -> None:
-    """Create the documents of the records with these numbers, and record the batch."""
+def _import_batch(
+    job: IngestionJob, settings: _ImportSettings, batch: _Batch, numbers: set[int]
+) -> None:
+    """Import the records of a batch that have these numbers, and record the batch."""
     started_at = perf_counter()
     records = [record for record in batch.records if record.number in numbers]
     prepared = [
-        batch.results.get(record.number) or _prepare_record(source, record) for record in records
+        batch.results.get(record.number) or _prepare_record(settings, record) for record in records
     ]
-    outcomes = _create_documents(job, source, _check_labels(prepared))
+    outcomes = _create_documents(job, settings, _check_labels(prepared))
     seconds = round((perf_counter() - started_at) / max(1, len(records)), 6)
     items = [
-        _build_item(source, record, outcome, seconds)
+        _build_item(settings, record, outcome, seconds)
         for record, outcome in zip(records, outcomes, strict=True)
     ]
     end = batch.records[-1].next
     ingestion_jobs.record_batch(job, items, next_offset=end.offset, next_number=end.number)
 
 
-def _check_labels(results: list[_Result]) -> list[_Result]:
+def _check_labels(results: list[_PreparedRecord]) -> list[_PreparedRecord]:
     """Validate the labels of each result; a result with invalid labels becomes an error."""
     checker = LabelChecker()
-    checked_results: list[_Result] = []
+    checked_results: list[_PreparedRecord] = []
     for result in results:
         if isinstance(result, Outcome) or not result.labels or result.prepared.parsed is None:
             checked_results.append(result)
@@ -197,7 +200,9 @@ def _check_labels(results: list[_Result]) -> list[_Result]:
     return checked_results
 
 
-def _create_documents(job: IngestionJob, source: _Source, results: list[_Result]) -> list[Outcome]:
+def _create_documents(
+    job: IngestionJob, settings: _ImportSettings, results: list[_PreparedRecord]
+) -> list[Outcome]:
     """Create the documents with their tag sets, and return an outcome for each result."""
     documents = [result for result in results if isinstance(result, _Document)]
     outcomes = artifacts.create_from_texts(
@@ -211,35 +216,37 @@ def _create_documents(job: IngestionJob, source: _Source, results: list[_Result]
             for document, outcome in zip(documents, outcomes, strict=True)
             if outcome.is_new and outcome.artifact_id and document.checked_labels
         ],
-        accepted=source.labels_as is LabelsAs.ACCEPTED,
+        accepted=settings.labels_as is LabelsAs.ACCEPTED,
         author_id=job.created_by,
     )
     remaining = iter(outcomes)
     return [next(remaining) if isinstance(result, _Document) else result for result in results]
 
 
-def _prepare_record(source: _Source, record: Record) -> _Result:
+def _prepare_record(settings: _ImportSettings, record: Record) -> _PreparedRecord:
     if record.content is None:
         assert record.error is not None
         return Outcome(None, error=record.error)
-    labels = pop_labels(record.content, source.labels_as)
+    labels = pop_labels(record.content, settings.labels_as)
     try:
         document = build_document(
             record.content.properties,
-            file_name=source.name,
+            file_name=settings.name,
             number=record.number,
-            schema_id=source.schema_id,
+            schema_id=settings.schema_id,
         )
     except FieldError as failure:
         return Outcome(None, error=("unprocessable", str(failure)))
     return _Document(artifacts.prepare_text(replace(document, is_labeled=bool(labels))), labels)
 
 
-def _build_item(source: _Source, record: Record, outcome: Outcome, seconds: float) -> ItemRow:
+def _build_item(
+    settings: _ImportSettings, record: Record, outcome: Outcome, seconds: float
+) -> ItemRow:
     status, error = ItemStatus.CREATED if outcome.is_new else ItemStatus.DUPLICATE, None
     if outcome.error is not None:
         code, message = outcome.error
         status = ItemStatus.FAILED
         error = {"code": code, "message": check_storable(message, replace=True)}
-    uri = f"{source.name}#{record.number}"
+    uri = f"{settings.name}#{record.number}"
     return ItemRow(record.number, uri, status.value, outcome.artifact_id, error, seconds)

@@ -41,7 +41,7 @@ _DELETE = text(
 def find_unchanged_indexes(connector_id: UUID, versions: Sequence[tuple[str, str]]) -> set[int]:
     """Return the indexes of the objects whose version has not changed since the last crawl.
 
-    `versions` has a pair of path and version for each object.
+    `versions` contains the path and the version of each object.
     """
     if not versions:
         return set()
@@ -50,7 +50,7 @@ def find_unchanged_indexes(connector_id: UUID, versions: Sequence[tuple[str, str
 
 
 def save(connector_id: UUID, versions: Mapping[str, str | None]) -> None:
-    """Store the version of each path; None means that the document must be read again."""
+    """Save the version of each path; None means that the document must be read again."""
     if versions:
         db.session().execute(_SAVE, _build_values(connector_id, list(versions.items())))
 

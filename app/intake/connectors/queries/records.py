@@ -66,7 +66,7 @@ def list_connectors(
 
 
 def list_type_names(page: PageRequest, names: Sequence[str]) -> Page:
-    """Return a page of type names as rows, so that they use the same pagination as stored rows."""
+    """Return a page of type names, from a VALUES list that is paginated like a table."""
     table = values(column("type", String), name="types").data([(name,) for name in names])
     statement = select(table.c.type)
     return paginate(statement, page, sorts={"type": table.c.type}, unique=table.c.type)

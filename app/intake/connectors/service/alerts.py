@@ -22,7 +22,7 @@ _KINDS = {
 
 
 def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID) -> None:
-    """Count a failed crawl, and raise an alert for the `code` and `message` of the job's error.
+    """Record the failure of a crawl: count it, and raise an alert with the job's error.
 
     Too many consecutive failures suspend the schedule. Does nothing if the connector was deleted.
     """
@@ -76,12 +76,12 @@ def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Any) -> Pag
     return queries.list_alerts(connector_id, page, **filters)
 
 
-def acknowledge(connector_id: UUID, alert_id: UUID, *, by: UUID | None) -> ConnectorAlert:
-    """Record that the user `by` has seen an alert, unless another user already has. Raises 404."""
+def acknowledge(connector_id: UUID, alert_id: UUID, *, user_id: UUID | None) -> ConnectorAlert:
+    """Acknowledge an alert: record which user saw it first. Raises 404."""
     alert = queries.get(connector_id, alert_id, lock=True)
     if alert is None:
         raise errors.not_found()
     if alert.acknowledged_at is None:
-        alert.acknowledged_by, alert.acknowledged_at = by, db.utc_now()
+        alert.acknowledged_by, alert.acknowledged_at = user_id, db.utc_now()
         db.session().flush()
     return alert

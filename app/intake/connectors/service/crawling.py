@@ -18,16 +18,16 @@ from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import alerts
 from app.intake.connectors.service.fetching import Fetcher, FetchRequest, FetchResult
 from app.intake.connectors.service.globs import is_included
-from app.intake.connectors.service.opening import Target, open_source, read_target
+from app.intake.connectors.service.opening import SourceTarget, open_source, read_target
 from app.intake.connectors.service.scheduling import compute_crawl_times
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import ItemRow
 from app.kit import plan_limits
 
-LIST_BATCH = 1000
+LIST_BATCH_SIZE = 1000
 """The maximum number of listed objects that one statement compares with known versions."""
-FETCH_BATCH = 16
+FETCH_BATCH_SIZE = 16
 """The maximum number of documents that one transaction creates."""
 FETCH_BATCH_BYTES = 64 * 1024 * 1024
 _UNKNOWN_SIZE = 4 * 1024 * 1024
@@ -46,7 +46,7 @@ class _CrawlSettings(NamedTuple):
     schema_id: UUID | None
     include: list[str]
     exclude: list[str]
-    target: Target
+    target: SourceTarget
 
 
 def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
@@ -75,7 +75,7 @@ def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def finish_crawl(job_id: UUID) -> None:
-    """End a crawl that has read the whole source: finish the job, and close the alerts."""
+    """Finish a crawl that has read the whole source: finish the job, and close the alerts."""
     ingestion_jobs.finish(job_id)
     connector = _lock_connector(job_id)
     if connector is not None:
@@ -117,7 +117,7 @@ class _Crawl:
         self._checkpoint = checkpoint
 
     def run(self) -> bool:
-        """Handle the remaining documents; return False if the job ended before all were handled."""
+        """Run the crawl to the end of the source; return False if the job ended before that."""
         with Fetcher(self._settings.target) as fetcher:
             if not self._retry_failed(fetcher):
                 return False
@@ -130,9 +130,9 @@ class _Crawl:
         while job.next_number < job.retried_until:
             last = job.retried_until - 1
             failed_documents = ingestion_jobs.list_failed_documents(
-                job.id, job.next_number, last, FETCH_BATCH
+                job.id, job.next_number, last, FETCH_BATCH_SIZE
             )
-            is_full = len(failed_documents) == FETCH_BATCH
+            is_full = len(failed_documents) == FETCH_BATCH_SIZE
             end = failed_documents[-1][0] + 1 if is_full else job.retried_until
             requests = [FetchRequest(number, path, None, None) for number, path in failed_documents]
             self._checkpoint()
@@ -145,7 +145,7 @@ class _Crawl:
         with closing(open_source(self._settings.target)) as source:
             source_objects = source.list_objects(self._job.cursor)
             included_objects = (item for item in source_objects if self._is_included(item))
-            while page := list(islice(included_objects, LIST_BATCH)):
+            while page := list(islice(included_objects, LIST_BATCH_SIZE)):
                 for batch in self._split_batches(page):
                     if not self._handle_batch(fetcher, batch):
                         return False
@@ -155,7 +155,7 @@ class _Crawl:
         return is_included(source_object.path, self._settings.include, self._settings.exclude)
 
     def _split_batches(self, page: Sequence[SourceObject]) -> Iterator["_Batch"]:
-        """Split a page into batches with at most FETCH_BATCH documents to fetch.
+        """Split a page into batches with at most FETCH_BATCH_SIZE documents to fetch.
 
         A batch also contains the unchanged objects before, between and after these documents.
         """
@@ -170,7 +170,7 @@ class _Crawl:
                 requests.append(_build_request(number, source_object))
                 size += _UNKNOWN_SIZE if source_object.size is None else source_object.size
             number += 1
-            is_full = len(requests) == FETCH_BATCH or size >= FETCH_BATCH_BYTES
+            is_full = len(requests) == FETCH_BATCH_SIZE or size >= FETCH_BATCH_BYTES
             if is_full or index == len(page) - 1:
                 unchanged_count = number - first - len(requests)
                 yield _Batch(requests, unchanged_count, first, number, source_object.path)
@@ -207,7 +207,7 @@ class _Crawl:
             )
             self._checkpoint()
         if refusals:
-            # Further documents would be refused as well. The next crawl fetches the refused
+            # Other documents would be refused as well. The next crawl fetches the refused
             # documents again.
             raise _LimitReachedError(next(iter(refusals.values())))
         return True

@@ -8,10 +8,10 @@ from time import perf_counter
 from typing import NamedTuple, Self
 
 from app.engines.sources import ObjectMissing, Source, SourceError, SourceErrorKind
-from app.intake.connectors.service.opening import Target, open_source
-from app.intake.ingestion_jobs.service import Outcome, build_failure
+from app.intake.connectors.service.opening import SourceTarget, open_source
+from app.intake.ingestion_jobs.service import ItemOutcome, build_failure
 from app.kit import container
-from app.kit.storage import Staged, TooLarge
+from app.kit.storage import StagedFile, TooLarge
 
 MAX_CONNECTIONS = 3
 """The maximum number of concurrent connections, because many servers limit connections."""
@@ -31,13 +31,13 @@ class FetchRequest(NamedTuple):
 class FetchResult(NamedTuple):
     """A document that was fetched, or the reason why it was not fetched.
 
-    `is_final` is whether the same version will fail again.
+    `is_final` is true if another attempt at the same version would also fail.
     """
 
     request: FetchRequest
-    staged: Staged
+    staged: StagedFile
     seconds: float
-    failure: Outcome | None = None
+    failure: ItemOutcome | None = None
     is_final: bool = False
 
 
@@ -47,7 +47,7 @@ class Fetcher:
     Connections are opened when they are needed, and kept until the context manager exits.
     """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: SourceTarget) -> None:
         self._target = target
         self._failures = 0
         self._idle_sources: SimpleQueue[Source] = SimpleQueue()
@@ -83,7 +83,7 @@ class Fetcher:
             results.append(result)
         return results
 
-    def _fetch(self, request: FetchRequest, staged: Staged) -> FetchResult | SourceError:
+    def _fetch(self, request: FetchRequest, staged: StagedFile) -> FetchResult | SourceError:
         started_at = perf_counter()
 
         def fail(code: str, message: str, *, is_final: bool = False) -> FetchResult:
@@ -108,7 +108,7 @@ class Fetcher:
         self._failures = 0
         return FetchResult(request, staged, round(perf_counter() - started_at, 6))
 
-    def _download(self, path: str, staged: Staged) -> None:
+    def _download(self, path: str, staged: StagedFile) -> None:
         try:
             source = self._idle_sources.get_nowait()
         except Empty:

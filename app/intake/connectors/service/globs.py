@@ -31,7 +31,8 @@ def _compile(pattern: str) -> tuple[_Part, ...]:
     """Compile the parts of a pattern between slashes; None stands for any number of folders.
 
     Regular expressions from `fnmatch` never backtrack beyond the last star, so they take linear
-    time. Those from libraries that support `**` take exponential time for some patterns.
+    time. Expressions from libraries that support `**` take exponential time for some
+    patterns.
     """
     names = pattern.strip("/").split("/")
     if "/" not in pattern:

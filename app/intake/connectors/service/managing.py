@@ -23,7 +23,7 @@ from app.kit import db, errors, jobs, plan_limits, tenancy, typed_settings
 from app.kit.pagination import Page, PageRequest
 from app.kit.plan_limits import Meter
 from app.kit.secrets import DecryptionFailed
-from app.kit.typed_settings import Settings
+from app.kit.typed_settings import ValidatedSettings
 
 DELETE_OBJECTS_JOB = "connectors.forget"
 """The name of the job that deletes the object records of a deleted connector."""
@@ -33,17 +33,17 @@ _DELETE_BATCH_SIZE = 1000
 def list_connectors(*, page: PageRequest, **filters: Any) -> Page:
     """Return a page of connectors that match the filters, each with its last crawl."""
     rows = records.list_connectors(page, **filters)
-    return replace(rows, items=[_describe(row) for row in rows.items])
+    return replace(rows, items=[_build_response(row) for row in rows.items])
 
 
 def list_types(*, page: PageRequest) -> Page:
     """Return a page of the connector types that this installation offers."""
     types = {source_type.name: source_type for source_type in settings_rules.list_types()}
     names = records.list_type_names(page, list(types))
-    return replace(names, items=[_describe_type(types[row.type]) for row in names.items])
+    return replace(names, items=[_build_type_response(types[row.type]) for row in names.items])
 
 
-def _describe_type(source_type: SourceType) -> dict[str, Any]:
+def _build_type_response(source_type: SourceType) -> dict[str, Any]:
     return {
         "type": source_type.name,
         "title": source_type.title,
@@ -57,7 +57,7 @@ def get(connector_id: UUID) -> dict[str, Any]:
     row = records.read(connector_id)
     if row is None:
         raise errors.not_found()
-    return _describe(row)
+    return _build_response(row)
 
 
 def create(
@@ -74,8 +74,8 @@ def create(
 ) -> dict[str, Any]:
     """Create a connector and return it.
 
-    Raises 400 `validation_error` on `type`, a property of `settings`, `schema_id`, `schedule`,
-    `include` or `exclude`, and 402 `plan_limit_reached`.
+    Raises 400 `validation_error` if a property is invalid, and 402 `plan_limit_reached` if the plan
+    allows no more connectors.
     """
     checked_settings = settings_rules.check_settings(type, settings)
     connector = Connector(type=type, created_by=created_by)
@@ -91,15 +91,15 @@ def create(
 
 
 def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[str, Any]:
-    """Change the given properties of a connector, and return it.
+    """Update the given properties of a connector, and return it.
 
     `settings` replaces all settings. If it contains no secrets, the stored secrets are kept; this
-    requires that the host and account stay the same. Resumes a suspended schedule. Raises 404, 409,
-    and the errors of `create`.
+    requires that the host and account stay the same. Resumes a suspended schedule. Raises 404, 400
+    if a property is invalid, and 409 if `revision` is outdated.
     """
-    connector = _lock(connector_id, revision)
+    connector = _lock_connector(connector_id, revision)
     if "settings" in changes:
-        stored = Settings(connector.settings, _read_secrets(connector))
+        stored = ValidatedSettings(connector.settings, _read_secrets(connector))
         new_settings = settings_rules.merge_settings(
             connector.type, stored, changes.pop("settings")
         )
@@ -111,10 +111,13 @@ def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[
 
 
 def delete(connector_id: UUID, *, revision: int | None) -> None:
-    """Delete a connector and cancel its crawl; documents and jobs are kept. Raises 404, 409."""
+    """Delete a connector and cancel its crawl; documents and jobs are kept.
+
+    Raises 404, and 409 if `revision` is outdated.
+    """
     # The job is locked before the connector, in the same order as in a crawl.
     ingestion_jobs.cancel_crawl(connector_id)
-    connector = _lock(connector_id, revision)
+    connector = _lock_connector(connector_id, revision)
     db.session().delete(connector)
     jobs.enqueue(
         DELETE_OBJECTS_JOB,
@@ -130,18 +133,18 @@ def delete_objects(connector_id: UUID) -> bool:
 
 
 def crawl(connector_id: UUID, *, created_by: UUID | None) -> IngestionJob:
-    """Create the job that crawls a connector.
+    """Crawl a connector: create the crawl job, and return it.
 
     Raises 404, and 409 `conflict` with `details.state` if the connector is disabled, or with
     `details.job_id` if a crawl is queued or running.
     """
-    connector = _lock(connector_id)
+    connector = _lock_connector(connector_id)
     if not connector.enabled:
         raise errors.conflict("The connector is disabled. Enable it first.", state="disabled")
     return start_crawl(connector, created_by)
 
 
-def _lock(connector_id: UUID, revision: int | None = None) -> Connector:
+def _lock_connector(connector_id: UUID, revision: int | None = None) -> Connector:
     connector = records.get(connector_id, lock=True)
     if connector is None:
         raise errors.not_found()
@@ -150,7 +153,7 @@ def _lock(connector_id: UUID, revision: int | None = None) -> Connector:
     return connector
 
 
-def _store_settings(connector: Connector, settings: Settings) -> None:
+def _store_settings(connector: Connector, settings: ValidatedSettings) -> None:
     connector.settings = settings.public
     if settings.secrets != _read_secrets(connector):
         connector.credentials = typed_settings.encrypt_secrets(settings.secrets)
@@ -187,7 +190,7 @@ def _check_patterns(patterns: Sequence[str], field: str) -> list[str]:
     return list(dict.fromkeys(patterns))
 
 
-def _describe(row: Row[Any]) -> dict[str, Any]:
+def _build_response(row: Row[Any]) -> dict[str, Any]:
     values = dict(row._mapping)  # noqa: SLF001 - the documented mapping of a row
     last_crawl = None
     if values["job_status"] is not None:

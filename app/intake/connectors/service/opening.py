@@ -12,16 +12,16 @@ from app.kit.secrets import DecryptionFailed
 from app.kit.typed_settings import decrypt_secrets
 
 
-class Target(NamedTuple):
-    """The data needed to open a source, usable after the transaction and in any thread."""
+class SourceTarget(NamedTuple):
+    """The data needed to open a source, in any thread and without a database transaction."""
 
     type: str
     settings: dict[str, Any]
     local_root: Path | None
 
 
-def read_target(connector: Connector) -> Target:
-    """Return the data needed to open the source of a connector.
+def read_target(connector: Connector) -> SourceTarget:
+    """Read the target of a connector: the data needed to open its source.
 
     Raises SourceError if the connector's secrets cannot be decrypted.
     """
@@ -30,15 +30,15 @@ def read_target(connector: Connector) -> Target:
     except DecryptionFailed:
         message = "The stored credentials cannot be decrypted. Send them again."
         raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
-    return Target(
+    return SourceTarget(
         connector.type,
         {**connector.settings, **secrets},
         _find_local_root(connector.organization_id),
     )
 
 
-def open_source(target: Target) -> Source:
-    """Connect to a source with its settings and secrets. Raises SourceError."""
+def open_source(target: SourceTarget) -> Source:
+    """Open a connection to a source, with its settings and secrets. Raises SourceError."""
     network = GuardedNetwork(container.current().connector_egress, _build_refusal_error)
     return TYPES[target.type].open(target.settings, network, target.local_root)
 

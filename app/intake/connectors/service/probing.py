@@ -12,12 +12,17 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import UUID
 
-from app.engines.sources import Entry as SourceEntry
-from app.engines.sources import ObjectMissing, Source, SourceError, SourceErrorKind
+from app.engines.sources import (
+    ObjectMissing,
+    Source,
+    SourceEntry,
+    SourceError,
+    SourceErrorKind,
+)
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import records
 from app.intake.connectors.service.globs import is_included
-from app.intake.connectors.service.opening import Target, open_source, read_target
+from app.intake.connectors.service.opening import SourceTarget, open_source, read_target
 from app.kit import container, db, errors
 from app.kit.logging import get_logger
 
@@ -29,14 +34,14 @@ MAX_PROBES = 8
 TEST_ENTRIES = 5
 _RETRY_AFTER = 5
 _lock = threading.Lock()
-_probing_ids: set[UUID] = set()
+_probing_organization_ids: set[UUID] = set()
 """The ids of the organizations that have a probe."""
 
 Entries = list[SourceEntry]
 
 
 def test(connector_id: UUID) -> dict[str, Any]:
-    """Connect to the source of a connector, and list its first entries.
+    """Test a connector: connect to its source, and list the source's first entries.
 
     Returns the entries in `entries` and whether the test succeeded in `ok`. If the source cannot be
     read, `error` has the `kind` and `message` of the error. Raises 404, and 503 while too many
@@ -52,7 +57,7 @@ def test(connector_id: UUID) -> dict[str, Any]:
 
 
 def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
-    """Return the first `limit` entries of a folder in a source as `entries`, and its `path`.
+    """Browse a folder in a source: return its `path`, and its first `limit` `entries`.
 
     Raises 404 for an unknown connector, 409 `conflict` with `details.kind` if the source cannot be
     read, and 503 while too many sources are being tested.
@@ -78,10 +83,12 @@ def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str,
     # The host may be slow, so no transaction stays open during the probe.
     db.checkpoint()
     entries = _probe(organization_id, target, lambda source: source.browse(path, limit))
-    return [_describe(entry, include, exclude) for entry in entries]
+    return [_build_entry(entry, include, exclude) for entry in entries]
 
 
-def _probe(organization_id: UUID, target: Target, read: Callable[[Source], Entries]) -> Entries:
+def _probe(
+    organization_id: UUID, target: SourceTarget, read: Callable[[Source], Entries]
+) -> Entries:
     """Open a source in a separate thread, and wait up to WAIT_SECONDS for the result of `read`."""
     _reserve_probe(organization_id)
     results: SimpleQueue[Entries | SourceError] = SimpleQueue()
@@ -91,7 +98,7 @@ def _probe(organization_id: UUID, target: Target, read: Callable[[Source], Entri
             results.put(_open_and_read(target, read))
         finally:
             with _lock:
-                _probing_ids.discard(organization_id)
+                _probing_organization_ids.discard(organization_id)
 
     threading.Thread(target=run, name="connector-probe", daemon=True).start()
     try:
@@ -104,7 +111,9 @@ def _probe(organization_id: UUID, target: Target, read: Callable[[Source], Entri
     return result
 
 
-def _open_and_read(target: Target, read: Callable[[Source], Entries]) -> Entries | SourceError:
+def _open_and_read(
+    target: SourceTarget, read: Callable[[Source], Entries]
+) -> Entries | SourceError:
     try:
         with closing(open_source(target)) as source:
             return read(source)
@@ -120,13 +129,18 @@ def _open_and_read(target: Target, read: Callable[[Source], Entries]) -> Entries
 
 def _reserve_probe(organization_id: UUID) -> None:
     with _lock:
-        if organization_id in _probing_ids or len(_probing_ids) >= MAX_PROBES:
-            message = "A source is being tested. Try again shortly."
+        if (
+            organization_id in _probing_organization_ids
+            or len(_probing_organization_ids) >= MAX_PROBES
+        ):
+            message = "Another connector is being tested or browsed. Try again shortly."
             raise errors.busy(message, retry_after=_RETRY_AFTER)
-        _probing_ids.add(organization_id)
+        _probing_organization_ids.add(organization_id)
 
 
-def _describe(entry: SourceEntry, include: Sequence[str], exclude: Sequence[str]) -> dict[str, Any]:
+def _build_entry(
+    entry: SourceEntry, include: Sequence[str], exclude: Sequence[str]
+) -> dict[str, Any]:
     is_small = (entry.size or 0) <= container.settings().max_upload_bytes
     return {
         "path": entry.path,

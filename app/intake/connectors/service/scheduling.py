@@ -22,12 +22,12 @@ _BATCH_SIZE = 100
 
 
 def check_schedule(schedule: str) -> str:
-    """Validate a cron expression, and return it with single spaces. Raises 400 on `schedule`."""
+    """Validate a cron expression, and return it with single spaces. Raises 400 if it is invalid."""
     return cron.check_expression(schedule, field="schedule", min_interval=MIN_INTERVAL)
 
 
 def compute_crawl_times(connector: Connector) -> tuple[datetime | None, datetime | None]:
-    """Return the time of the next crawl, and the time when the connector becomes stale.
+    """Compute the time of the next crawl, and the time when the connector becomes stale.
 
     Both are None if the connector has no schedule or is disabled.
     """
@@ -40,7 +40,7 @@ def compute_crawl_times(connector: Connector) -> tuple[datetime | None, datetime
 
 
 def start_crawl(connector: Connector, created_by: UUID | None) -> IngestionJob:
-    """Create the job that crawls a locked connector.
+    """Start a crawl of a locked connector: create the crawl job, and return it.
 
     Raises 409 `conflict` with `details.job_id` if another crawl of the connector is queued or
     running.

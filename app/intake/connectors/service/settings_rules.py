@@ -5,7 +5,7 @@ from typing import Any
 
 from app.engines.sources import TYPES, SourceType
 from app.kit import container, errors, typed_settings
-from app.kit.typed_settings import Settings
+from app.kit.typed_settings import ValidatedSettings
 
 LOCAL = "local"
 _FIELD = "settings"
@@ -26,7 +26,7 @@ def _has_local_root() -> bool:
 
 
 def check_type(name: str) -> SourceType:
-    """Return the connector type with this name. Raises 400 on `type` if it is not offered."""
+    """Check that a connector type is offered, and return it. Raises 400 if it is not offered."""
     types = {source_type.name: source_type for source_type in list_types()}
     if name not in types:
         message = f"This type is not available. Available types: {', '.join(types)}."
@@ -34,7 +34,7 @@ def check_type(name: str) -> SourceType:
     return types[name]
 
 
-def check_settings(type_name: str, settings: Mapping[str, Any]) -> Settings:
+def check_settings(type_name: str, settings: Mapping[str, Any]) -> ValidatedSettings:
     """Validate a connector's settings, and return them split into public settings and secrets.
 
     Raises 400 on `settings` or one of its properties.
@@ -42,6 +42,8 @@ def check_settings(type_name: str, settings: Mapping[str, Any]) -> Settings:
     return typed_settings.check_settings(check_type(type_name), settings, field=_FIELD)
 
 
-def merge_settings(type_name: str, stored: Settings, settings: Mapping[str, Any]) -> Settings:
-    """Return the settings that replace `stored`; see `typed_settings.merge_settings`."""
+def merge_settings(
+    type_name: str, stored: ValidatedSettings, settings: Mapping[str, Any]
+) -> ValidatedSettings:
+    """Merge new settings with the stored settings; see `typed_settings.merge_settings`."""
     return typed_settings.merge_settings(check_type(type_name), stored, settings, field=_FIELD)

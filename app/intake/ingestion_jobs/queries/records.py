@@ -48,7 +48,7 @@ def get(job_id: UUID) -> IngestionJob | None:
 
 
 def lock(job_id: UUID) -> IngestionJob | None:
-    """Return a job, locked until the transaction ends, or None if it does not exist."""
+    """Lock a job until the transaction ends and return it, or None if it does not exist."""
     statement = select(IngestionJob).where(IngestionJob.id == job_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
@@ -133,7 +133,7 @@ def _build_total(job: IngestionJob, status: str | None) -> ColumnElement[int]:
 
 
 def save_items(job_id: UUID, items: Sequence[ItemRow]) -> None:
-    """Store the outcomes of documents; a retry replaces outcomes of an earlier run."""
+    """Save the outcomes of documents; a retry replaces outcomes of an earlier run."""
     if not items:
         return
     values = {
@@ -185,7 +185,7 @@ def has_processing_items(job_id: UUID) -> bool:
     return db.session().execute(statement.limit(1)).first() is not None
 
 
-def list_organizations() -> list[UUID]:
+def list_organization_ids() -> list[UUID]:
     """Return the ids of all organizations."""
     return list(db.session().scalars(select(Organization.id).order_by(Organization.id)))
 
@@ -197,9 +197,10 @@ def find_source_keys(keys: Collection[str]) -> set[str]:
 
 
 def lock_expired_jobs(retention: timedelta, limit: int) -> list[IngestionJob]:
-    """Lock and return at most `limit` jobs with a file that ended more than `retention` ago.
+    """Lock and return at most `limit` jobs with expired files.
 
-    Jobs of all organizations are selected. Jobs that other transactions have locked are skipped.
+    A file expires when its job ended more than `retention` ago. Jobs of all organizations are
+    selected. Jobs that other transactions have locked are skipped.
     """
     statement = (
         select(IngestionJob)

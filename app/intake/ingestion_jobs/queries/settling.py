@@ -85,7 +85,7 @@ def find_waiting_extractions(artifact_ids: Sequence[UUID]) -> list[UUID]:
 def settle_items(
     job_id: UUID, kind: str, artifact_ids: Sequence[UUID] | None = None
 ) -> tuple[int, int]:
-    """Store the outcomes of a job's documents that have been parsed or predicted.
+    """Settle a job's items: store the outcomes of parsed documents and ended predictions.
 
     If `artifact_ids` is set, other documents of an extraction are ignored. Returns how many
     documents succeeded, and how many failed.

@@ -7,7 +7,7 @@ from app.intake.ingestion_jobs.service.cleaning import (
     delete_stray_files,
 )
 from app.intake.ingestion_jobs.service.documents import (
-    Outcome,
+    ItemOutcome,
     build_failure,
     create_document,
 )
@@ -34,8 +34,8 @@ from app.intake.ingestion_jobs.service.running import (
 )
 
 __all__ = [
+    "ItemOutcome",
     "ItemRow",
-    "Outcome",
     "begin_batch",
     "build_failure",
     "build_source_key",

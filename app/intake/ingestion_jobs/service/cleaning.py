@@ -15,7 +15,7 @@ _BATCH_SIZE = 100
 
 
 def build_source_key(organization_id: UUID, job_id: UUID) -> str:
-    """Return the storage key of the uploaded file of a job."""
+    """Return the storage key for a job's uploaded file."""
     return f"{_build_folder(organization_id)}/{job_id}"
 
 
@@ -40,7 +40,7 @@ def delete_stray_files(checkpoint: Callable[[], None]) -> int:
     organizations are checked; `checkpoint` ends the transaction after each organization.
     """
     deleted_count = 0
-    for organization_id in records.list_organizations():
+    for organization_id in records.list_organization_ids():
         deleted_count += _delete_stray_files_in(organization_id)
         checkpoint()
     return deleted_count

@@ -8,10 +8,10 @@ from app.documents.artifacts.statuses import ArtifactStatus
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit.errors import ApiError
-from app.kit.storage import Staged
+from app.kit.storage import StagedFile
 
 
-class Outcome(NamedTuple):
+class ItemOutcome(NamedTuple):
     """The outcome of a document; `error` has `code` and `message`."""
 
     status: ItemStatus
@@ -19,15 +19,15 @@ class Outcome(NamedTuple):
     error: dict[str, str] | None = None
 
 
-def build_failure(code: str, message: str) -> Outcome:
+def build_failure(code: str, message: str) -> ItemOutcome:
     """Build the outcome of a document that could not be created, with its error."""
-    return Outcome(ItemStatus.FAILED, error={"code": code, "message": message})
+    return ItemOutcome(ItemStatus.FAILED, error={"code": code, "message": message})
 
 
 def create_document(
-    job: IngestionJob, number: int, staged: Staged, *, name: str, schema_id: UUID | None
-) -> Outcome:
-    """Create the document with this number from a staged file; another job parses the document.
+    job: IngestionJob, number: int, staged: StagedFile, *, name: str, schema_id: UUID | None
+) -> ItemOutcome:
+    """Create document `number` of a job from a staged file; another job parses the document.
 
     Raises 503 while the storage is not available. Other errors are returned as outcomes.
     """
@@ -47,11 +47,11 @@ def create_document(
         if failure.code == "artifact_duplicate" and failure.details is not None:
             return _handle_duplicate(job, number, UUID(failure.details["artifact_id"]))
         return build_failure(failure.code, failure.message)
-    return Outcome(ItemStatus.PROCESSING, row["id"])
+    return ItemOutcome(ItemStatus.PROCESSING, row["id"])
 
 
-def _handle_duplicate(job: IngestionJob, number: int, artifact_id: UUID) -> Outcome:
-    """Return the outcome for a file whose content already exists.
+def _handle_duplicate(job: IngestionJob, number: int, artifact_id: UUID) -> ItemOutcome:
+    """Handle a file whose content already exists, and return the file's outcome.
 
     If an earlier run of the job created the existing document and the document could not be parsed,
     a retry reprocesses it.
@@ -59,6 +59,6 @@ def _handle_duplicate(job: IngestionJob, number: int, artifact_id: UUID) -> Outc
     artifact = artifacts.get(artifact_id)
     is_retried = number < job.retried_until and artifact.ingestion_job_id == job.id
     if not is_retried or artifact.status != ArtifactStatus.FAILED or artifact.archived:
-        return Outcome(ItemStatus.DUPLICATE, artifact_id)
+        return ItemOutcome(ItemStatus.DUPLICATE, artifact_id)
     artifacts.reprocess(artifact_id, revision=None, by=job.created_by)
-    return Outcome(ItemStatus.PROCESSING, artifact_id)
+    return ItemOutcome(ItemStatus.PROCESSING, artifact_id)

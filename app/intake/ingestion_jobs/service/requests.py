@@ -100,22 +100,23 @@ def cancel_crawl(connector_id: UUID) -> None:
 def cancel(job_id: UUID) -> IngestionJob:
     """Cancel a queued or running job; a run of the job stops after the current batch.
 
-    Created documents are kept. Raises 404, and 409 `conflict` with `details.state`.
+    Created documents are kept. Raises 404, and 409 `conflict` with `details.state` if the job has
+    ended.
     """
-    job = _lock(job_id, JobStatus.CANCELLED, "cancelled")
+    job = _lock_job(job_id, JobStatus.CANCELLED, "cancelled")
     change_status(job, JobStatus.CANCELLED)
     end(job)
     return job
 
 
 def retry(job_id: UUID) -> IngestionJob:
-    """Queue an ended job again: its failed documents, and the documents that it did not reach.
+    """Retry an ended job: queue its failed documents, and the documents that it did not reach.
 
     Raises 404, and 409 `conflict` with `details.state` if the job cannot be retried, or with
     `details.missing` if the uploaded file has been deleted, or with `details.job_id` if another
     crawl of the connector is queued or running.
     """
-    job = _lock(job_id, JobStatus.QUEUED, "retried")
+    job = _lock_job(job_id, JobStatus.QUEUED, "retried")
     if job.kind == JobKind.CRAWL and job.connector_id is not None:
         _check_no_crawl(job.connector_id)
     elif job.kind == JobKind.EXTRACT:
@@ -131,7 +132,7 @@ def retry(job_id: UUID) -> IngestionJob:
 
 
 def restart(job: IngestionJob) -> None:
-    """Queue an ended job again, from the start of its source.
+    """Restart an ended job: queue it again, from the beginning of its source.
 
     Of the documents that the job has already handled, only the failed documents are retried.
     """
@@ -141,7 +142,7 @@ def restart(job: IngestionJob) -> None:
     job.error = job.started_at = job.finished_at = None
 
 
-def _lock(job_id: UUID, status: JobStatus, verb: str) -> IngestionJob:
+def _lock_job(job_id: UUID, status: JobStatus, verb: str) -> IngestionJob:
     job = records.lock(job_id)
     if job is None:
         raise errors.not_found()

@@ -34,7 +34,7 @@ def change_status(job: IngestionJob, status: JobStatus) -> bool:
 
 
 def start(job_id: UUID) -> IngestionJob | None:
-    """Mark a job as running and return it; return None if the job has ended."""
+    """Start a job or continue it, and return it; return None if the job has ended."""
     job = records.lock(job_id)
     if job is None or not change_status(job, JobStatus.RUNNING):
         return None
@@ -43,7 +43,7 @@ def start(job_id: UUID) -> IngestionJob | None:
 
 
 def set_total(job_id: UUID, total: int) -> bool:
-    """Store the number of documents that a job will handle; return whether the job is running."""
+    """Set the total number of a job's documents; return whether the job is running."""
     job = _lock_running(job_id)
     if job is not None:
         job.total = total
@@ -74,7 +74,7 @@ def record_batch(
     cursor: str | None = None,
     unchanged_count: int = 0,
 ) -> None:
-    """Store the outcomes of a batch, and the position of the next batch.
+    """Record the outcomes of a batch, and the position of the next batch.
 
     Args:
         job: the locked job.
@@ -101,10 +101,10 @@ def record_batch(
 
 
 def finish(job_id: UUID) -> None:
-    """Complete a running job after its source has been read to the end.
+    """Finish a running job whose source has been read to the end.
 
-    If documents are still being processed, the job stays running and `ingestion_job.read` is
-    emitted, so that `settle` completes the job later.
+    Completes the job, unless documents are still being processed. In that case, the job stays
+    running and `ingestion_job.read` is emitted, so that `settle` completes the job later.
     """
     job = _lock_running(job_id)
     if job is None:
@@ -118,16 +118,16 @@ def finish(job_id: UUID) -> None:
 
 
 def settle_extractions(artifact_ids: Sequence[UUID]) -> None:
-    """Store the outcomes of documents that were deleted or whose predictions have ended.
+    """Settle the extractions of documents that were deleted or whose predictions have ended.
 
-    Completes the extractions that are not waiting for other documents.
+    Stores the documents' outcomes, and completes extractions that wait for no other documents.
     """
     for job_id in settling.find_waiting_extractions(artifact_ids):
         settle(job_id, artifact_ids)
 
 
 def settle(job_id: UUID, artifact_ids: Sequence[UUID] | None = None) -> bool:
-    """Store the outcomes of processed documents, and complete the job if nothing is left to do.
+    """Settle a job: store the outcomes of processed documents, and complete the job if possible.
 
     If `artifact_ids` is set, other documents of an extraction are ignored. Returns whether to call
     the function again later, because documents are still being processed.
@@ -170,14 +170,14 @@ def fail_after_attempts(job_id: UUID, cause: str) -> None:
 
 
 def reopen(job_id: UUID) -> None:
-    """Queue a failed job again from where it stopped, for an operator's retry."""
+    """Reopen a failed job that an operator retries: queue it again from where it stopped."""
     job = records.lock(job_id)
     if job is not None and change_status(job, JobStatus.QUEUED):
         job.error = job.finished_at = None
 
 
 def end(job: IngestionJob) -> None:
-    """Set the end time of a job that has its final status, and emit `ingestion_job.ended`."""
+    """End a job with a final status: set its end time, and emit `ingestion_job.ended`."""
     job.finished_at = db.utc_now()
     payload: EndedPayload = {
         "job_id": job.id,

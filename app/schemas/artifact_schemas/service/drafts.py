@@ -88,7 +88,7 @@ def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) ->
 
 
 def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> ArtifactSchema:
-    """Create a copy of a schema's draft under another name, and return it.
+    """Duplicate a schema's draft under another name, and return the copy.
 
     AI assistance is off in the copy, as in all new schemas. Raises 404.
     """

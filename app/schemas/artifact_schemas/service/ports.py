@@ -1,4 +1,4 @@
-"""Functions that schemas call in higher layers, because schemas must not import higher layers."""
+"""Functions of higher layers that schemas call without importing these layers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class DetachArtifacts(Protocol):
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions that count the tag sets, and detach the artifacts, of a schema."""
+    """Functions of the workflow layer that count a schema's tag sets and detach its artifacts."""
 
     count_tag_sets: Callable[[UUID], int]
     detach_artifacts: DetachArtifacts
@@ -27,10 +27,10 @@ _bound_workflows: list[Workflow] = []
 
 
 def bind_workflow(workflow: Workflow) -> None:
-    """Set the functions that `get_workflow` returns. The application calls this at startup."""
+    """Bind the functions that `get_workflow` returns. The application calls this at startup."""
     _bound_workflows[:] = [workflow]
 
 
 def get_workflow() -> Workflow:
-    """Return the functions that `bind_workflow` has set."""
+    """Return the workflow functions that `bind_workflow` has set."""
     return _bound_workflows[0]

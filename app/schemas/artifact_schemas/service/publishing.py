@@ -100,7 +100,7 @@ def _check_base_version(schema: ArtifactSchema, base_version: int | None) -> Non
     if base_version is not None and base_version != schema.current_version_number:
         raise ApiError(
             "schema_version_conflict",
-            "`base_version` is not the current version; compare the draft with that version.",
+            "`base_version` is outdated; compare the draft with the current version.",
             field="base_version",
             details={"current_version": schema.current_version_number},
         )
@@ -114,7 +114,7 @@ def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
 
 
 def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Open a schema for labeling.
+    """Activate a schema, so that it is open for labeling.
 
     Raises 404; 409 `stale_precondition`; 409 `conflict` if the schema has no published version; 402
     `plan_limit_reached`.
@@ -130,20 +130,20 @@ def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
 
 
 def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Close a schema for new tag sets.
+    """Deactivate a schema, so that it is closed for new tag sets.
 
     Raises 404; 409 `stale_precondition`; 409 `conflict` if the schema was never active.
     """
     schema = lock(schema_id, revision)
     if schema.status not in DEACTIVATE.sources:
-        raise errors.conflict("The schema is a draft; it was never activated.", state=schema.status)
+        raise errors.conflict("The schema was never activated; it is a draft.", state=schema.status)
     schema.status = DEACTIVATE.target
     db.session().flush()
     return schema
 
 
 def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Turn on AI assistance for the fields that allow it. Safe to repeat.
+    """Enable AI assistance for the fields that allow it. Safe to repeat.
 
     Raises 404, or 409 `stale_precondition`.
     """
@@ -151,7 +151,7 @@ def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema
 
 
 def disable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Turn off AI assistance, and keep existing predictions. Safe to repeat.
+    """Disable AI assistance, and keep existing predictions. Safe to repeat.
 
     Raises 404, or 409 `stale_precondition`.
     """

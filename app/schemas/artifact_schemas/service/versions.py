@@ -49,7 +49,7 @@ def list_versions(schema_id: UUID, *, page: PageRequest, **created: datetime) ->
 
 
 def compare_versions(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
-    """Return the changes from the version `against` to this version.
+    """Compare a version with the version `against`, and return the changes.
 
     By default, `against` is the previous version. The result has the two versions as `from` and
     `to`, the list `changes`, and `breaking`, which is true if a change is breaking. The first

@@ -145,13 +145,13 @@ def lock(selected: Select[Any]) -> list[LockedArtifact]:
     return [LockedArtifact._make(row) for row in db.session().execute(locked)]
 
 
-def assign_many(
+def update_assignments(
     assignments: Sequence[ArtifactAssignment], *, clears_due: bool
 ) -> dict[UUID, AssignmentEffects]:
-    """Write new values to artifacts, and delete the skips of users who are assigned by name.
+    """Update assignees, priorities, due times and schemas; return side effects by artifact id.
 
-    Returns the side effects by artifact id; artifacts that do not exist are omitted. If
-    `clears_due` is set, the due times of all artifacts are removed.
+    The skips of users who are assigned directly are deleted. If `clears_due` is set, the due times
+    of all artifacts are removed. Artifacts that do not exist are omitted from the result.
     """
     ids, assignees, priorities, due_times, schema_ids = zip(*assignments, strict=True)
     values = {
@@ -171,7 +171,7 @@ def assign_many(
 
 
 def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return {user_id: number of open artifacts that are assigned to the user by name}.
+    """Return {user_id: number of open artifacts that are assigned directly to the user}.
 
     Users without open artifacts are omitted.
     """

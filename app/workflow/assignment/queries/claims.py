@@ -20,7 +20,7 @@ from app.documents.artifacts.statuses import CLAIMABLE, ArtifactStatus
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 
-DEFAULT_MINUTES = 30
+DEFAULT_CLAIM_MINUTES = 30
 _IS_CLAIMED = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
 
 _REQUIRED_LABELS: ColumnElement[int] = literal_column(
@@ -34,7 +34,9 @@ _REQUIRED_LABELS: ColumnElement[int] = literal_column(
 )
 
 _claim_minutes = (
-    select(func.coalesce(Organization.settings["claim_minutes"].as_integer(), DEFAULT_MINUTES))
+    select(
+        func.coalesce(Organization.settings["claim_minutes"].as_integer(), DEFAULT_CLAIM_MINUTES)
+    )
     .where(Organization.id == Artifact.organization_id)
     .scalar_subquery()
 )
@@ -110,7 +112,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
 
 
 def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
-    """End an unexpired claim and return the id of the user who had it, or None.
+    """Release an artifact with an unexpired claim; return the claiming user's id, or None.
 
     If `user_id` is None, the claim of any user is ended, otherwise only the claim of that user.
     """
@@ -131,7 +133,7 @@ def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
 
 
 def release_all(user_id: UUID) -> list[UUID]:
-    """End all claims of a user and return the ids of the claimed artifacts."""
+    """Release all claims of a user and return the ids of the claimed artifacts."""
     values = {"organization_id": tenancy.current_organization_id(), "user_id": user_id}
     return list(db.session().execute(_RELEASE_ALL, values).scalars())
 

@@ -55,7 +55,7 @@ _POOL = f"""
     ORDER BY {_ORDER} LIMIT {{width}}
 """  # noqa: S608 - made of constants
 # Rows are read in index order up to the limit: the inner LIMIT prevents PostgreSQL from reordering
-# the join. Rank 2 ignores skips, because a skip removes the assignment by name. If a user is still
+# the join. Rank 2 ignores skips, because a skip removes a direct assignment. If a user is still
 # assigned, the skip was written while the assignment waited for the row lock, and is outdated.
 _ASSIGNED = f"""
     SELECT reach.rank, work.artifact_id, work.priority, work.urgent_at, d.updated_at
@@ -151,13 +151,13 @@ _TYPES = "uuid, uuid, uuid[], text, uuid, uuid[], boolean, int"
 _DIALECT = PGDialect_psycopg2()  # type: ignore[no-untyped-call]
 
 
-def _compile(column: ColumnElement[Any]) -> str:
+def _compile_column(column: ColumnElement[Any]) -> str:
     expression = column.element if isinstance(column, Label) else column
     compiled = expression.compile(dialect=_DIALECT, compile_kwargs={"literal_binds": True})
     return f"{compiled} AS {column.key}"
 
 
-_RETURNED_COLUMNS = ", ".join(_compile(column) for column in ARTIFACT_COLUMNS)
+_RETURNED_COLUMNS = ", ".join(_compile_column(column) for column in ARTIFACT_COLUMNS)
 _NEXT_STATEMENT = Prepared(
     "claim_next_artifact",
     _TYPES,

@@ -4,10 +4,10 @@ from app.workflow.assignment.queries.assignees import ArtifactAssignment, count_
 from app.workflow.assignment.queries.claims import expire_claims, mark_nearly_due
 from app.workflow.assignment.service.assigning import (
     assign,
-    assign_many,
     bulk_assign,
     unassign,
     unassign_teams_without_labelers,
+    update_assignments,
 )
 from app.workflow.assignment.service.claims import claim, claim_next, release, release_all_claims
 from app.workflow.assignment.service.recipients import (
@@ -22,7 +22,6 @@ __all__ = [
     "ArtifactAssignment",
     "LabelerPool",
     "assign",
-    "assign_many",
     "build_no_member_error",
     "bulk_assign",
     "check_team",
@@ -37,4 +36,5 @@ __all__ = [
     "release_all_claims",
     "unassign",
     "unassign_teams_without_labelers",
+    "update_assignments",
 ]

@@ -10,7 +10,7 @@ from sqlalchemy import Select
 
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models import ArtifactRow
-from app.identity.members.eligibility import has_eligible
+from app.identity.members.eligibility import has_eligible_member
 from app.kit import bulk, errors, events
 from app.kit.bulk import Failures
 from app.kit.errors import ApiError
@@ -32,7 +32,7 @@ def assign(
     team_id: UUID | None = None,
     **due: datetime | None,
 ) -> ArtifactRow:
-    """Replace an artifact's assignees and, if given, its `due_at`.
+    """Assign an artifact: replace its assignees and, if given, its `due_at`.
 
     A labeler who has claimed the artifact keeps the claim. Emits `artifacts.assigned`. Raises 404;
     400 for an invalid `user_ids.N` or `team_id`; 409 `stale_precondition`; 409 `conflict` with
@@ -86,7 +86,7 @@ def bulk_assign(
     return bulk.run_in_batches(matched, lambda ids: assigner.assign_batch(ids, filter))
 
 
-class _Outcome(NamedTuple):
+class _AssignmentOutcome(NamedTuple):
     """The ids of the assigned artifacts, and the errors for artifacts that cannot be labeled."""
 
     assigned_ids: set[UUID]
@@ -141,12 +141,12 @@ class _Assigner:
         self.lock_recipients()
         outcome = self.assign(artifacts.select_matching(artifact_ids, filters))
         existing_ids = [*outcome.assigned_ids, *outcome.errors_by_id]
-        missing_errors = bulk.find_missing(artifact_ids, existing_ids)
+        missing_errors = bulk.build_not_found_errors(artifact_ids, existing_ids)
         if filters is not None:
             missing_errors = artifacts.build_missing_errors(missing_errors)
         return outcome.errors_by_id | missing_errors
 
-    def assign(self, selected: Select[Any]) -> _Outcome:
+    def assign(self, selected: Select[Any]) -> _AssignmentOutcome:
         """Assign the selected artifacts and emit `artifacts.assigned` for new assignments."""
         locked = queries.lock(selected)
         errors_by_id = {
@@ -156,20 +156,20 @@ class _Assigner:
         }
         open_artifacts = [row for row in locked if row.id not in errors_by_id]
         chosen = self._choose_assignees(open_artifacts)
-        effects = assign_many(
+        effects = update_assignments(
             [ArtifactAssignment(id_, users, due_at=self._due_at) for id_, users in chosen.items()],
             clears_due=self._sets_due and self._due_at is None,
         )
         # Repeating an assignment notifies nobody, unless the user had skipped the artifact.
-        new_ids = [
+        newly_assigned_ids = [
             row.id
             for row in open_artifacts
             if effects[row.id].deleted_skip
             or any(assignee not in row.assignees for assignee in chosen[row.id])
         ]
-        if new_ids:
-            self._emit_assigned(new_ids, chosen)
-        return _Outcome(set(effects), errors_by_id)
+        if newly_assigned_ids:
+            self._emit_assigned(newly_assigned_ids, chosen)
+        return _AssignmentOutcome(set(effects), errors_by_id)
 
     def _choose_assignees(self, rows: list[LockedArtifact]) -> dict[UUID, list[Assignee]]:
         if not self._assigns_one_labeler:
@@ -219,17 +219,17 @@ def _build_closed_error(state: str) -> ApiError:
     return errors.conflict(f"This document is {state}; it cannot be labeled.", state=state)
 
 
-def assign_many(
+def update_assignments(
     assignments: Sequence[ArtifactAssignment], *, clears_due: bool = False
 ) -> dict[UUID, queries.AssignmentEffects]:
-    """Write assignees, priority, due time or schema to artifacts; return side effects by id.
+    """Update assignees, priorities, due times and schemas; return side effects by artifact id.
 
     Artifacts that do not exist are omitted from the result. The caller must have locked the
     assignees and schemas, and must have checked that they exist. The skips of users who are
-    assigned by name are deleted. If `clears_due` is set, the due times of all artifacts are
+    assigned directly are deleted. If `clears_due` is set, the due times of all artifacts are
     removed.
     """
-    effects = queries.assign_many(assignments, clears_due=clears_due) if assignments else {}
+    effects = queries.update_assignments(assignments, clears_due=clears_due) if assignments else {}
     # When a skip is deleted, the labeler's draft reserves the artifact again.
     if resumed_ids := [artifact_id for artifact_id, effect in effects.items() if effect.resumed]:
         tag_sets.update_statuses(resumed_ids)
@@ -261,5 +261,5 @@ def unassign_teams_without_labelers(
 ) -> None:
     """Unassign the artifacts of each team that has no labeler left. Safe to repeat."""
     for team_id in team_ids:
-        if not has_eligible(team_id, Role.labeler):
+        if not has_eligible_member(team_id, Role.labeler):
             unassign(team_id, checkpoint, reason=reason)

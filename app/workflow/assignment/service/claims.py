@@ -57,13 +57,13 @@ def claim_next(
 
     1. artifacts that the caller has already claimed (excluded by `skip_held`),
     2. artifacts for which the caller has a draft, new or returned,
-    3. artifacts assigned to the caller by name,
+    3. artifacts assigned directly to the caller,
     4. artifacts assigned to the caller's teams,
     5. artifacts without assignees.
 
     The schema must be active and require another tag set, and the caller must not have submitted a
     tag set. The artifact must not be claimed by, or reserved for, other users. Unless the artifact
-    is assigned to the caller by name, the caller's teams must have the skills that the schema
+    is assigned directly to the caller, the caller's teams must have the skills that the schema
     requires, and the caller must not have skipped the artifact.
     """
     criteria = ClaimCriteria(schema_ids, language, team_id, exclude, skip_held)
@@ -89,11 +89,11 @@ def _claim_next(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[o
 def release(
     artifact_id: UUID, user_id: UUID, *, as_admin: bool = False, reason: str | None = None
 ) -> ArtifactRow:
-    """End the claim on an artifact. With `as_admin`, end the claim of any user.
+    """Release an artifact: end the caller's claim or, with `as_admin`, the claim of any user.
 
-    Labelers who release their own claim with a reason skip the artifact: their assignment by name
-    is removed, and the artifact is not offered to them again until it is assigned or returned to
-    them by name, or until they claim it. A blank reason counts as no reason. The labeler's draft no
+    Labelers who release their own claim with a reason skip the artifact: their direct assignment is
+    removed, and the artifact is not offered to them again until it is assigned directly or returned
+    to them, or until they claim it. A blank reason counts as no reason. The labeler's draft no
     longer reserves the artifact, even if the claim had already expired.
 
     Emits `artifact.released` with the reason. Raises 404; 409 if nobody has claimed the artifact;
@@ -125,7 +125,7 @@ def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, is_skip: bo
 
 
 def release_all_claims(user_id: UUID, *, reason: str) -> None:
-    """End all claims of a user and emit `artifact.released` for each artifact. Safe to repeat."""
+    """Release all claims of a user; emit `artifact.released` for each one. Safe to repeat."""
     for artifact_id in queries.release_all(user_id):
         _emit_released(artifact_id, user_id, reason)
 

@@ -15,10 +15,10 @@ _VERB_BY_ROLE = {Role.labeler: "label", Role.reviewer: "review"}
 
 
 def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
-    """Lock users, so that they stay eligible until the transaction ends, and return distinct ids.
+    """Lock users, so that they stay eligible until the transaction ends, and return their ids.
 
-    Raises 400 for `user_ids.N` if a user may not do the work of `role`; `details.user_ids` lists
-    all ineligible users.
+    Duplicate ids are removed. Raises 400 for `user_ids.N` if a user may not do the work of `role`;
+    `details.user_ids` lists all ineligible users.
     """
     eligible = lock_eligible(user_ids, role)
     ineligible = [user_id for user_id in user_ids if user_id not in eligible]
@@ -32,7 +32,7 @@ def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
 
 
 def lock_team(team_id: UUID, role: Role) -> list[UUID]:
-    """Lock a team and its members who may do the work of `role`, and return their ids in order.
+    """Lock a team and its members who may do the work of `role`; return the members' ids in order.
 
     The locks are held until the transaction ends. Raises 400 for `team_id` if the team does not
     exist.
@@ -44,7 +44,7 @@ def lock_team(team_id: UUID, role: Role) -> list[UUID]:
 
 
 def check_team(team_id: UUID) -> None:
-    """Lock a team against deletion. Raises 400 for `team_id` if the team does not exist."""
+    """Check that a team exists and lock it against deletion. Raises 400 for `team_id`."""
     if not teams.lock_existing_teams([team_id]):
         raise errors.invalid("Must be the id of a team.", "team_id")
 

@@ -54,7 +54,7 @@ def find_model(model_id: UUID) -> StoredModel | None:
 
 
 def find_model_id(schema_version_id: UUID, version: str) -> UUID | None:
-    """Return the id of a model without an error that has this version, or None."""
+    """Return the id of a model that has this version and no error, or None."""
     statement = select(ExtractionModel.id).where(
         ExtractionModel.schema_version_id == schema_version_id,
         ExtractionModel.version == version,

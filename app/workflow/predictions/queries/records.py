@@ -141,7 +141,7 @@ def is_ai_assisted(schema_id: UUID) -> bool:
 
 
 def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
-    """Return the total pages, prompt tokens and completion tokens of a period.
+    """Sum the usage in a period: return the pages, prompt tokens and completion tokens.
 
     All predictions that were completed from `start` to before `end` are included.
     """
@@ -155,7 +155,7 @@ def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
 
 
 def purge_outdated(days: int, checkpoint: Checkpoint) -> int:
-    """Delete predictions older than `days`, and return how many were deleted.
+    """Purge predictions that are older than `days`, and return how many were deleted.
 
     Predictions that are queued, the latest prediction of each artifact, and predictions from which
     a tag set was started are kept.

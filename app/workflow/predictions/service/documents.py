@@ -25,7 +25,7 @@ class LoadedDocument(NamedTuple):
 
 
 def load_document(artifact_id: UUID, language: str | None) -> LoadedDocument | None:
-    """Load the text and the words on the first MAX_PAGES pages; return None if it was deleted."""
+    """Load the first MAX_PAGES pages of a document, or return None if it was deleted."""
     try:
         text = artifacts.get_text(artifact_id).text
     except ApiError:
@@ -60,7 +60,7 @@ def _list_words(page: PageRow, text: str) -> Iterator[SourceWord]:
         )
 
 
-def list_compatible_versions(version: VersionRow) -> list[UUID]:
+def list_compatible_version_ids(version: VersionRow) -> list[UUID]:
     """Return the ids of the schema versions whose tag sets can train a model for `version`.
 
     A compatible version has all AI-assisted fields of `version`, with the same types.
@@ -88,7 +88,7 @@ def _build_field_types(fields: list[Field]) -> dict[str, Any]:
 
 def list_accepted(version: VersionRow, limit: int = MAX_EXAMPLES) -> list[AcceptedTagSet]:
     """Return the accepted tag sets on which a model for `version` is trained, newest first."""
-    return examples.list_accepted(version.schema_id, list_compatible_versions(version), limit)
+    return examples.list_accepted(version.schema_id, list_compatible_version_ids(version), limit)
 
 
 def build_examples(

@@ -30,7 +30,7 @@ RULES_VERSION = f"{RULES_PREFIX}1"
 """The model version in predictions by rules. Rules are used until the first model is trained."""
 
 
-class _Result(NamedTuple):
+class _PredictionResult(NamedTuple):
     """The tags that a model proposed.
 
     `valid_tags` are the proposed tags that fit the document as it was at `updated_at`.
@@ -47,7 +47,7 @@ class _Result(NamedTuple):
 
 
 def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: bool) -> bool:
-    """Run a queued prediction; return False if it failed and another attempt may succeed.
+    """Predict the tags for a queued prediction; return False if another attempt may succeed.
 
     Does nothing if the prediction has already ended. `checkpoint` commits before the slow part.
     """
@@ -67,7 +67,9 @@ def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: boo
     return True
 
 
-def _propose(artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint) -> _Result:
+def _propose(
+    artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint
+) -> _PredictionResult:
     try:
         artifact = artifacts.get(artifact_id)
     except ApiError:
@@ -81,7 +83,7 @@ def _propose(artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint) 
         checkpoint()  # No transaction must be open while the server works.
         answer = provider.ask_model_server(settings, loaded.document, version.fields)
         assert settings.model is not None
-        return _Result(
+        return _PredictionResult(
             answer.tags,
             _keep_valid_tags(answer.tags, version, artifact, source),
             artifact.updated_at,
@@ -93,7 +95,9 @@ def _propose(artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint) 
         )
     tags, model_version = _propose_by_builtin(artifact_id, loaded.document, version, checkpoint)
     valid_tags = _keep_valid_tags(tags, version, artifact, source)
-    return _Result(tags, valid_tags, artifact.updated_at, BUILTIN, model_version, loaded.pages)
+    return _PredictionResult(
+        tags, valid_tags, artifact.updated_at, BUILTIN, model_version, loaded.pages
+    )
 
 
 def _build_deleted_error() -> PredictionFailed:
@@ -126,7 +130,7 @@ def _propose_by_builtin(
     return list(tags), RULES_VERSION
 
 
-def _complete(prediction_id: UUID, result: _Result, version: SchemaVersion) -> None:
+def _complete(prediction_id: UUID, result: _PredictionResult, version: SchemaVersion) -> None:
     prediction = _lock(prediction_id)
     if prediction is None:
         return
@@ -155,7 +159,7 @@ def _complete(prediction_id: UUID, result: _Result, version: SchemaVersion) -> N
 def _keep_valid_tags(
     tags: list[Tag], version: SchemaVersion, artifact: ArtifactRow, source: SourceText
 ) -> list[Tag]:
-    """Return the tags that fit the schema version and the document."""
+    """Keep the tags that fit the schema version and the document, and omit all other tags."""
     fields = schemas.get_compiled_fields(version.id, version.fields)
     return fields.keep_valid_tags(
         tags,

@@ -7,7 +7,7 @@ from app.engines.extraction import Document
 from app.engines.fields import Field, Tag
 from app.engines.model_servers import InvalidAnswer
 from app.kit import container
-from app.kit.egress import ErrorKind, Outcome
+from app.kit.egress import ErrorKind, RequestOutcome
 from app.kit.secrets import DecryptionFailed
 from app.workflow.predictions.queries.records import Provider
 
@@ -41,7 +41,7 @@ class ServerPrediction(NamedTuple):
 def ask_model_server(
     provider: Provider, document: Document, fields: list[Field]
 ) -> ServerPrediction:
-    """Send a document to the model server and return the proposed tags. Raises PredictionFailed."""
+    """Ask the model server to predict a document's tags. Raises PredictionFailed."""
     assert provider.base_url is not None
     assert provider.model is not None
     outcome = container.current().model_egress.request(
@@ -79,7 +79,7 @@ def _build_headers(provider: Provider) -> dict[str, str]:
     return headers
 
 
-def _check_outcome(outcome: Outcome) -> None:
+def _check_outcome(outcome: RequestOutcome) -> None:
     if outcome.error_kind is not None:
         if outcome.error_kind is ErrorKind.REFUSED_ADDRESS:
             message = f"The address of the model server is not allowed: {outcome.error}."

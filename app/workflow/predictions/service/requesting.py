@@ -1,4 +1,4 @@
-"""Requests for predictions: check them, and queue the predictions."""
+"""Requests for predictions: validation of the requests, and queueing of the predictions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,9 +21,9 @@ SERVER_JOB = "predictions.ask_model_server"
 
 
 class RequestOutcome(NamedTuple):
-    """The outcome for one of many documents: a queued prediction, or an error.
+    """The outcome of a request to predict one document: a queued prediction, or an error.
 
-    `error` has the error's code and message.
+    `error` contains the error's code and message.
     """
 
     artifact_id: UUID
@@ -32,7 +32,7 @@ class RequestOutcome(NamedTuple):
 
 
 def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
-    """Queue a prediction for a document, or return the prediction that is already queued.
+    """Request a prediction for a document; return the new or the already queued prediction.
 
     Raises 404; 402 `plan_limit_reached`; 409 `conflict` with `details.state` (of the artifact or
     its schema) or `details.missing` (`schema` or `ai_assist`).
@@ -52,7 +52,7 @@ def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
 def request_many(
     artifact_ids: Sequence[UUID], *, requested_by: UUID | None, ingestion_job_id: UUID
 ) -> list[RequestOutcome]:
-    """Queue predictions for documents, and return the outcomes in the order of the documents.
+    """Request predictions for documents, and return the outcomes in the order of the documents.
 
     If a document already has a queued prediction, the outcome has the id of that prediction.
     """
@@ -110,7 +110,7 @@ def _build_new_prediction(artifact: ArtifactRow) -> NewPrediction:
 
 
 def choose_job() -> str:
-    """Return the name of the job that runs the current organization's predictions."""
+    """Choose the job that runs the current organization's predictions, and return its name."""
     return BUILTIN_JOB if records.get_provider().kind == "builtin" else SERVER_JOB
 
 

@@ -25,7 +25,7 @@ log = get_logger(__name__)
 
 
 def build_mac(schema_version_id: UUID, version: str, content: bytes) -> str:
-    """Compute the MAC for a model's content, version, organization and schema version."""
+    """Build the MAC for a model's content, version, organization and schema version."""
     return (
         container.keyring()
         .sign(_PURPOSE, _build_signed_payload(schema_version_id, version, content))
@@ -119,9 +119,10 @@ def retire_unreadable(model_id: UUID) -> bool:
 
 
 def save(values: dict[str, Any], *, activate: bool) -> UUID:
-    """Store a model and return its id. Activate the model if `activate` is set.
+    """Save a model and return its id. Activate the model if `activate` is set.
 
-    Also deletes the oldest inactive models of the schema version, except MAX_INACTIVE_MODELS.
+    If the schema version then has more than MAX_INACTIVE_MODELS inactive models, the oldest of them
+    are deleted.
     """
     version_id = values["schema_version_id"]
     if activate:

@@ -35,7 +35,7 @@ class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
 
 
 def compute_next_document_count(last_count: int) -> int:
-    """Return the number of documents that the next training run requires.
+    """Compute the number of documents that the next training run requires.
 
     The first training runs require 5, 10, 20, 50 and 100 documents. Each later run requires 25 or
     10 % more documents than the last run, whichever is larger.
@@ -70,7 +70,7 @@ def _replace_if_unreadable(version_id: UUID) -> bool:
 
 
 def replace_unreadable(version_id: UUID, model_id: UUID) -> bool:
-    """Retire an active model that cannot be read, and enqueue a training run for a new model.
+    """Replace an active model that cannot be read: retire it, and enqueue a training run.
 
     Tags are predicted by rules until the run has ended. Returns False if the model is no longer
     active. In this case, a training run has already been enqueued.
@@ -91,7 +91,7 @@ def is_training_due(version_id: UUID) -> bool:
     """Return whether a schema version has enough documents for the next training run."""
     next_count = compute_next_document_count(models.get_latest_document_count(version_id))
     version = _get_version(version_id)
-    version_ids = documents.list_compatible_versions(version)
+    version_ids = documents.list_compatible_version_ids(version)
     # There are nearly always too few tag sets, so the documents usually do not have to be read.
     if examples.count_accepted(version.schema_id, version_ids, next_count) < next_count:
         return False
@@ -122,7 +122,7 @@ def _find_version(version_id: UUID) -> VersionRow | None:
 
 
 def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> UUID | None:
-    """Train a model in a child process, store it, and activate it unless it is worse.
+    """Train a model in a child process, store it, and activate it unless the active one is better.
 
     Returns the id of the stored model. If training fails, a model without content is stored.
     Returns None if no training run is due, there are too few documents, the training data has not
@@ -158,7 +158,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
 
 
 def _count_learnable(version: VersionRow) -> int:
-    version_ids = documents.list_compatible_versions(version)
+    version_ids = documents.list_compatible_version_ids(version)
     return examples.count_learnable(version.schema_id, version_ids)
 
 
@@ -220,12 +220,12 @@ def _save_model(
 
 
 def retrain_without_documents(artifact_ids: Sequence[UUID]) -> None:
-    """Delete the models that were trained on deleted documents, and enqueue new training runs."""
+    """Delete the models that were trained on deleted documents, and enqueue runs to retrain."""
     for version_id in sorted(store.delete_models_trained_on(artifact_ids)):
         enqueue_training(version_id, force=True)
 
 
-def enqueue_latest_version(schema_id: UUID) -> bool:
+def enqueue_latest_training(schema_id: UUID) -> bool:
     """Enqueue a training run for a schema's latest version; return False if it has no version."""
     version_id = examples.find_version_id(schema_id, None)
     if version_id is not None:
@@ -236,7 +236,7 @@ def enqueue_latest_version(schema_id: UUID) -> bool:
 def evaluate(
     schema_id: UUID, *, number: int | None, folds: int, progress: Progress
 ) -> dict[str, Any] | None:
-    """Cross-validate a model on a schema's accepted tag sets, and return the report.
+    """Evaluate a model by cross-validation on a schema's accepted tag sets; return the report.
 
     Returns None if the schema has no version with this `number`. `progress` is called with the
     number of documents that were read and the total number. Raises LearningFailed.

@@ -31,7 +31,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.identity.users.models import User
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between, Span
+from app.kit.counters import Between, BucketSpan
 from app.kit.counters.spans import HOUR, round_down, round_up
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.counters import WORK
@@ -62,7 +62,9 @@ class DecisionCount(NamedTuple):
 
 
 def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[DecisionCount]:
-    """Return the number of decisions of each type between the first and the last edge.
+    """Count the decisions of each type between the first and the last edge.
+
+    `edges` are the times at which the days of the period begin, and the end of the period.
 
     Each decision is counted twice: in a row by schema and reviewer, and in a row by day. Only rows
     by schema and reviewer have ids and names. Day 1 is the interval between the first two edges.
@@ -118,7 +120,7 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
     hours = [round_down(edge, HOUR).isoformat()[:HOUR] for edge in split_edges]
     parts: list[Select[Any]] = []
     if start < end:
-        span = Span("at", start, end, HOUR)
+        span = BucketSpan("at", start, end, HOUR)
         where = _build_where(schema_id)
         cells = counters.select_cells(WORK, ("at", "kind", "timed"), where, span=span)
         begin = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))

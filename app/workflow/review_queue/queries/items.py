@@ -74,7 +74,7 @@ _MOVE_NEARLY_DUE = text(
 class LockedItem(NamedTuple):
     """A locked tag set that is pending review.
 
-    `contributor_ids` has the id of the labeler, or the ids of the labelers of a merge's sources.
+    `contributor_ids` lists the id of the labeler, or the ids of the labelers of a merge's sources.
     `claimed_by` is the user with an unexpired claim.
     """
 
@@ -123,14 +123,14 @@ def claim(item_id: UUID, user_id: UUID, *, minutes: int) -> None:
 
 
 def release(item_id: UUID) -> None:
-    """End the claim on a locked item, regardless of the user who has it."""
+    """Release a locked item, regardless of which user has claimed it."""
     _update_item(item_id, claim_user_id=None, claim_expires_at=None)
 
 
 def escalate(
     item_id: UUID, *, by: UUID, reason: str, user_id: UUID | None, team_id: UUID | None
 ) -> None:
-    """Assign a locked item to a user or team as an escalation, and end its claim."""
+    """Escalate a locked item: assign it to a user or team, and end the claim on it."""
     _update_item(
         item_id,
         assignee_id=user_id,
@@ -159,7 +159,7 @@ def expire_claims() -> int:
 
 
 def prioritize_nearly_due() -> int:
-    """Move at most BATCH reviews due within 24 hours to the front; return how many were moved."""
+    """Prioritize at most BATCH reviews due within 24 hours; return the number of reviews."""
     return len(db.session().execute(_MOVE_NEARLY_DUE, {"batch": BATCH}).all())
 
 
@@ -210,7 +210,7 @@ class UnassignedItem(NamedTuple):
 
 
 def unassign_user(user_id: UUID) -> list[UnassignedItem]:
-    """Unassign a user who may not review from one batch of items.
+    """Unassign one batch of items from a user, unless the user may review.
 
     Returns the items in the order of their ids. An empty list means that no item is left, or that
     the user may review.
@@ -219,7 +219,7 @@ def unassign_user(user_id: UUID) -> list[UnassignedItem]:
 
 
 def unassign_team(team_id: UUID) -> list[UnassignedItem]:
-    """Unassign a team from one batch of items that none of its members can review.
+    """Unassign one batch of items from a team, if none of the team's members can review them.
 
     Returns the items in the order of their ids. An empty list means that no item is left.
     """

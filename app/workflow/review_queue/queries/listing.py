@@ -23,7 +23,7 @@ from sqlalchemy import column as column_of
 from app.identity.teams.models import TeamMember
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
-from app.kit.pagination import Keys, Page, PageRequest, paginate
+from app.kit.pagination import KeyQuery, Page, PageRequest, paginate
 from app.kit.prepared_lists import PreparedList
 from app.workflow.review_queue.queries.reading import (
     IS_CLAIMED,
@@ -90,17 +90,17 @@ def _build_total(
     other_filters = {
         name: value for name, value in filters.items() if name not in ("mine", "claimed")
     }
-    total = _count(other_filters, user_id)
+    total = _build_count(other_filters, user_id)
     if "claimed" in filters:
         claimed = counters.count(_select_rows(other_filters, user_id).where(IS_CLAIMED))
         return claimed if filters["claimed"] else total - claimed
     if "mine" in filters:
-        mine = _count_mine(other_filters, user_id, team_ids)
+        mine = _build_mine_count(other_filters, user_id, team_ids)
         return mine if filters["mine"] else total - mine
     return total
 
 
-def _count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
+def _build_count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
     after, before = (filters.get(name) for name in _PERIOD)
     between = None
     if after is not None or before is not None:
@@ -124,7 +124,9 @@ def _build_facet_filters(filters: dict[str, Any]) -> dict[str, Any]:
     return facet_filters
 
 
-def _count_mine(filters: dict[str, Any], user_id: UUID, team_ids: list[UUID]) -> ColumnElement[int]:
+def _build_mine_count(
+    filters: dict[str, Any], user_id: UUID, team_ids: list[UUID]
+) -> ColumnElement[int]:
     """Build an expression for the number of items that match `filters` and the filter `mine`."""
     if any(name in filters for name in (*_PERIOD, "labeler_id", "assignee_id", "team_id")):
         return counters.count(_select_rows({**filters, "mine": True}, user_id))
@@ -154,17 +156,17 @@ def _select_rows(filters: dict[str, Any], user_id: UUID) -> Select[Any]:
 
 def _build_mine_keys(
     column: SQLColumnExpression[Any], filters: dict[str, Any], user_id: UUID, team_ids: list[UUID]
-) -> list[Keys]:
+) -> list[KeyQuery]:
     other_filters = {name: value for name, value in filters.items() if name != "mine"}
     keys: Select[Any] = select(column, TagSet.id).where(
         build_listed_condition(other_filters, user_id)
     )
     ranges = [
-        Keys(keys.where(TagSet.assignee_id == user_id)),
-        Keys(keys.where(IS_CLAIMED, TagSet.claim_user_id == user_id)),
+        KeyQuery(keys.where(TagSet.assignee_id == user_id)),
+        KeyQuery(keys.where(IS_CLAIMED, TagSet.claim_user_id == user_id)),
     ]
     if team_ids:
         own_teams = values(column_of("team_id", TeamMember.team_id.type), name="own_teams")
         branches = own_teams.data([(team_id,) for team_id in team_ids])
-        ranges.append(Keys(keys.where(TagSet.assignee_team_id == branches.c.team_id), branches))
+        ranges.append(KeyQuery(keys.where(TagSet.assignee_team_id == branches.c.team_id), branches))
     return ranges

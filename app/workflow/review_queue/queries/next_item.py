@@ -5,9 +5,9 @@ items assigned to the reviewer, items assigned to the reviewer's teams, then the
 by other transactions are skipped, so no request waits and no item is claimed twice.
 
 The first POOL_SCAN_SIZE items of the pool usually include an item that the reviewer may claim. If
-they do not, for example because the reviewer made all of them or they need other skills, scanning
-further could read the whole queue. Instead, the pool is split into parts by schema and labeler, the
-most urgent items in each part are read, and the most urgent of these items is claimed. The
+they do not, for example because the reviewer labeled all of them or they need other skills, a
+longer scan could read the whole queue. Instead, the pool is split into parts by schema and labeler,
+the most urgent items in each part are read, and the most urgent of these items is claimed. The
 remaining items are read only if other reviewers have just claimed all of the most urgent items.
 """
 

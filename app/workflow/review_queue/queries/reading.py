@@ -117,7 +117,9 @@ def is_pending(item_id: UUID) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def find_items(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.MatchedIds:
+def find_item_ids(
+    filters: dict[str, Any], *, user_id: UUID, expected: int | None
+) -> bulk.MatchedIds:
     """Return the ids of all items that match `filters`, most urgent first.
 
     Raises 409 `conflict` with `details.count` if the number of items differs from `expected`.

@@ -20,9 +20,9 @@ from sqlalchemy import (
 )
 
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between, Span
+from app.kit.counters import Between, BucketSpan
 from app.kit.counters.spans import DAY
-from app.kit.counters.sql import Statement
+from app.kit.counters.sql import StatementBuilder
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.review_queue.queries.reading import IS_CLAIMED
 from app.workflow.tag_sets.counters import REVIEWS
@@ -132,12 +132,12 @@ _IN_DAY = """
 
 
 def measure_ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], float]:
-    """Return the ages in seconds of pending items at the quantiles 0.5, 0.9 and 1 (the oldest).
+    """Measure the age in seconds of pending items at the quantiles 0.5, 0.9 and 1 (the oldest).
 
     The keys are (schema_id, quantile). The ages for all schemas have the schema id None.
     """
-    statement = Statement(tenancy.current_organization_id())
-    span = Span("submitted", None, None, DAY)
+    statement = StatementBuilder(tenancy.current_organization_id())
+    span = BucketSpan("submitted", None, None, DAY)
     cells = statement.select_cells(
         REVIEWS, ("schema_id", "submitted"), _build_facet_filters(schema_id), span
     )

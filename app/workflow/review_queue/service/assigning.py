@@ -18,7 +18,7 @@ from app.workflow.review_queue import emitted_events
 from app.workflow.review_queue.emitted_events import AssignedPayload
 from app.workflow.review_queue.queries import items, reading
 from app.workflow.review_queue.queries.items import LockedItem
-from app.workflow.review_queue.service.bulk import Selection, apply_to_items
+from app.workflow.review_queue.service.bulk import ItemSelection, apply_to_items
 from app.workflow.review_queue.service.items import get_item, lock
 from app.workflow.tag_sets import service as tag_sets
 
@@ -33,7 +33,7 @@ def escalate(
     user_id: UUID | None = None,
     team_id: UUID | None = None,
 ) -> dict[str, Any]:
-    """Assign an item to another reviewer or to a team, with a reason, and end the claim on it.
+    """Escalate an item to another reviewer or to a team, and end the claim on the item.
 
     Emits `reviews.assigned`. Raises 404; 403 for the caller's own tag set; 400 for `user_id` or
     `team_id` if that user or team cannot review the item. Unless the caller is an admin, raises 409
@@ -80,13 +80,13 @@ def assign_many(
     user_ids: Sequence[UUID] = (),
     team_id: UUID | None = None,
     due_at: datetime | None = None,
-    **selection: Unpack[Selection],
+    **selection: Unpack[ItemSelection],
 ) -> dict[str, Any]:
     """Assign the selected items to a team, or distribute them evenly among reviewers.
 
-    `selection` has the arguments of `apply_to_items`. The outcome for an item is `not_found` if the
-    item does not exist. It is `conflict` if another reviewer, who is not among the new assignees,
-    has claimed the item, or if all possible reviewers have contributed to the tag set. A new
+    `selection` contains arguments of `apply_to_items`. The outcome for an item is `not_found` if
+    the item does not exist. It is `conflict` if another reviewer has claimed the item and is
+    not among the new assignees, or if all possible reviewers have contributed to the tag set. A new
     `due_at` also changes the position in the queue. In each transaction, emits `reviews.assigned`
     once per reviewer or once for the team, for new assignments only. Raises 400 for an invalid
     `user_ids` or `team_id`.
@@ -137,7 +137,7 @@ class _Assigner:
         """
         self.lock_recipients()
         locked = items.lock(item_ids)
-        failures = bulk.find_missing(item_ids, {item.id for item in locked})
+        failures = bulk.build_not_found_errors(item_ids, {item.id for item in locked})
         if find_failures is not None:
             failures.update(find_failures(item_ids))
         chosen, errors_by_id = self._choose_reviewers([i for i in locked if i.id not in failures])
@@ -154,7 +154,7 @@ class _Assigner:
     def _choose_reviewers(
         self, locked: list[LockedItem]
     ) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
-        """Return the chosen reviewer of each item, and the errors for items without a reviewer."""
+        """Choose a reviewer for each item; return the reviewers and the errors by item id."""
         eligible = {
             item.id: _list_eligible_reviewers(item, self._reviewers, self._caller)
             for item in locked
@@ -180,7 +180,7 @@ class _Assigner:
         return chosen, errors_by_id
 
     def _choose_reviewer(self, item: LockedItem, eligible: Sequence[UUID]) -> UUID:
-        """Return an eligible reviewer: the user who claimed the item, or the least loaded one.
+        """Choose an eligible reviewer: the user who claimed the item, or the least loaded user.
 
         Raises 409 if another user has claimed the item, or if no reviewer is eligible.
         """
@@ -196,13 +196,13 @@ class _Assigner:
 
     def _emit_assigned(self, locked: Iterable[LockedItem], chosen: Mapping[UUID, UUID]) -> None:
         """Emit `reviews.assigned` for new assignments. Repeated assignments notify nobody."""
-        new_ids: dict[UUID | None, list[UUID]] = defaultdict(list)
+        item_ids_by_assignee: dict[UUID | None, list[UUID]] = defaultdict(list)
         for item in locked:
             if self._team_id is not None:
                 if item.assignee_team_id != self._team_id:
-                    new_ids[None].append(item.id)
+                    item_ids_by_assignee[None].append(item.id)
             elif item.assignee_id != chosen[item.id]:
-                new_ids[chosen[item.id]].append(item.id)
+                item_ids_by_assignee[chosen[item.id]].append(item.id)
         payloads: list[AssignedPayload] = [
             {
                 "tag_set_ids": item_ids,
@@ -212,7 +212,7 @@ class _Assigner:
                 "escalated": False,
                 "reason": None,
             }
-            for user_id, item_ids in new_ids.items()
+            for user_id, item_ids in item_ids_by_assignee.items()
         ]
         events.emit_many(emitted_events.ASSIGNED, payloads)
 
@@ -220,7 +220,7 @@ class _Assigner:
 def _list_eligible_reviewers(
     item: LockedItem, reviewers: Sequence[UUID], caller: Caller
 ) -> list[UUID]:
-    """Return the reviewers who may review an item.
+    """Return which of the `reviewers` may review an item.
 
     Contributors to the tag set are omitted, unless the organization allows self-review.
     """

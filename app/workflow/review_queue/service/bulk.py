@@ -11,7 +11,7 @@ from app.workflow.review_queue.queries import reading
 from app.workflow.tag_sets import service as tag_sets
 
 
-class Selection(TypedDict, total=False):
+class ItemSelection(TypedDict, total=False):
     """The items of a bulk action: either ids, or a filter and the expected number of matches."""
 
     tag_set_ids: Sequence[UUID]
@@ -19,12 +19,12 @@ class Selection(TypedDict, total=False):
     expected_count: int
 
 
-Action = Callable[[Sequence[UUID], FindFailures | None], Failures]
+BulkAction = Callable[[Sequence[UUID], FindFailures | None], Failures]
 """A function that changes items, and returns an error for each item that was not changed."""
 
 
 def accept_many(
-    *, caller: Caller, note: str | None = None, **selection: Unpack[Selection]
+    *, caller: Caller, note: str | None = None, **selection: Unpack[ItemSelection]
 ) -> dict[str, Any]:
     """Accept the selected items and return the outcomes; see `tag_sets.accept_many`."""
 
@@ -35,7 +35,7 @@ def accept_many(
 
 
 def reject_many(
-    *, caller: Caller, reason: str, send_to: str, **selection: Unpack[Selection]
+    *, caller: Caller, reason: str, send_to: str, **selection: Unpack[ItemSelection]
 ) -> dict[str, Any]:
     """Reject the selected items and return the outcomes; see `tag_sets.reject_many`."""
 
@@ -48,7 +48,7 @@ def reject_many(
 
 
 def apply_to_items(
-    act: Action,
+    act: BulkAction,
     *,
     caller: Caller,
     tag_set_ids: Sequence[UUID] = (),
@@ -64,12 +64,12 @@ def apply_to_items(
     """
     if filter is None:
         return bulk.build_result(tag_set_ids, act(tag_set_ids, None))
-    matched = reading.find_items(filter, user_id=caller.user_id, expected=expected_count)
+    matched = reading.find_item_ids(filter, user_id=caller.user_id, expected=expected_count)
 
     def find_failures(ids: Sequence[UUID]) -> Failures:
         matches = reading.match_items(ids, filter, user_id=caller.user_id)
         error = errors.conflict("The tag set has changed and no longer matches the filter.")
         changed = dict.fromkeys((id_ for id_, is_match in matches.items() if not is_match), error)
-        return bulk.find_missing(ids, matches) | changed
+        return bulk.build_not_found_errors(ids, matches) | changed
 
     return bulk.run_in_batches(matched, lambda ids: act(ids, find_failures))

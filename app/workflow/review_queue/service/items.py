@@ -27,12 +27,12 @@ def claim_next(
 ) -> dict[str, Any] | None:
     """Claim the next item for the caller and return it, or None if no item matches.
 
-    Items that the caller has already claimed come first, in case a response was lost, unless
-    `skip_held` is set. Then come items assigned to the caller, items assigned to the caller's
-    teams, and unassigned items; the most urgent first in each group. Only admins get unassigned
-    items that require skills which their teams do not have. If `schema_id` is set, the item must
-    have this schema; if `flags` is set, it must have one of the flags. Items in `exclude` are
-    omitted.
+    Items that the caller has already claimed come first, in case a response was lost. They are
+    omitted if `skip_held` is set. Then come items assigned to the caller, items assigned to the
+    caller's teams, and unassigned items; the most urgent first in each group. Unassigned items that
+    require skills are only for reviewers whose teams have these skills, and for admins. If
+    `schema_id` is set, the item must have this schema. If `flags` is set, the item must have one of
+    the flags. Items in `exclude` are omitted.
     """
     item_id = next_item.claim_next(
         caller.user_id,
@@ -62,7 +62,7 @@ def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
 
 def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
-    """End the claim on an item and return the item. Admins may end the claim of any user.
+    """Release an item: end the claim on it. Admins may end the claim of any user.
 
     Raises 404; 409 `conflict` if nobody has claimed the item; 403 if another user has claimed it.
     """

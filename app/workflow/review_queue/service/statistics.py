@@ -25,7 +25,7 @@ def get_statistics(
     first: date | None = None,
     last: date | None = None,
 ) -> dict[str, Any]:
-    """Return the number of pending items, and of decisions by day, by schema and by reviewer.
+    """Return statistics on pending items, and on decisions by day, schema and reviewer.
 
     Decisions are counted from day `first` to day `last`, inclusive, in the caller's time zone.
     Ages and times are in seconds. Rates are between 0 and 1, or None if there are no decisions. Tag
@@ -36,9 +36,9 @@ def get_statistics(
     pending = {row.schema_id: row for row in statistics.count_pending(schema_id)}
     ages = statistics.measure_ages(schema_id)
     counts = decisions.count_decisions(schema_id, edges)
-    by_day = _tally_by((row for row in counts if row.day is not None), "day")
+    by_day = _sum_by((row for row in counts if row.day is not None), "day")
     rows = [row for row in counts if row.day is None]
-    total = _Tally()
+    total = _DecisionTotals()
     for row in rows:
         total.add(row)
     return {
@@ -58,7 +58,7 @@ def get_statistics(
 
 
 @dataclass
-class _Tally:
+class _DecisionTotals:
     """The number of decisions by type, and the total waiting time of the timed decisions."""
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -87,18 +87,18 @@ class _Tally:
         }
 
 
-def _tally_by(rows: Iterable[DecisionCount], column: str) -> defaultdict[object, _Tally]:
-    """Return a tally of the rows for each value of a column."""
-    tallies: defaultdict[object, _Tally] = defaultdict(_Tally)
+def _sum_by(rows: Iterable[DecisionCount], column: str) -> defaultdict[object, _DecisionTotals]:
+    """Sum the rows for each value of a column; return the totals by value."""
+    totals: defaultdict[object, _DecisionTotals] = defaultdict(_DecisionTotals)
     for row in rows:
-        tallies[getattr(row, column)].add(row)
-    return tallies
+        totals[getattr(row, column)].add(row)
+    return totals
 
 
 def _list_schemas(
     pending: Mapping[UUID, PendingCount], ages: Ages, rows: Sequence[DecisionCount]
 ) -> list[dict[str, Any]]:
-    tallies = _tally_by(rows, "schema_id")
+    totals = _sum_by(rows, "schema_id")
     names = {row.schema_id: row.schema_name for row in rows}
     names |= {row.schema_id: row.schema_name for row in pending.values()}
     return [
@@ -107,7 +107,7 @@ def _list_schemas(
             **_summarize_pending(
                 [row for row in pending.values() if row.schema_id == schema_id], ages, schema_id
             ),
-            **tallies[schema_id].summarize(),
+            **totals[schema_id].summarize(),
         }
         for schema_id in sorted(names, key=str)
     ]
@@ -115,12 +115,12 @@ def _list_schemas(
 
 def _list_reviewers(rows: Sequence[DecisionCount]) -> list[dict[str, Any]]:
     """Return the statistics for each reviewer, most decisions first."""
-    tallies = _tally_by(rows, "author_id")
+    totals = _sum_by(rows, "author_id")
     reviewers = {
         row.author_id: {"id": row.author_id, "email": row.email, "name": row.name} for row in rows
     }
-    ranked_ids = sorted(reviewers, key=lambda user_id: (-tallies[user_id].decided, str(user_id)))
-    return [{"reviewer": reviewers[id_], **tallies[id_].summarize()} for id_ in ranked_ids]
+    ranked_ids = sorted(reviewers, key=lambda user_id: (-totals[user_id].decided, str(user_id)))
+    return [{"reviewer": reviewers[id_], **totals[id_].summarize()} for id_ in ranked_ids]
 
 
 def _summarize_pending(

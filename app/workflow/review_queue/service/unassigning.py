@@ -17,7 +17,7 @@ Checkpoint = Callable[[], None]
 def unassign_removed_member(
     user_id: UUID, team_ids: Iterable[UUID], checkpoint: Checkpoint
 ) -> None:
-    """Unassign the reviews of a removed member, and reviews that the member's teams cannot do.
+    """Unassign a removed member's reviews, and reviews that the member's teams can no longer do.
 
     Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. All functions
     in this module are safe to repeat: reviews that the assignee can still do stay assigned.

@@ -41,7 +41,7 @@ _METADATA = """(
     FROM unnest(CAST(:metadata_keys AS text[])) AS key
     WHERE jsonb_exists(document.metadata, key)
 ) AS metadata"""
-_TEXTS = """
+_JOIN_TEXT = """
     LEFT JOIN artifact_texts content
      ON content.organization_id = :org AND content.artifact_id = document.id
 """
@@ -76,14 +76,14 @@ _LOCK_UNMATCHED = text(
 )
 
 
-class Position(NamedTuple):
+class RoutingPosition(NamedTuple):
     """The creation time and id of a document, from which routing continues after a batch."""
 
     created_at: datetime
     id: UUID
 
 
-START = Position(datetime.min.replace(tzinfo=UTC), UUID(int=0))
+START = RoutingPosition(datetime.min.replace(tzinfo=UTC), UUID(int=0))
 """The position before all documents."""
 
 
@@ -91,7 +91,7 @@ def _build_parameters(**values: object) -> dict[str, Any]:
     return {"org": tenancy.current_organization_id(), **values}
 
 
-def _to_texts(ids: Iterable[UUID]) -> list[str]:
+def _to_strings(ids: Iterable[UUID]) -> list[str]:
     return sorted(str(artifact_id) for artifact_id in ids)
 
 
@@ -100,12 +100,12 @@ def count_unassigned() -> int:
     return int(db.session().execute(_COUNT_UNASSIGNED, _build_parameters()).scalar_one())
 
 
-def list_unassigned(after: Position, batch: int) -> list[Position]:
+def list_unassigned(after: RoutingPosition, batch: int) -> list[RoutingPosition]:
     """Return the positions of the next ready artifacts without assignees, oldest first."""
     rows = db.session().execute(
         _LIST_UNASSIGNED, _build_parameters(at=after.created_at, id=after.id, batch=batch)
     )
-    return [Position(*row) for row in rows]
+    return [RoutingPosition(*row) for row in rows]
 
 
 def lock(ids: Iterable[UUID], *, unmatched_only: bool) -> list[UUID]:
@@ -114,7 +114,7 @@ def lock(ids: Iterable[UUID], *, unmatched_only: bool) -> list[UUID]:
     With `unmatched_only`, documents that a rule has already matched are omitted.
     """
     statement = _LOCK_UNMATCHED if unmatched_only else _LOCK_ALL
-    return list(db.session().scalars(statement, _build_parameters(ids=_to_texts(ids))))
+    return list(db.session().scalars(statement, _build_parameters(ids=_to_strings(ids))))
 
 
 def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]:
@@ -129,7 +129,9 @@ def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]
         for name in attributes
         if name.startswith(METADATA_PREFIX)
     )
-    parameters = _build_parameters(ids=_to_texts(ids), **({"metadata_keys": keys} if keys else {}))
+    parameters = _build_parameters(
+        ids=_to_strings(ids), **({"metadata_keys": keys} if keys else {})
+    )
     columns = frozenset(attributes & _COLUMNS.keys())
     return list(db.session().execute(_build_statement(columns, metadata=bool(keys)), parameters))
 
@@ -143,7 +145,7 @@ def _build_statement(columns: frozenset[str], *, metadata: bool) -> TextClause:
                EXISTS (SELECT FROM tag_sets WHERE tag_sets.organization_id = :org
                         AND tag_sets.artifact_id = document.id) AS labeled
                {"".join(f", {column}" for column in selected)}
-        FROM artifacts document {_TEXTS if "text" in columns else ""}
+        FROM artifacts document {_JOIN_TEXT if "text" in columns else ""}
         WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[]))
         ORDER BY document.created_at, document.id
         """  # noqa: S608 - made of constants

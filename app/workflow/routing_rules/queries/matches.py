@@ -40,7 +40,7 @@ _RECORD = text(
 )
 
 
-class Match(NamedTuple):
+class RuleMatch(NamedTuple):
     """The match of a rule with a document, and the encoded outcome for the document."""
 
     artifact_id: UUID
@@ -50,12 +50,12 @@ class Match(NamedTuple):
 
 
 def encode_outcome(values: Mapping[str, object]) -> bytes:
-    """Encode the outcome for a document as JSON, as it is stored."""
+    """Encode the outcome for a document as JSON, in the format in which it is stored."""
     return orjson.dumps(values)
 
 
-def record(matches: Sequence[Match], last_user_ids: Mapping[UUID, UUID]) -> None:
-    """Store and count matches, and store the last assigned user of each round-robin rule."""
+def record(matches: Sequence[RuleMatch], last_user_ids: Mapping[UUID, UUID]) -> None:
+    """Record and count matches, and store the last assigned user of each round-robin rule."""
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_ids": [str(match.artifact_id) for match in matches],

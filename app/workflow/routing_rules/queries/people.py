@@ -55,11 +55,11 @@ _LOCK_MEMBER = text(
 ).bindparams(bindparam("id"))
 
 
-class Members(NamedTuple):
-    """The ids of each team's members who can label, by team id. The ids are in order.
+class MembersByTeam(NamedTuple):
+    """The sorted ids of the members who can label, by team id.
 
-    `direct` has the members of the team itself. `nested` also has the members of all teams below
-    it.
+    `direct` contains the members of the team itself. `nested` also contains the members of its
+    subteams at all levels.
     """
 
     direct: dict[UUID, list[UUID]]
@@ -73,9 +73,9 @@ def _build_parameters(ids: Iterable[UUID]) -> dict[str, object]:
     }
 
 
-def list_members(team_ids: Iterable[UUID]) -> Members:
-    """Return the members of the teams who can label, with and without the teams below."""
-    members = Members(defaultdict(list), defaultdict(list))
+def list_members(team_ids: Iterable[UUID]) -> MembersByTeam:
+    """Return the members of the teams who can label, without and with the teams' subteams."""
+    members = MembersByTeam(defaultdict(list), defaultdict(list))
     for row in db.session().execute(_MEMBERS, _build_parameters(team_ids)):
         members.nested[row.root].append(row.user_id)
         if row.direct:
@@ -111,6 +111,6 @@ def lock_team(team_id: UUID) -> bool:
 
 
 def lock_member(user_id: UUID) -> str | None:
-    """Lock a member until the transaction ends; return the role, or None if not a member."""
+    """Lock a member until the transaction ends; return the role, or None for a non-member."""
     role = _lock(_LOCK_MEMBER, user_id)
     return None if role is None else str(role)

@@ -83,7 +83,7 @@ def list_ids() -> list[UUID]:
 
 
 def set_order(rule_ids: Sequence[UUID]) -> None:
-    """Set the positions of the rules to 1..n. Rules that keep their position are not written."""
+    """Set the order of the rules: the n-th id in `rule_ids` gets the position n."""
     values = {
         "org": tenancy.current_organization_id(),
         "ids": [str(rule_id) for rule_id in rule_ids],
@@ -101,7 +101,7 @@ def delete_rule(rule_id: UUID) -> None:
 
 
 def disable_rules_of_user(user_id: UUID, reason: str) -> None:
-    """Disable the rules that assign artifacts to this user by name, and store the reason."""
+    """Disable the rules that assign artifacts directly to this user, and store the reason."""
     db.session().execute(
         update(RoutingRule)
         .where(RoutingRule.user_id == user_id, RoutingRule.enabled)

@@ -10,7 +10,7 @@ from app.identity.members.eligibility import find_eligible
 from app.kit.permissions import Role
 from app.workflow.assignment.service import LabelerPool, count_open_artifacts
 from app.workflow.routing_rules.queries import people as queries
-from app.workflow.routing_rules.queries.people import Members
+from app.workflow.routing_rules.queries.people import MembersByTeam
 from app.workflow.routing_rules.service.compiled_rules import Rule
 
 NO_LABELER = "no_member_can_label"
@@ -34,7 +34,7 @@ class AssigneeChoice:
 class AssigneeData:
     """The team members, labelers, skills and loads that are needed to choose assignees."""
 
-    members: Members
+    members: MembersByTeam
     labelers: set[UUID]
     skills: dict[UUID, frozenset[str]]
     loads: Counter[UUID]
@@ -44,7 +44,8 @@ class AssigneeData:
 def load_assignee_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> AssigneeData:
     """Load the data for choosing assignees by these rules, for documents with these schemas.
 
-    Runs a few statements, regardless of the number of rules. Data that no rule needs is not loaded.
+    The number of SQL statements does not depend on the number of rules. Data that no rule needs is
+    not loaded.
     """
     rules = list(rules)
     teams: dict[str, set[UUID]] = defaultdict(set)
@@ -52,7 +53,7 @@ def load_assignee_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> Ass
         if rule.team_id is not None and rule.strategy is not None:
             teams[rule.strategy].add(rule.team_id)
     team_ids = teams["round_robin"] | teams["least_loaded"] | teams["skills"]
-    members = queries.list_members(team_ids) if team_ids else Members({}, {})
+    members = queries.list_members(team_ids) if team_ids else MembersByTeam({}, {})
     skill_candidates = {user for team in teams["skills"] for user in members.nested.get(team, ())}
     load_candidates = {
         user for team in teams["least_loaded"] for user in members.direct.get(team, ())
@@ -80,7 +81,7 @@ class AssigneeChooser:
     _pools: dict[tuple[UUID, frozenset[str] | None], LabelerPool] = field(default_factory=dict)
 
     def choose(self, rule: Rule, schema_id: UUID | None) -> AssigneeChoice:
-        """Choose the assignee that a rule gives to an artifact with this schema."""
+        """Choose the assignee for an artifact with this schema, by the action of a rule."""
         if rule.user_id is not None:
             if rule.user_id not in self.data.labelers:
                 return AssigneeChoice(note=USER_CANNOT_LABEL)

@@ -77,7 +77,7 @@ def list_attributes(rules: Iterable[Rule]) -> frozenset[str]:
 
 
 def build_document_attributes(row: Row[Any], attributes: frozenset[str]) -> DocumentAttributes:
-    """Return the attributes of a document, with the values in its row."""
+    """Build the attributes of a document from the columns of its row."""
     columns = row._mapping  # noqa: SLF001 - public in SQLAlchemy
     values = {name: columns[name] for name in attributes if not name.startswith(METADATA_PREFIX)}
     if values.get("schema_id") is not None:
@@ -88,7 +88,7 @@ def build_document_attributes(row: Row[Any], attributes: frozenset[str]) -> Docu
 
 
 class RuleSet:
-    """The enabled rules in order, indexed for matching with many documents.
+    """The enabled rules in order, with an index that speeds up matching many documents.
 
     In a large set, most rules require a specific value of an attribute, such as a vendor, type or
     schema. Rules are indexed by that value, and only rules with the document's value are evaluated.
@@ -97,23 +97,23 @@ class RuleSet:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = [rule for rule in rules if rule.enabled]
         self._without_key: list[int] = []
-        self._by_text: dict[str, dict[str, list[int]]] = {}
+        self._by_value: dict[str, dict[str, list[int]]] = {}
         for index, rule in enumerate(self._rules):
             if rule.compiled.key is None:
                 self._without_key.append(index)
                 continue
-            attribute, texts = rule.compiled.key
-            table = self._by_text.setdefault(attribute, {})
-            for text in texts:
-                table.setdefault(text, []).append(index)
+            attribute, values = rule.compiled.key
+            indexes_by_value = self._by_value.setdefault(attribute, {})
+            for value in values:
+                indexes_by_value.setdefault(value, []).append(index)
 
     def find_matches(self, document: DocumentAttributes) -> list[Rule]:
         """Return the rules that match a document, in order, up to the first rule with `stop`."""
         indexes = self._without_key.copy()
-        for attribute, table in self._by_text.items():
-            text = document.get_folded(attribute)
-            if text is not None:
-                indexes += table.get(text, ())
+        for attribute, indexes_by_value in self._by_value.items():
+            value = document.get_folded(attribute)
+            if value is not None:
+                indexes += indexes_by_value.get(value, ())
         indexes.sort()
         matches = []
         for index in indexes:

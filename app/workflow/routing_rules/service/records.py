@@ -93,7 +93,7 @@ def update(
     requested_by: UUID,
     apply: bool = False,
 ) -> RoutingRule:
-    """Change a rule. `action` replaces the whole action, and `position` moves the rule.
+    """Update a rule. `action` replaces the whole action, and `position` moves the rule.
 
     When a disabled rule is enabled, its action is validated again. Raises 404; 409
     `stale_precondition`; the same 400 errors as `create`.
@@ -176,7 +176,7 @@ def _request_routing(requested_by: UUID, *, apply: bool) -> None:
 
 
 def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledConditions:
-    """Compile conditions. Raises 400 for the path of the first invalid condition."""
+    """Validate and compile conditions. Raises 400 for the path of the first invalid condition."""
     try:
         return compiled_rules.get_compiled_conditions(value)
     except ConditionError as error:
@@ -185,7 +185,7 @@ def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledCond
 
 
 def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
-    """Raise 400 for the path of the first invalid property if an action is invalid.
+    """Validate an action. Raises 400 for the path of the first invalid property.
 
     An action must set at least one property. It must not have both a team and a user, or a strategy
     without a team. The team, user and schema must exist, and the user must be able to label.

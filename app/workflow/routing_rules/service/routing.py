@@ -1,4 +1,4 @@
-"""Routing of documents in batches. Each batch runs a few statements, regardless of its size.
+"""Routing of documents in batches, with a small number of SQL statements for each batch.
 
 Only one batch per organization is routed at a time (`records.lock`), so that round-robin rules keep
 their order and no load is counted twice. Documents are locked first, then their assignees, then the
@@ -24,7 +24,7 @@ from app.workflow.assignment import service as assignment
 from app.workflow.assignment.emitted_events import ASSIGNED, AssignedPayload
 from app.workflow.assignment.service import ArtifactAssignment
 from app.workflow.routing_rules.queries import documents, matches, records
-from app.workflow.routing_rules.queries.matches import Match
+from app.workflow.routing_rules.queries.matches import RuleMatch
 from app.workflow.routing_rules.service import assignees, compiled_rules
 from app.workflow.routing_rules.service.assignees import AssigneeChoice, AssigneeChooser
 from app.workflow.routing_rules.service.compiled_rules import MergedAction, Rule
@@ -33,7 +33,7 @@ log = get_logger(__name__)
 
 BATCH = 1000
 BATCH_WITH_TEXT = 100
-"""The batch size if a rule needs the text. It limits the number of texts in memory."""
+"""The batch size if a rule needs the documents' text. It limits the memory for the text."""
 
 Checkpoint = Callable[[], None]
 Report = Callable[[int, int], None]
@@ -66,7 +66,7 @@ def route_ingested(artifact_ids: Sequence[UUID]) -> int:
 
 
 def has_rules() -> bool:
-    """Return whether there is an enabled rule, so that new artifacts must wait for routing."""
+    """Return whether there are enabled rules. If so, new artifacts must wait for routing."""
     return records.has_enabled_rules()
 
 
@@ -124,7 +124,7 @@ def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[Matched
 def build_matched_document(
     artifact_id: UUID, schema_id: UUID | None, rules: list[Rule], *, labeled: bool
 ) -> MatchedDocument:
-    """Merge the actions of the rules that matched a document.
+    """Build a `MatchedDocument` with the merged action of the rules that matched.
 
     A document with tag sets (`labeled`) keeps its schema, because the tag sets use that schema.
     """
@@ -135,7 +135,7 @@ def build_matched_document(
 
 
 def _route(ids: Sequence[UUID]) -> int:
-    rules = _list_applicable_rules()
+    rules = _lock_applicable_rules()
     matched = list(find_matches(ids, rules)) if ids and rules else []
     if matched:
         chooser, choices = _choose_and_lock(matched)
@@ -156,7 +156,7 @@ def _route(ids: Sequence[UUID]) -> int:
     return len(matched)
 
 
-def _list_applicable_rules() -> list[Rule]:
+def _lock_applicable_rules() -> list[Rule]:
     """Lock the teams of the enabled rules, and return the rules whose team still exists."""
     rules = [
         compiled_rules.compile_rule(record) for record in records.list_in_order() if record.enabled
@@ -169,9 +169,9 @@ def _list_applicable_rules() -> list[Rule]:
 def choose_assignees(
     matched: Sequence[MatchedDocument],
 ) -> tuple[AssigneeChooser, list[AssigneeChoice]]:
-    """Choose the assignee of each document without locking it, and return the choices in order.
+    """Choose the assignee of each document, without locks, and return the choices in order.
 
-    The returned `AssigneeChooser` has the users that the round-robin rules assigned last.
+    The returned `AssigneeChooser` knows the users that the round-robin rules assigned last.
     """
     rules = {
         id(document.action.assigning_rule): document.action.assigning_rule
@@ -205,7 +205,7 @@ def _write_assignments(
 ) -> None:
     now = db.utc_now()
     changes = [_build_assignment(*pair, now) for pair in zip(matched, choices, strict=True)]
-    assignment.assign_many(
+    assignment.update_assignments(
         [change for change in changes if any(value is not None for value in change[1:])]
     )
     assigned = [change for change in changes if change.assignees]
@@ -232,7 +232,9 @@ def _build_assignment(
 ) -> ArtifactAssignment:
     new_assignees = None
     if choice.user_id or choice.team_id:
-        new_assignees = [{"user_id": _to_text(choice.user_id), "team_id": _to_text(choice.team_id)}]
+        new_assignees = [
+            {"user_id": _to_string(choice.user_id), "team_id": _to_string(choice.team_id)}
+        ]
     hours = document.action.due_in_hours
     return ArtifactAssignment(
         document.artifact_id,
@@ -243,7 +245,7 @@ def _build_assignment(
     )
 
 
-def _build_matches(document: MatchedDocument, choice: AssigneeChoice) -> Iterator[Match]:
+def _build_matches(document: MatchedDocument, choice: AssigneeChoice) -> Iterator[RuleMatch]:
     assigning_rule = document.action.assigning_rule
     assigned_by = assigning_rule.id if assigning_rule else None
     outcome = matches.encode_outcome(
@@ -251,11 +253,11 @@ def _build_matches(document: MatchedDocument, choice: AssigneeChoice) -> Iterato
     )
     for rule in document.rules:
         assert rule.id is not None
-        yield Match(document.artifact_id, rule.id, rule.name, outcome)
+        yield RuleMatch(document.artifact_id, rule.id, rule.name, outcome)
 
 
 def build_outcome(document: MatchedDocument, choice: AssigneeChoice) -> dict[str, Any]:
-    """Return the assignee and the other values that an artifact is given, with ids as UUIDs."""
+    """Build the outcome for an artifact: its new assignee and other new values. Ids are UUIDs."""
     rule = document.action.assigning_rule
     return {
         "team_id": choice.team_id,
@@ -268,5 +270,5 @@ def build_outcome(document: MatchedDocument, choice: AssigneeChoice) -> dict[str
     }
 
 
-def _to_text(identifier: UUID | None) -> str | None:
+def _to_string(identifier: UUID | None) -> str | None:
     return None if identifier is None else str(identifier)

@@ -15,15 +15,14 @@ from app.workflow.routing_rules.service.records import validate_action, validate
 from app.workflow.routing_rules.service.routing import MatchedDocument
 
 MAX_EXPLAINED_CONDITIONS = 50_000
-"""The maximum number of conditions that one response explains. The response has about 20 MB."""
-
+"""The maximum number of conditions that one response explains. Such a response is about 20 MB."""
 
 _NO_ID = UUID(int=0)
-"""A placeholder for the id of a described document, because described documents have no id."""
+"""A placeholder for the id of a hypothetical document, which has no id."""
 
 
 class _Document(NamedTuple):
-    """A stored or described document in a simulation, with the attributes that rules test."""
+    """A stored or hypothetical document in a simulation, with the attributes that rules test."""
 
     id: UUID | None
     name: str | None
@@ -39,7 +38,7 @@ def simulate(
     documents: Sequence[dict[str, Any]] | None = None,
     rules: Sequence[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Apply the saved rules, or `rules` instead, to each document, and return the results.
+    """Simulate the saved rules, or `rules` instead, for each document, and return the results.
 
     The documents are processed in order, as in a real batch: the loads and the round-robin order
     carry over from one document to the next. Raises 400 if a document does not exist, if a rule in
@@ -54,7 +53,7 @@ def simulate(
             at_most=max(1, MAX_EXPLAINED_CONDITIONS // condition_count),
         )
     if artifact_ids is None:
-        inputs = _build_described(documents or ())
+        inputs = _build_hypothetical(documents or ())
     else:
         inputs = _load_stored(artifact_ids, compiled_rules.list_attributes(simulated))
     rule_set = compiled_rules.RuleSet(simulated)
@@ -110,14 +109,14 @@ def _load_stored(artifact_ids: Sequence[UUID], attributes: frozenset[str]) -> li
     ]
 
 
-def _build_described(documents: Sequence[dict[str, Any]]) -> list[_Document]:
-    described = []
+def _build_hypothetical(documents: Sequence[dict[str, Any]]) -> list[_Document]:
+    hypothetical_documents = []
     for body in documents:
         values = {name: value for name, value in body.items() if name != "metadata"}
         for name in ("connector_id", "schema_id"):
             values[name] = None if body[name] is None else str(body[name])
         values |= {f"{METADATA_PREFIX}{key}": value for key, value in body["metadata"].items()}
-        described.append(
+        hypothetical_documents.append(
             _Document(
                 None,
                 body["name"],
@@ -127,7 +126,7 @@ def _build_described(documents: Sequence[dict[str, Any]]) -> list[_Document]:
                 attributes=DocumentAttributes(values),
             )
         )
-    return described
+    return hypothetical_documents
 
 
 def _build_result(

@@ -104,7 +104,7 @@ _LOCKED = (
 class LockedTagSet(NamedTuple):
     """A tag set that is locked with its artifact; the columns of `_LOCKED`.
 
-    `contributor_ids` has the id of the labeler, or the ids of the labelers of a merge's sources.
+    `contributor_ids` lists the id of the labeler, or the ids of the labelers of a merge's sources.
     `retried` is true if an earlier tag set by the same labeler was rejected. `claimed_by` is the
     reviewer with an unexpired claim.
     """
@@ -193,13 +193,13 @@ def insert_tag_sets(rows: Sequence[dict[str, Any]], *, author_id: UUID | None, k
 
 
 def delete_tag_set(tag_set_id: UUID) -> None:
-    """Delete a tag set; a foreign key deletes its revisions."""
+    """Delete a tag set. Its revisions are deleted with it (ON DELETE CASCADE)."""
     db.session().execute(
         delete(TagSet).where(TagSet.id == tag_set_id).execution_options(**_EXECUTION_OPTIONS)
     )
 
 
-def find_by_labeler(
+def find_id_by_labeler(
     artifact_id: UUID, user_id: UUID, statuses: tuple[str, ...], *, excluded_id: UUID | None = None
 ) -> UUID | None:
     """Return the id of a user's tag set for an artifact in one of the statuses, or None.
@@ -216,7 +216,7 @@ def find_by_labeler(
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
 
 
-def list_by_status(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
+def list_ids_by_status(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
     """Return the ids of an artifact's tag sets in one of the statuses, oldest first."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.status.in_(statuses)
@@ -224,7 +224,7 @@ def list_by_status(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
-def list_merges(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
+def list_merge_ids(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
     """Return the ids of an artifact's merges in one of the statuses, oldest first."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.source == "merge", TagSet.status.in_(statuses)
@@ -289,7 +289,7 @@ def release_claim(artifact_id: UUID, user_id: UUID | None) -> None:
 
 
 def release_reviews(user_id: UUID) -> None:
-    """End a user's claims on tag sets that are pending review."""
+    """Release all tag sets pending review that a user has claimed."""
     db.session().execute(
         update(TagSet)
         .where(TagSet.status == TagSetStatus.SUBMITTED, TagSet.claim_user_id == user_id)

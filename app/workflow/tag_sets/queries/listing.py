@@ -23,7 +23,7 @@ from sqlalchemy.orm import aliased
 
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
-from app.kit.pagination import Keys, Page, PageRequest, paginate, within
+from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.workflow.tag_sets.counters import TAG_SETS
@@ -40,7 +40,7 @@ _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 _PERIOD = ("created_after", "created_before")
 _STATUSES = tuple(TagSetStatus)
 _KEYS: Any = select(TagSet.created_at, TagSet.id)
-Versions = Sequence[UUID]
+VersionIds = Sequence[UUID]
 _NEWEST = PreparedList(
     "list_tag_sets",
     join_people(
@@ -55,7 +55,7 @@ _NEWEST = PreparedList(
 
 
 def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | None) -> Page:
-    """Return a page of the tag sets that `reader` may see, or of all tag sets if it is None.
+    """Return a page of the tag sets that `reader` may see; if `reader` is None, of all tag sets.
 
     `filters` maps columns to values, and `status` to a list of statuses. Two other keys are
     allowed: created_after and created_before.
@@ -63,15 +63,15 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
     if reader is None and not filters and request.sort == "-created_at":
         return _NEWEST.page(request)
     sorts_by_creation = request.sort.endswith("created_at")
-    conditions, keys = _build_conditions(filters), list[Keys]()
+    conditions, keys = _build_conditions(filters), list[KeyQuery]()
     if reader is None:
-        total = _count(filters)
+        total = _build_count(filters)
         keys = _build_keys(filters) if sorts_by_creation else []
     elif "artifact_id" in filters:
         conditions.append(build_visibility_condition(reader))
         total = counters.count(_select_ids(filters).where(build_visibility_condition(reader)))
     else:
-        total, keys = _find_visible(filters, reader)
+        total, keys = _build_visible_total_and_keys(filters, reader)
         if not sorts_by_creation:
             conditions, keys = [*conditions, build_visibility_condition(reader)], []
     statement = select(*build_listed_columns(request.page_size)).select_from(TagSet)
@@ -82,8 +82,10 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
     )
 
 
-def _find_visible(filters: dict[str, Any], reader: Reader) -> tuple[ColumnElement[int], list[Keys]]:
-    """Build the total of the tag sets that a reader may see, and index ranges for their keys.
+def _build_visible_total_and_keys(
+    filters: dict[str, Any], reader: Reader
+) -> tuple[ColumnElement[int], list[KeyQuery]]:
+    """Build the total and the index ranges for the tag sets that a reader may see.
 
     Readers see their own drafts, and submitted tag sets unless they must label the artifact blind.
     """
@@ -93,31 +95,31 @@ def _find_visible(filters: dict[str, Any], reader: Reader) -> tuple[ColumnElemen
         "status": [status for status in statuses if status != TagSetStatus.DRAFT],
     }
     total: ColumnElement[int] = cast(0, BigInteger)
-    keys = list[Keys]()
+    keys = list[KeyQuery]()
     if submitted_filters["status"]:
-        total, keys = _find_submitted(submitted_filters, reader)
+        total, keys = _build_submitted_total_and_keys(submitted_filters, reader)
     if (
         TagSetStatus.DRAFT in statuses
         and filters.get("labeler_id", reader.user_id) == reader.user_id
     ):
         draft_filters = {**filters, "status": [TagSetStatus.DRAFT], "labeler_id": reader.user_id}
-        total = total + _count(draft_filters)
-        keys.append(Keys(_KEYS.where(*_build_conditions(draft_filters))))
+        total = total + _build_count(draft_filters)
+        keys.append(KeyQuery(_KEYS.where(*_build_conditions(draft_filters))))
     # If there are no keys, only drafts of other users match the filters. They are never visible.
-    return total, keys or [Keys(_KEYS.where(false()))]
+    return total, keys or [KeyQuery(_KEYS.where(false()))]
 
 
-def _find_submitted(
+def _build_submitted_total_and_keys(
     filters: dict[str, Any], reader: Reader
-) -> tuple[ColumnElement[int], list[Keys]]:
-    blind_versions = _list_overlapping_versions() if reader.blind else []
+) -> tuple[ColumnElement[int], list[KeyQuery]]:
+    blind_versions = _list_blind_version_ids() if reader.blind else []
     if not blind_versions:
         # Few tag sets have a source other than human, and a separate index contains them.
         has_rare_source = filters.get("source", "human") != "human"
         keys = [] if has_rare_source else _build_keys(filters)
-        return _count(filters), keys or [Keys(_KEYS.where(*_build_conditions(filters)))]
+        return _build_count(filters), keys or [KeyQuery(_KEYS.where(*_build_conditions(filters)))]
     siblings = _select_siblings(filters, reader.user_id, blind_versions)
-    total = _count_visible(filters, reader.user_id, blind_versions, siblings)
+    total = _build_visible_count(filters, reader.user_id, blind_versions, siblings)
     return total, _build_visible_keys(filters, reader.user_id, blind_versions, siblings)
 
 
@@ -133,8 +135,8 @@ def _build_conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def _count(
-    filters: dict[str, Any], *, versions: Versions | None = None, labeler_id: UUID | None = None
+def _build_count(
+    filters: dict[str, Any], *, versions: VersionIds | None = None, labeler_id: UUID | None = None
 ) -> ColumnElement[int]:
     """Build an expression for the number of tag sets that match `filters`.
 
@@ -163,8 +165,8 @@ def _select_ids(filters: dict[str, Any]) -> Select[Any]:
     return select(TagSet.id).where(in_organization, *_build_conditions(filters))
 
 
-def _build_keys(filters: dict[str, Any]) -> list[Keys]:
-    """Build the index ranges for a page by creation time; an empty list means a single range."""
+def _build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
+    """Build index ranges for a page sorted by creation time. If empty, one range is enough."""
     statuses = filters.get("status", ())
     has_labeler = "labeler_id" in filters
     has_many_statuses = len(statuses) > 1 or (
@@ -176,7 +178,7 @@ def _build_keys(filters: dict[str, Any]) -> list[Keys]:
     branches = _select_branches(_remove_period(filters), *facets)
     other_filters = {name: value for name, value in filters.items() if name not in facets}
     in_branch = [getattr(TagSet, name) == branches.c[name] for name in facets]
-    return [Keys(_KEYS.where(*in_branch, *_build_conditions(other_filters)), branches)]
+    return [KeyQuery(_KEYS.where(*in_branch, *_build_conditions(other_filters)), branches)]
 
 
 def _remove_period(filters: dict[str, Any]) -> dict[str, Any]:
@@ -184,9 +186,9 @@ def _remove_period(filters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _select_branches(
-    facet_filters: dict[str, Any], *facets: str, excluded_versions: Versions = ()
+    facet_filters: dict[str, Any], *facets: str, excluded_versions: VersionIds = ()
 ) -> Subquery:
-    """Build a subquery for the facet values that occur, each combination in one row.
+    """Build a subquery with one row for each combination of facet values that occurs.
 
     Tag sets of `excluded_versions` are ignored.
     """
@@ -202,7 +204,7 @@ def _select_branches(
     return grouped.having(func.sum(cells.c.n) > 0).subquery()
 
 
-def _list_overlapping_versions() -> Versions:
+def _list_blind_version_ids() -> VersionIds:
     """Return the ids of the schema versions with which artifacts are labeled blind.
 
     Labelers who have not submitted a tag set see only their own tag sets of these versions. See
@@ -218,20 +220,20 @@ def _list_overlapping_versions() -> Versions:
     return list(db.session().scalars(statement))
 
 
-def _count_visible(
-    filters: dict[str, Any], user_id: UUID, blind_versions: Versions, siblings: CTE | None
+def _build_visible_count(
+    filters: dict[str, Any], user_id: UUID, blind_versions: VersionIds, siblings: CTE | None
 ) -> ColumnElement[int]:
     """Build an expression for the number of tag sets that match and that a labeler may see."""
-    total = _count(filters) - _count(filters, versions=list(blind_versions))
+    total = _build_count(filters) - _build_count(filters, versions=list(blind_versions))
     if filters.get("labeler_id", user_id) == user_id:
-        total += _count(filters, versions=list(blind_versions), labeler_id=user_id)
+        total += _build_count(filters, versions=list(blind_versions), labeler_id=user_id)
     if siblings is not None:
         total += select(func.count()).select_from(siblings).scalar_subquery()
     return total
 
 
 def _select_siblings(
-    filters: dict[str, Any], user_id: UUID, blind_versions: Versions
+    filters: dict[str, Any], user_id: UUID, blind_versions: VersionIds
 ) -> CTE | None:
     """Build a CTE of the tag sets by other people that a labeler may see after labeling blind.
 
@@ -273,8 +275,8 @@ def _select_siblings(
 
 
 def _build_visible_keys(
-    filters: dict[str, Any], user_id: UUID, blind_versions: Versions, siblings: CTE | None
-) -> list[Keys]:
+    filters: dict[str, Any], user_id: UUID, blind_versions: VersionIds, siblings: CTE | None
+) -> list[KeyQuery]:
     branches = _select_branches(
         _remove_period(filters), "schema_id", "status", excluded_versions=blind_versions
     )
@@ -287,9 +289,9 @@ def _build_visible_keys(
         TagSet.schema_version_id.not_in(blind_versions),
         *_build_conditions(other_filters),
     )
-    keys = [Keys(visible, branches)]
+    keys = [KeyQuery(visible, branches)]
     if filters.get("labeler_id", user_id) == user_id:
         keys += _build_keys({**filters, "labeler_id": user_id})
     if siblings is not None:
-        keys.append(Keys(select(siblings.c.created_at, siblings.c.id)))
+        keys.append(KeyQuery(select(siblings.c.created_at, siblings.c.id)))
     return keys

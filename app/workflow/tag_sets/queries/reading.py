@@ -114,7 +114,7 @@ _SELECT_TAG_SET = join_people(
 
 
 class TagSetRow(NamedTuple):
-    """A tag set as the API returns it: the `_RESPONSE_COLUMNS`, `tags` and `provenance`."""
+    """A tag set in the API's format: the `_RESPONSE_COLUMNS`, `tags` and `provenance`."""
 
     id: UUID
     artifact_id: UUID
@@ -144,13 +144,13 @@ class TagSetRow(NamedTuple):
 
 
 def get(tag_set_id: UUID) -> TagSetRow | None:
-    """Return a tag set as the API returns it, or None if it does not exist."""
+    """Return a tag set in the API's format, or None if it does not exist."""
     row = db.session().execute(_SELECT_TAG_SET.where(TagSet.id == tag_set_id)).one_or_none()
     return None if row is None else TagSetRow._make(row)
 
 
 def get_existing(tag_set_id: UUID) -> TagSetRow:
-    """Return a tag set that must exist, as the API returns it."""
+    """Return an existing tag set in the API's format."""
     return TagSetRow._make(
         db.session().execute(_SELECT_TAG_SET.where(TagSet.id == tag_set_id)).one()
     )
@@ -238,7 +238,7 @@ def is_visible(tag_set_id: UUID, reader: Reader) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def find_visible(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
+def find_visible_ids(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
     """Return the ids of the tag sets that a reader may see."""
     statement = select(TagSet.id).where(
         TagSet.id.in_(tag_set_ids), build_visibility_condition(reader)

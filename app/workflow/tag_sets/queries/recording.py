@@ -46,7 +46,7 @@ _previous = aliased(TagSetRevision)
 def insert_revisions(
     tag_set_ids: Sequence[UUID], *, kind: str, author_id: UUID | None, note: str | None = None
 ) -> None:
-    """Record the current state of each tag set as its next revision."""
+    """Insert a revision with the current state of each tag set."""
     recorded: Select[Any] = select(
         TagSet.organization_id,
         TagSet.id,
@@ -59,7 +59,7 @@ def insert_revisions(
         *_build_decision_columns(kind, TagSet.schema_id, TagSet.updated_at),
     ).where(TagSet.id.in_(tag_set_ids))
     if kind in _DECISIONS:
-        condition = _match_previous(TagSet.organization_id, TagSet.id, TagSet.revision)
+        condition = _build_join_clause(TagSet.organization_id, TagSet.id, TagSet.revision)
         recorded = recorded.outerjoin(_previous, condition)
     db.session().execute(insert(TagSetRevision).from_select(_REVISION_COLUMNS, recorded))
 
@@ -72,7 +72,7 @@ def update_tag_sets(
     author_id: UUID | None,
     note: str | None = None,
 ) -> None:
-    """Set `values` on locked tag sets, and record a revision of each tag set."""
+    """Update locked tag sets with `values`, and record a revision of each tag set."""
     changed = (  # The ORM does not add the tenant filter inside an INSERT.
         update(TagSet)
         .where(TagSet.organization_id == tenancy.current_organization_id())
@@ -100,17 +100,17 @@ def update_tag_sets(
         *_build_decision_columns(kind, changed.c.schema_id, changed.c.updated_at),
     )
     if kind in _DECISIONS:
-        condition = _match_previous(changed.c.organization_id, changed.c.id, changed.c.revision)
+        condition = _build_join_clause(changed.c.organization_id, changed.c.id, changed.c.revision)
         recorded = recorded.outerjoin_from(changed, _previous, condition)
     db.session().execute(insert(TagSetRevision).from_select(_REVISION_COLUMNS, recorded))
 
 
-def _match_previous(
+def _build_join_clause(
     organization_id: SQLColumnExpression[UUID],
     tag_set_id: SQLColumnExpression[UUID],
     number: SQLColumnExpression[int],
 ) -> ColumnElement[bool]:
-    """Build the condition that `_previous` is the revision before the revision `number`."""
+    """Build the join clause by which `_previous` is the revision before `number`."""
     return and_(
         _previous.organization_id == organization_id,
         _previous.tag_set_id == tag_set_id,
@@ -121,7 +121,7 @@ def _match_previous(
 def _build_decision_columns(
     kind: str, schema_id: SQLColumnExpression[UUID], at: SQLColumnExpression[datetime]
 ) -> tuple[SQLColumnExpression[Any], ColumnElement[Any]]:
-    """Build `schema_id` and `waited_microseconds` for a decision, or two nulls for other kinds."""
+    """Build `schema_id` and `waited_microseconds` if `kind` is a decision, or else two nulls."""
     if kind not in _DECISIONS:
         return null(), null()
     waited_microseconds = extract("epoch", at - _previous.created_at) * 1_000_000

@@ -80,7 +80,7 @@ def get_artifact_ids(tag_set_ids: Iterable[UUID]) -> dict[UUID, UUID]:
     return {row.id: row.artifact_id for row in db.session().execute(statement)}
 
 
-def list_merges_from(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
+def list_merge_ids_from(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
     """Return the ids of the artifact's merges, of any status, that have a tag set as a source."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.merged_from.contains([str(tag_set_id)])
@@ -155,19 +155,21 @@ _BLOCKING = text(
 )
 
 
-def list_blocking(
-    artifact_id: UUID, *, of_other_schema_than: UUID | None = None, all_statuses: bool
+def list_blocking_ids(
+    artifact_id: UUID, *, allowed_schema_id: UUID | None = None, all_statuses: bool
 ) -> list[UUID]:
-    """Return the ids of the oldest MAX_LISTED_TAG_SETS tag sets that block a change to an artifact.
+    """Return the ids of the tag sets that block a change to an artifact.
+
+    At most MAX_LISTED_TAG_SETS ids are returned, oldest first.
 
     If `all_statuses` is set, every tag set of the artifact blocks the change. Otherwise, a tag set
-    blocks it if the tag set is not rejected and has a schema other than `of_other_schema_than`.
+    blocks it if the tag set is not rejected and has a schema other than `allowed_schema_id`.
     """
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_id": artifact_id,
         "all_statuses": all_statuses,
-        "schema_id": of_other_schema_than,
+        "schema_id": allowed_schema_id,
         "max_count": MAX_LISTED_TAG_SETS,
     }
     return list(db.session().scalars(_BLOCKING, values))

@@ -36,8 +36,9 @@ from app.workflow.tag_sets.queries.reading import Reader, build_person, build_vi
 def select_revisions(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
     """Return a SELECT for all revisions of an artifact's tag sets except saves.
 
-    The columns are id (derived from the key), at, tag_set_id, kind, author_id, author (an email
-    address), note, and changes (the labeler of a new tag set, or the sources of a merge).
+    The columns are id (a hash of the tag set id and the revision number), at, tag_set_id, kind,
+    author_id, author (an email address), note, and changes (the labeler of a new tag set, or the
+    sources of a merge).
     """
     key = cast(TagSetRevision.tag_set_id, String) + "/" + cast(TagSetRevision.number, String)
     statement = (
@@ -147,7 +148,7 @@ def get_page(
 def get_tags(
     tag_set_id: UUID, numbers: Sequence[int], *, max_bytes: int | None = None
 ) -> dict[int, list[Any]]:
-    """Return {number: tags} for revisions. Tags that exceed `max_bytes` of JSON are omitted."""
+    """Return {number: tags} for revisions, except revisions with more than `max_bytes` of tags."""
     statement = select(TagSetRevision.number, TagSetRevision.tags).where(
         TagSetRevision.tag_set_id == tag_set_id, TagSetRevision.number.in_(numbers)
     )

@@ -116,7 +116,7 @@ class SavedColumns(NamedTuple):
 
 
 def lock(tag_set_id: UUID) -> Draft | None:
-    """Lock a tag set and its artifact for a save; return None if the tag set does not exist."""
+    """Lock a tag set and its artifact, and return the columns for a save, or None."""
     row = _LOCK.first(str(tenancy.current_organization_id()), str(tag_set_id))
     return Draft(*row) if row is not None else None
 

@@ -82,7 +82,7 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
 
 
 def record_rejected_skips(labelers: Mapping[UUID, UUID], reason: str) -> None:
-    """Record that labelers whose tag sets were rejected skip the artifacts, and unassign them.
+    """Record skips for labelers whose tag sets were rejected, and unassign these labelers.
 
     `labelers` maps the ids of locked artifacts to user ids.
     """

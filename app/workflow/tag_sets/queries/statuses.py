@@ -137,7 +137,7 @@ def lock_labeled(schema_id: UUID, after: tuple[datetime, UUID] | None) -> Sequen
 
 
 def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
-    """Count the artifacts' tag sets, set the resulting statuses, and return {artifact_id: status}.
+    """Update the statuses, tag set counts and reservations of artifacts; return {id: status}.
 
     Call this function last in a transaction that changes a tag set. The artifacts must be locked,
     in the order of their ids. Statuses:
@@ -233,7 +233,7 @@ def list_organizations_with_expired_reservations() -> list[UUID]:
     return list(db.session().scalars(_ORGANIZATIONS_WITH_EXPIRED_RESERVATIONS))
 
 
-def end_expired() -> list[UUID]:
+def end_expired_reservations() -> list[UUID]:
     """Lock at most BATCH artifacts, end their expired reservations, and return the artifact ids."""
     values = {"batch": BATCH, **_build_organization_params()}
     return sorted(set(db.session().scalars(_END_EXPIRED, values)))

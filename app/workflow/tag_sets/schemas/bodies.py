@@ -48,7 +48,12 @@ class ReplaceTags(Schema):
 class AcceptTagSet(Schema):
     """An acceptance, with optional corrections."""
 
-    tags = Tags(description="All tags after the correction.")
+    tags = Tags(
+        description=(
+            "The complete list of tags after the reviewer's corrections. If omitted, the tags stay"
+            " unchanged."
+        )
+    )
     note = Str(max_length=5000)
     revision = Int()
 
@@ -79,7 +84,10 @@ class RejectTagSet(Schema):
         load_default="labeler",
         max_length=45,
         metadata={"pattern": f"^(labeler|pool|{UUID_PATTERN})$"},
-        description="The next labeler: `labeler` (the same labeler), `pool`, or a member's id.",
+        description=(
+            "Who labels the artifact next: `labeler` (the labeler of this tag set), `pool` (another"
+            " labeler), or the id of a member."
+        ),
     )
     revision = Int()
 
@@ -91,7 +99,10 @@ class ReopenTagSet(Schema):
     to = Str(
         load_default="review",
         validate=OneOf(("review", "labeler")),
-        description="`review`: the tag set is pending review again. `labeler`: it becomes a draft.",
+        description=(
+            "`review`: the tag set is pending review again. `labeler`: the tag set returns to its"
+            " labeler as a draft."
+        ),
     )
     revision = Int()
 
@@ -115,11 +126,16 @@ class MergeTagSets(Schema):
         load_default="majority",
         validate=OneOf(("majority", "choose")),
         description=(
-            "The values that are used without a choice. `majority`: values that more than half of"
-            " the tag sets have. `choose`: values that all tag sets have."
+            "How fields without an entry in `choices` or `tags` are decided. `majority`: by the"
+            " values that more than half of the tag sets have. `choose`: by the values that all tag"
+            " sets have."
         ),
     )
     choices = List(Nested(MergeChoice), max_items=5000)
-    tags = Tags(description="The reviewer's own tags. They replace the values of the tag sets.")
+    tags = Tags(
+        description=(
+            "The reviewer's own tags. They replace the tag sets' values for the same field and row."
+        )
+    )
     accept = Bool(load_default=False, description="Accept the merge immediately.")
     note = Str(max_length=5000)

@@ -47,13 +47,13 @@ class MovedRows(Response):
     count = Int()
 
 
-class _Counts(Response):
+class _ChangeCounts(Response):
     added = Int()
     removed = Int()
     changed = Int()
 
 
-class Changes(_Counts):
+class Changes(_ChangeCounts):
     """The numbers of added, removed and changed tags, and the first changes up to a size limit."""
 
     entries = List(Nested(Change))
@@ -88,7 +88,7 @@ class RevisionFilters(Schema):
 
 
 class DiffQuery(Schema):
-    """The other side of the comparison: exactly one of `against`, `revision`, `prediction`."""
+    """What to compare a tag set with: exactly one of `against`, `revision` and `prediction`."""
 
     against = Uuid(description="Another tag set of the same artifact to compare with.")
     revision = QueryInt(minimum=1, description="A revision of this tag set to compare with.")
@@ -108,8 +108,8 @@ class DiffSide(Response):
     prediction_id = Uuid(allow_none=True)
 
 
-class Diff(_Counts):
-    """The differences. `from` is the other side, and `to` is the tag set itself."""
+class Diff(_ChangeCounts):
+    """The changes from another tag set, a revision or a prediction (`from`) to a tag set (`to`)."""
 
     tag_set_id = Uuid()
     revision = Int()
@@ -126,7 +126,9 @@ class ConsensusSet(Response):
     source = Str(validate=OneOf(SOURCES))
     status = Str(validate=OneOf(STATUSES))
     superseded_by = Uuid(allow_none=True)
-    counted = Bool(description="Whether the tag set counts for the values and the agreement.")
+    counted = Bool(
+        description="Whether the tag set is used to compute the values and the agreement."
+    )
     gold_agreement = Float(
         allow_none=True,
         description=(
@@ -138,7 +140,7 @@ class ConsensusSet(Response):
 
 
 class ConsensusValue(Response):
-    """A value, and the tag sets that have it."""
+    """A value of a field, and the tag sets that contain it."""
 
     value = Any_(allow_none=True)
     evidence = List(Nested(Evidence))
@@ -146,7 +148,7 @@ class ConsensusValue(Response):
 
 
 class ConsensusRow(Response):
-    """The number of a row in one tag set."""
+    """The number that a matched row has in one tag set."""
 
     tag_set_id = Uuid()
     row = Int()
@@ -164,7 +166,7 @@ class ConsensusField(Response):
         ),
     )
     rows = List(
-        Nested(ConsensusRow), description="The number of this row in each tag set that has it."
+        Nested(ConsensusRow), description="The row's number in each tag set that contains the row."
     )
     values = List(Nested(ConsensusValue))
     majority = List(Any_(), description="The values that more than half of the tag sets have.")
@@ -177,14 +179,14 @@ class ConsensusField(Response):
     agreement = Float(
         allow_none=True,
         description=(
-            "Mean agreement for this field over all pairs of tag sets. Null in the same cases as"
-            " the agreement of the artifact."
+            "Mean agreement for this field over all pairs of tag sets, 0 to 1. Null if there are"
+            " fewer than two tag sets, or too many spans or boxes to match in one request."
         ),
     )
 
 
 class Consensus(Response):
-    """The tag sets of an artifact side by side."""
+    """A comparison of the tag sets for an artifact, with the values and agreement by field."""
 
     artifact_id = Uuid()
     labels_per_artifact = Int(allow_none=True)
@@ -197,4 +199,6 @@ class Consensus(Response):
     )
     sets = List(Nested(ConsensusSet))
     fields_ = List(Nested(ConsensusField), data_key="fields", attribute="fields")
-    truncated = Bool(description="Whether fields were omitted because the fields exceed 8 MiB.")
+    truncated = Bool(
+        description="Whether fields were omitted because all fields together exceed 8 MiB."
+    )

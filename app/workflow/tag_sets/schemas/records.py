@@ -74,8 +74,9 @@ class TagSet(Response):
     reason = Str(allow_none=True, description="The reviewer's reason, if given.")
     rejections = Int(
         description=(
-            "How often this tag set and earlier tag sets for the artifact were rejected. If several"
-            " people label the artifact, only the labeler's own tag sets are counted."
+            "The number of times that this tag set and earlier tag sets for the artifact were"
+            " rejected. If several people label the artifact, only tag sets by the same labeler are"
+            " counted."
         )
     )
     seconds_spent = Int()
@@ -105,7 +106,7 @@ class TagSetSummary(TagSet):
     tags = List(
         Nested(Tag),
         allow_none=True,
-        description="Null if the tags exceed 8 MiB divided by page_size.",
+        description="Null if tags and provenance together exceed 8 MiB divided by page_size.",
     )
 
 

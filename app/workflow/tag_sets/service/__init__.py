@@ -2,7 +2,7 @@
 
 from app.workflow.tag_sets.queries.deciding import release_reviews
 from app.workflow.tag_sets.queries.reading import TagSetRow, get_many, get_prepared
-from app.workflow.tag_sets.queries.related import count_by_schema, list_blocking
+from app.workflow.tag_sets.queries.related import count_by_schema, list_blocking_ids
 from app.workflow.tag_sets.queries.skips import (
     create_skip,
     delete_skip,
@@ -23,7 +23,7 @@ from app.workflow.tag_sets.service.drafts import create, delete, replace_tags
 from app.workflow.tag_sets.service.importing import (
     NewTagSet,
     check_imported_tags,
-    count_required,
+    get_required_labels,
     import_many,
 )
 from app.workflow.tag_sets.service.merging import merge
@@ -31,7 +31,7 @@ from app.workflow.tag_sets.service.ports import PredictedTags, bind_predictions
 from app.workflow.tag_sets.service.reading import (
     find_latest_prediction,
     find_viewers,
-    find_visible,
+    find_visible_ids,
     get,
     is_blind,
     list_field_names,
@@ -61,7 +61,6 @@ __all__ = [
     "check_review",
     "compare",
     "count_by_schema",
-    "count_required",
     "create",
     "create_skip",
     "delete",
@@ -70,14 +69,15 @@ __all__ = [
     "end_reservations",
     "find_latest_prediction",
     "find_viewers",
-    "find_visible",
+    "find_visible_ids",
     "get",
     "get_consensus",
     "get_many",
     "get_prepared",
+    "get_required_labels",
     "import_many",
     "is_blind",
-    "list_blocking",
+    "list_blocking_ids",
     "list_field_names",
     "list_organizations_with_expired_reservations",
     "list_revisions",

@@ -43,7 +43,7 @@ class _Batch:
         self.ids = list(dict.fromkeys(tag_set_ids))
         self.caller = caller
         locked = {row.id: row for row in queries.lock(self.ids)}
-        self.failures: dict[UUID, ApiError] = bulk.find_missing(self.ids, locked)
+        self.failures: dict[UUID, ApiError] = bulk.build_not_found_errors(self.ids, locked)
         if find_failures is not None:
             self.failures.update(find_failures(self.ids))
         self.tag_sets = {
@@ -62,7 +62,7 @@ class _Batch:
         return deciding.list_team_ids(self.caller.user_id) if has_team else set()
 
     def check_tag_sets(self, check: Callable[[LockedReview], str]) -> list[LockedReview]:
-        """Return the tag sets that pass all checks, and record the failures of the others.
+        """Check the tag sets, record the failures, and return the tag sets that passed all checks.
 
         The tag sets are checked in the order of the request. `check` returns the new status of a
         tag set or raises ApiError. Later tag sets of the same artifact are checked against the new
@@ -92,7 +92,7 @@ class _Batch:
         return sum(status == TagSetStatus.ACCEPTED for _, status in siblings.values())
 
     def has_other_tag_set(self, tag_set: LockedReview, blocking: Sequence[str]) -> bool:
-        """Return whether the labeler has another tag set of the artifact in a blocking status."""
+        """Return whether the labeler has another tag set for the artifact in a blocking status."""
         return any(
             labeler_id == tag_set.labeler_id and status in blocking and sibling_id != tag_set.id
             for sibling_id, (labeler_id, status) in self.siblings[tag_set.artifact_id].items()
@@ -110,9 +110,10 @@ def accept_many(
 
     Tag sets for which `find_failures` returns an error are not accepted. The other errors are
     `not_found`; `permission_denied` for the caller's own tag set; and `conflict` if the tag set is
-    not submitted, is a merge, or is claimed by or assigned to another reviewer, or if its artifact
-    already has as many accepted tag sets as its schema requires, including those that this call has
-    accepted. Emits `tag_set.accepted` for each accepted tag set.
+    not submitted, is a merge, or is claimed by or assigned to another reviewer. The error is also
+    `conflict` if the artifact already has as many accepted tag sets as its schema requires. Tag
+    sets that this call has accepted are counted. Emits `tag_set.accepted` for each accepted tag
+    set.
     """
     batch = _Batch(Action.ACCEPT, tag_set_ids, caller, find_failures)
 
@@ -151,8 +152,8 @@ def reject_many(
 
     If `send_to` is `labeler`, each tag set becomes a draft of its labeler again. If it is `pool`,
     each tag set stays rejected. The errors are the same as in `accept_many`, except that merges can
-    be rejected and the number of accepted tag sets does not matter. With `labeler`, further errors
-    are `conflict` if the labeler has another tag set of the artifact or the rejection limit is
+    be rejected and the number of accepted tag sets does not matter. With `labeler`, other errors
+    are `conflict` if the labeler has another tag set for the artifact or the rejection limit is
     reached, and `validation_error` if there is no labeler who may label. Emits `tag_set.rejected`.
     """
     batch = _Batch(Action.REJECT, tag_set_ids, caller, find_failures)
@@ -194,7 +195,7 @@ def _record_rejected_skips(rejected: list[LockedReview], reason: str) -> None:
     for tag_set in rejected:
         if tag_set.labeler_id is not None:
             labelers.setdefault(tag_set.artifact_id, []).append(tag_set.labeler_id)
-    # Each pass skips an artifact for one labeler; more passes are rare.
+    # Each pass records at most one skip per artifact. More than one pass is rare.
     while labelers:
         skips.record_rejected_skips(
             {artifact_id: users.pop() for artifact_id, users in labelers.items()}, reason
@@ -212,14 +213,15 @@ def _claim_for_labelers(returned: list[LockedReview], caller: Caller) -> None:
 def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: AbstractSet[UUID]) -> None:
     limit = _get_max_rejections(tag_set)
     if tag_set.labeler_id is None:
-        raise errors.invalid("This tag set has no labeler to return it to; use `pool`.", "send_to")
+        raise errors.invalid("This tag set has no labeler; use `pool`.", "send_to")
     check_can_label(tag_set.labeler_id, labeler_ids)
     if limit is not None and tag_set.rejections + tag_set.earlier_rejections >= limit:
         raise errors.conflict(
-            "The schema's rejection limit is reached. Use `pool`, or reject the tag set by itself."
+            "The schema's rejection limit is reached. Use `pool`, or reject this tag set separately"
+            " and send it to another member."
         )
     if batch.has_other_tag_set(tag_set, rules.get_blocking_statuses(tag_set.required_labels)):
-        raise errors.conflict("The labeler already has another tag set of this artifact.")
+        raise errors.conflict("The labeler already has another tag set for this artifact.")
 
 
 def _record_decision(

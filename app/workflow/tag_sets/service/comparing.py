@@ -14,13 +14,13 @@ from app.engines.agreement import (
     Ballot,
     Budget,
     Change,
-    Lineup,
+    RowAlignment,
     Shapes,
     TagKey,
     align_rows,
     diff_by_content,
     find_majority,
-    get_table,
+    get_table_key,
     measure_agreement,
 )
 from app.kit import errors
@@ -33,7 +33,7 @@ from app.workflow.tag_sets.service import reading, rules
 from app.workflow.tag_sets.transitions import COMPLETED, DEPENDENT_SOURCES, TagSetStatus
 
 
-class _Side(NamedTuple):
+class _ComparisonSide(NamedTuple):
     """The tag set, revision or prediction on one side of a comparison."""
 
     kind: str
@@ -98,7 +98,7 @@ def compare(
         other_side = _get_revision_side(tag_set_id, revision, "revision")
     else:
         other_side = _get_prediction_side(tag_set, caller)
-    this_side = _Side("tag_set", tag_set_id, tag_set.revision, tag_set.tags)
+    this_side = _ComparisonSide("tag_set", tag_set_id, tag_set.revision, tag_set.tags)
     if at_revision is not None:
         this_side = _get_revision_side(tag_set_id, at_revision, "at_revision")
     difference = diff_by_content(
@@ -115,25 +115,25 @@ def compare(
     }
 
 
-def _get_other_side(tag_set: TagSetRow, tag_set_id: UUID, caller: Caller) -> _Side:
+def _get_other_side(tag_set: TagSetRow, tag_set_id: UUID, caller: Caller) -> _ComparisonSide:
     row = reading.find(tag_set_id, caller=caller)
     if row is None or row.artifact_id != tag_set.artifact_id:
-        raise errors.invalid("Must be another tag set of this artifact.", "against")
-    return _Side("tag_set", row.id, row.revision, row.tags)
+        raise errors.invalid("Must be another tag set for this artifact.", "against")
+    return _ComparisonSide("tag_set", row.id, row.revision, row.tags)
 
 
-def _get_revision_side(tag_set_id: UUID, number: int, parameter: str) -> _Side:
+def _get_revision_side(tag_set_id: UUID, number: int, parameter: str) -> _ComparisonSide:
     tags = revisions.get_tags(tag_set_id, (number,)).get(number)
     if tags is None:
         raise errors.invalid("This tag set has no revision with this number.", parameter)
-    return _Side("revision", tag_set_id, number, tags)
+    return _ComparisonSide("revision", tag_set_id, number, tags)
 
 
-def _get_prediction_side(tag_set: TagSetRow, caller: Caller) -> _Side:
+def _get_prediction_side(tag_set: TagSetRow, caller: Caller) -> _ComparisonSide:
     row = reading.find_latest_prediction(tag_set.artifact_id, caller=caller)
     if row is None:
         raise errors.invalid("This artifact has no prediction.", "prediction")
-    return _Side("prediction", None, None, row.tags, row.id)
+    return _ComparisonSide("prediction", None, None, row.tags, row.id)
 
 
 def get_consensus(artifact_id: UUID) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     Rejected tag sets, merges, predictions and tag sets with an earlier schema of the artifact are
     listed but not counted. For a gold artifact, each tag set is also compared with the accepted tag
     set, preferably a merge. An agreement is None if there are too many spans or boxes to match in
-    one request. `fields` has as many fields as fit into 8 MiB; `truncated` is true if fields were
+    one request. `fields` lists as many fields as fit into 8 MiB; `truncated` is true if fields were
     omitted. Raises 404.
     """
     artifact = artifacts.get(artifact_id)
@@ -154,12 +154,12 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     newest = max(comparable, key=lambda row: row.version, default=None)
     terms = rules.get_terms(newest.schema_version_id) if newest is not None else None
     shapes = terms.shapes if terms is not None else {}
-    lineup = align_rows([row.tags for row in counted], shapes)
+    alignment = align_rows([row.tags for row in counted], shapes)
     budget = Budget(MOST_MATCHED)
-    result = measure_agreement(lineup.sets, shapes, budget)
+    result = measure_agreement(alignment.sets, shapes, budget)
     ids = [row.id for row in counted]
-    ballots = find_majority(lineup.sets, shapes)
-    fields = _render_fields(ballots, ids, lineup, result.tag_keys if result is not None else {})
+    ballots = find_majority(alignment.sets, shapes)
+    fields = _render_fields(ballots, ids, alignment, result.tag_keys if result is not None else {})
     gold_tag_set = _find_gold_tag_set(comparable) if artifact.gold else None
     return {
         "artifact_id": artifact_id,
@@ -181,12 +181,12 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
 def _render_fields(
     ballots: Sequence[Ballot],
     ids: Sequence[UUID],
-    lineup: Lineup,
+    alignment: RowAlignment,
     agreement_by_key: dict[TagKey, float],
 ) -> list[dict[str, Any]]:
     rendered = (
         {
-            **render_ballot(ballot, ids, lineup),
+            **render_ballot(ballot, ids, alignment),
             "agreement": agreement_by_key.get((ballot.field, ballot.row)),
         }
         for ballot in ballots
@@ -205,12 +205,16 @@ def _render_tag_set(row: ComparedTagSet, **details: object) -> dict[str, Any]:
     }
 
 
-def render_ballot(ballot: Ballot, tag_set_ids: Sequence[UUID], lineup: Lineup) -> dict[str, Any]:
-    """Return a ballot as a dict for the API response.
+def render_ballot(
+    ballot: Ballot, tag_set_ids: Sequence[UUID], alignment: RowAlignment
+) -> dict[str, Any]:
+    """Render a ballot as a dict for the API response.
 
-    `rows` has the number of the ballot's row in each tag set that contains the row.
+    `rows` contains the number of the ballot's row in each tag set that has the row.
     """
-    row_numbers = () if ballot.row is None else lineup.rows[get_table(ballot.field), ballot.row]
+    row_numbers = (
+        () if ballot.row is None else alignment.rows[get_table_key(ballot.field), ballot.row]
+    )
     return {
         "field": ballot.field,
         "row": ballot.row,
@@ -247,8 +251,8 @@ def _measure_gold_agreement(
 ) -> float | None:
     if gold_tag_set is None or row.id == gold_tag_set.id or row.schema_id != gold_tag_set.schema_id:
         return None
-    lineup = align_rows([gold_tag_set.tags, row.tags], shapes)
-    result = measure_agreement(lineup.sets, shapes, budget)
+    alignment = align_rows([gold_tag_set.tags, row.tags], shapes)
+    result = measure_agreement(alignment.sets, shapes, budget)
     return result.overall if result is not None else None
 
 
@@ -257,7 +261,7 @@ MAX_BYTES = 1024 * 1024
 
 
 def limit_size(items: Iterable[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
-    """Return as many of the first items as fit into `max_bytes` of JSON."""
+    """Limit the size of a list: return the first items, as many as fit into `max_bytes` of JSON."""
     fitting_items = []
     remaining = max_bytes
     for item in items:
@@ -275,7 +279,7 @@ def summarize_changes(
     max_entries: int = MAX_ENTRIES,
     max_bytes: int = MAX_BYTES,
 ) -> dict[str, Any]:
-    """Return the number of changes of each type, the first changes, and the moved rows.
+    """Summarize changes: the number of each type, the first changes, and the moved rows.
 
     The result has the numbers `added`, `removed` and `changed`; the first changes, up to both
     limits, as `entries`; the first `max_entries` ranges of moved rows as `moved`; and `truncated`,

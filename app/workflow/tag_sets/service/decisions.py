@@ -77,14 +77,14 @@ def check_sources(caller: Caller, sources: Iterable[LockedTagSet]) -> None:
 def _build_corrections(
     tag_set: LockedTagSet, tags: list[Any] | None, caller: Caller
 ) -> dict[str, Any]:
-    """Return new values for the columns that the reviewer's tags change. Raises 400."""
+    """Build new values for the columns that the reviewer's corrections change. Raises 400."""
     if tags is None:
         return {}
     terms = rules.get_terms(tag_set.schema_version_id)
     checked = rules.check_tags(terms, tags, tag_set, complete=True)
     if not provenance.can_keep_sources(checked, caller):
         provenance.set_sources(checked, tag_set.tags)
-    # Tags of older releases have incomplete evidence. Sending them unchanged is no correction.
+    # Tags of older releases have incomplete evidence. Sending them unchanged is not a correction.
     if tag_set.tags in (checked, tags):
         return {}
     if tag_set.source != "merge":
@@ -101,10 +101,10 @@ def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
 
     One accepted merge is a quorum. If `tag_set` is a merge, only accepted merges are considered.
     """
-    merged = deciding.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+    merged = deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
     if merged or tag_set.source == "merge":
         return merged
-    accepted = deciding.list_by_status(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+    accepted = deciding.list_ids_by_status(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
     return accepted if len(accepted) >= tag_set.required_labels else []
 
 
@@ -126,9 +126,10 @@ def mark_accepted(
     kind: str,
     note: str | None,
 ) -> None:
-    """Accept a locked tag set, supersede the sources of a merge, and emit `tag_set.accepted`.
+    """Mark a locked tag set as accepted, supersede a merge's sources, and emit `tag_set.accepted`.
 
-    Every acceptance of a single tag set calls this function. `changes` has the corrected columns.
+    Every acceptance of a single tag set calls this function. `changes` maps corrected columns to
+    their new values.
     """
     values = {
         **REVIEW_RESET,
@@ -205,7 +206,7 @@ def reject(
 def _send_to_next_labeler(
     tag_set: LockedTagSet, next_labeler: UUID | None, reason: str, caller: Caller
 ) -> UUID | None:
-    """Claim the artifact for the next labeler, or record a skip; return the id of a new draft."""
+    """Send the artifact to the next labeler or to the pool; return a new draft's id or None."""
     if next_labeler is None:
         if tag_set.labeler_id is not None:
             skips.record_rejected_skips({tag_set.artifact_id: tag_set.labeler_id}, reason)
@@ -236,10 +237,10 @@ def _lock_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
     return next_labeler
 
 
-def check_can_label(labeler_id: UUID, labeler_ids: AbstractSet[UUID]) -> None:
-    """Raise 400 for `send_to` unless a tag set's labeler is among the eligible `labeler_ids`."""
-    if labeler_id not in labeler_ids:
-        message = "The labeler can no longer label. Send the tag set to the pool or to a member."
+def check_can_label(labeler_id: UUID, eligible_ids: AbstractSet[UUID]) -> None:
+    """Raise 400 for `send_to` unless the labeler of a tag set is one of the eligible users."""
+    if labeler_id not in eligible_ids:
+        message = "The labeler can no longer label. Use `pool` or the id of another member."
         raise errors.invalid(message, "send_to")
 
 
@@ -248,20 +249,20 @@ def _check_rejection_limit(tag_set: LockedTagSet) -> None:
     rejections = tag_set.rejections + tag_set.earlier_rejections
     if limit is not None and rejections >= limit:
         raise errors.conflict(
-            "The schema's rejection limit is reached. Send the tag set to the pool or to a member.",
+            "The schema's rejection limit is reached. Use `pool` or the id of another member.",
             rejections=rejections,
             max_rejections=limit,
         )
 
 
 def check_no_other_tag_set(tag_set: LockedTagSet, next_labeler: UUID) -> None:
-    """Raise 409 if the next labeler has another tag set of the artifact."""
+    """Raise 409 if the next labeler has another tag set for the artifact."""
     blocking = rules.get_blocking_statuses(tag_set.required_labels)
-    other_id = deciding.find_by_labeler(
+    other_id = deciding.find_id_by_labeler(
         tag_set.artifact_id, next_labeler, blocking, excluded_id=tag_set.id
     )
     if other_id is not None:
-        message = "The labeler already has another tag set of this artifact."
+        message = "The labeler already has another tag set for this artifact."
         raise errors.conflict(message, tag_set_id=other_id)
 
 

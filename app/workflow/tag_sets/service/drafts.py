@@ -36,7 +36,7 @@ _EMPTY_MERGE_COLUMNS = {"merged_from": None, "provenance": None, "superseded_by"
 
 
 def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
-    """Create a draft of an artifact, and claim the artifact unless another user has claimed it.
+    """Create a draft for an artifact, and claim the artifact unless another user has claimed it.
 
     `source` is `empty`, `prediction` to copy the latest prediction, or the id of a tag set to copy.
     The draft records the prediction from which it was started. Tags that do not fit the schema's
@@ -85,21 +85,21 @@ def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
 
 def _check_can_create(artifact: ArtifactRow, caller: Caller, terms: rules.Terms) -> None:
     blocking = rules.get_blocking_statuses(terms.labels_per_artifact)
-    other_id = deciding.find_by_labeler(artifact.id, caller.user_id, blocking)
+    other_id = deciding.find_id_by_labeler(artifact.id, caller.user_id, blocking)
     if other_id is not None:
         raise errors.conflict(
-            "You already have a tag set of this artifact; use that tag set.", tag_set_id=other_id
+            "You already have a tag set for this artifact; use that tag set.", tag_set_id=other_id
         )
     claim = artifact.claim
     if claim is not None and claim["user_id"] != str(caller.user_id) and not terms.is_overlapping:
         raise errors.conflict("Another user has claimed this artifact.", claim=claim)
-    completed_ids = deciding.list_by_status(artifact.id, COMPLETED)
+    completed_ids = deciding.list_ids_by_status(artifact.id, COMPLETED)
     reserved_count = statuses.count_reserved_for_others(artifact.id, caller.user_id)
     if reserved_count and len(completed_ids) + reserved_count >= terms.labels_per_artifact:
         raise errors.conflict(
             "This artifact is reserved for a labeler who has started a draft.", reserved=True
         )
-    if len(completed_ids) >= terms.labels_per_artifact or deciding.list_merges(
+    if len(completed_ids) >= terms.labels_per_artifact or deciding.list_merge_ids(
         artifact.id, (TagSetStatus.ACCEPTED,)
     ):
         raise errors.conflict(
@@ -127,7 +127,7 @@ def _find_source(
         if row is not None and row.artifact_id == artifact_id and _is_visible(row.id, caller):
             original = row
     if original is None:
-        message = "Must be `empty`, `prediction` if the artifact has one, or a tag set's id."
+        message = "Must be `empty`, `prediction` (if there is one), or the id of a tag set."
         raise errors.invalid(message, "from")
     return original
 
@@ -188,10 +188,10 @@ def replace_tags(
     revision: int | None,
     seconds_spent: int | None = None,
 ) -> dict[str, Any]:
-    """Save all tags of a draft as a new revision, and renew the labeler's claim.
+    """Replace all tags of a draft, record a revision, and renew the labeler's claim.
 
-    Unchanged tags of the draft or the latest prediction keep their source. Raises 404; 403; 400 for
-    an invalid tag; 409 `conflict`; 409 `stale_precondition` with the changes since `revision`.
+    Tags unchanged from the draft or the latest prediction keep their source. Raises 404; 403; 400
+    for an invalid tag; 409 `conflict`; 409 `stale_precondition` with the changes since `revision`.
     """
     draft = saving.lock(tag_set_id)
     if draft is None:
@@ -238,8 +238,8 @@ def _list_known_tags(
 def _build_stale_error(draft: saving.Draft, base_revision: int, terms: rules.Terms) -> ApiError:
     """Build the error for a save that is based on the outdated revision `base_revision`.
 
-    `details.changes` has the changes since that revision, as in a diff, or None if the revision
-    does not exist. `details.truncated` is true if changes were omitted.
+    `details.changes` lists the changes since that revision, as in a diff. It is None if the
+    revision does not exist. `details.truncated` is true if changes were omitted.
     """
     tags_by_number = revisions.get_tags(draft.id, (base_revision, draft.revision))
     if base_revision not in tags_by_number:
@@ -269,7 +269,7 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
             "A tag set that was returned to you cannot be deleted. Release the artifact instead.",
             rejections=draft.rejections,
         )
-    merges = related.list_merges_from(tag_set_id, draft.artifact_id)
+    merges = related.list_merge_ids_from(tag_set_id, draft.artifact_id)
     if merges:
         raise errors.conflict(
             "A merge has this tag set as a source, so it cannot be deleted.", merges=merges

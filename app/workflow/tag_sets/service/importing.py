@@ -25,7 +25,7 @@ class NewTagSet(NamedTuple):
     tags: list[Tag]
 
 
-class _Ids(NamedTuple):
+class _TagSetIds(NamedTuple):
     id: UUID
     artifact_id: UUID
     schema_id: UUID
@@ -36,9 +36,10 @@ class _Ids(NamedTuple):
 def check_imported_tags(
     version: CurrentVersion, tags: object, *, text: str, page_count: int
 ) -> list[Tag]:
-    """Return the tags of a document in canonical form, with the source `import`.
+    """Check the tags of an imported document and return them in canonical form.
 
-    Raises 400 for the path of the first invalid tag, or 400 `required_fields_missing`.
+    The source of each tag is set to `import`. Raises 400 for the path of the first invalid tag, or
+    400 `required_fields_missing`.
     """
     terms = rules.get_terms(version.id)
     try:
@@ -51,7 +52,7 @@ def check_imported_tags(
     return [{**tag, "source": _SOURCE} for tag in checked]
 
 
-def count_required(version: CurrentVersion) -> int:
+def get_required_labels(version: CurrentVersion) -> int:
     """Return the number of tag sets that a document of this schema version needs."""
     return rules.get_terms(version.id).labels_per_artifact
 
@@ -59,7 +60,7 @@ def count_required(version: CurrentVersion) -> int:
 def import_many(
     new_tag_sets: Sequence[NewTagSet], *, accepted: bool, author_id: UUID | None
 ) -> None:
-    """Create tag sets for documents that this transaction has created.
+    """Import tag sets for documents that this transaction has created.
 
     The tag sets have no labeler. They are submitted for review or, if `accepted` is set, accepted
     without a review. The schema's review policy accepts none of them automatically. Emits
@@ -75,7 +76,7 @@ def import_many(
         "decided_at": now if accepted else None,
     }
     ids = [
-        _Ids(new_id, tag_set.artifact_id, tag_set.version.schema_id, tag_set.version.id)
+        _TagSetIds(new_id, tag_set.artifact_id, tag_set.version.schema_id, tag_set.version.id)
         for new_id, tag_set in zip(generate(len(new_tag_sets)), new_tag_sets, strict=True)
     ]
     rows = [

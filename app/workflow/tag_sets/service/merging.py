@@ -7,11 +7,11 @@ from uuid import UUID
 from app.documents.artifacts import service as artifacts
 from app.engines.agreement import (
     Ballot,
-    Lineup,
+    RowAlignment,
     TagKey,
     align_rows,
     find_majority,
-    get_table,
+    get_table_key,
     group_by_tag_key,
     number_rows,
 )
@@ -36,8 +36,8 @@ Matching rows have the same number in all tag sets."""
 class _MergedTags(NamedTuple):
     """The tags of a merge.
 
-    For each tag, `origins` has how the tag was decided, and the ids of the tag sets that contain
-    the tag.
+    `origins` has an entry for each tag: how the tag was decided, and the ids of the tag sets that
+    contain the tag.
     """
 
     tags: list[dict[str, Any]]
@@ -48,27 +48,27 @@ class _MergedTags(NamedTuple):
         self.tags.append(tag)
         self.origins.append((by, tag_set_ids))
 
-    def remove_empty_rows(self, lineup: Lineup) -> "_MergedTags":
-        """Return the same tags without empty rows; the rows below an empty row move up."""
+    def remove_empty_rows(self, alignment: RowAlignment) -> "_MergedTags":
+        """Remove empty rows and return the renumbered tags; rows below an empty row move up."""
         rows_by_table: dict[str, set[int]] = {}
         for tag in self.tags:
             if tag["row"] is not None:
-                rows_by_table.setdefault(get_table(tag["field"]), set()).add(tag["row"])
+                rows_by_table.setdefault(get_table_key(tag["field"]), set()).add(tag["row"])
         new_numbers = {
             (table, row): number
             for table, rows in rows_by_table.items()
-            for row, number in _renumber_rows(table, sorted(rows), lineup)
+            for row, number in _renumber_rows(table, sorted(rows), alignment)
         }
 
         def renumber(tag: dict[str, Any]) -> dict[str, Any]:
-            return {**tag, "row": new_numbers.get((get_table(tag["field"]), tag["row"]))}
+            return {**tag, "row": new_numbers.get((get_table_key(tag["field"]), tag["row"]))}
 
         return _MergedTags(list(map(renumber, self.tags)), self.origins)
 
     def build_provenance(
         self, tags: Sequence[dict[str, Any]], sources: Sequence[LockedTagSet]
     ) -> list[provenance.Entry]:
-        """Return a provenance entry for each tag; `tags` are the same tags in canonical form."""
+        """Build a provenance entry for each tag; `tags` are the merged tags in canonical form."""
         revisions = {source.id: source.revision for source in sources}
         return [
             provenance.build_entry(
@@ -78,9 +78,11 @@ class _MergedTags(NamedTuple):
         ]
 
 
-def _renumber_rows(table: str, rows: list[int], lineup: Lineup) -> Iterator[tuple[int, int]]:
+def _renumber_rows(
+    table: str, rows: list[int], alignment: RowAlignment
+) -> Iterator[tuple[int, int]]:
     # A row that exists only in the reviewer's tags keeps its number.
-    lines = [lineup.rows.get((table, row), (row,)) for row in rows]
+    lines = [alignment.rows.get((table, row), (row,)) for row in rows]
     return zip(rows, number_rows(lines), strict=True)
 
 
@@ -103,22 +105,22 @@ def merge(
     reviewer's own `tags`; the tag set in `choices`; more than half of the tag sets (`majority`) or
     all tag sets (`choose`). Rows are numbered as in the consensus, and empty rows are removed.
 
-    Raises 400 for `choices` with `details.undecided` if a field is undecided; 400 for an invalid
-    argument or tag, or `required_fields_missing`; 403 if a source is the caller's own; 409
-    `conflict` with `details.state` for a draft, with `details.tag_set_id` if the artifact already
-    has a merge, or with the details of `check_sources`.
+    Raises 400 for `choices` with `details.undecided`; 400 for an invalid argument or tag, or
+    `required_fields_missing`; 403 for the caller's own tag set; 409 `conflict` with `details.state`
+    for a draft, `details.tag_set_id` for an existing merge, or the details of `check_sources`.
     """
     artifact_id = _get_artifact_id(tag_set_ids)
     sources = _lock_sources(artifact_id, tag_set_ids, caller)
     newest = max(sources, key=lambda source: source.version)
     terms = rules.get_terms(newest.schema_version_id)
     reviewer_tags = _check_reviewer_tags(terms, tags, newest, sources, caller)
-    lineup = align_rows([source.tags for source in sources], terms.shapes)
+    alignment = align_rows([source.tags for source in sources], terms.shapes)
     tags_by_key = {
-        source.id: group_by_tag_key(tags) for source, tags in zip(sources, lineup.sets, strict=True)
+        source.id: group_by_tag_key(tags)
+        for source, tags in zip(sources, alignment.sets, strict=True)
     }
     chosen_ids = _index_choices(choices, tags_by_key, reviewer_tags)
-    merged = _merge_tags(lineup, terms, strategy, tags_by_key, chosen_ids, reviewer_tags)
+    merged = _merge_tags(alignment, terms, strategy, tags_by_key, chosen_ids, reviewer_tags)
     merge_id = _insert_merge(newest, sources, terms, merged, caller, note)
     if accept:
         _accept_merge(merge_id, sources, caller, note)
@@ -133,7 +135,7 @@ def _check_reviewer_tags(
     sources: Sequence[LockedTagSet],
     caller: Caller,
 ) -> list[Any]:
-    """Return the reviewer's own tags in canonical form, each with its true `source`."""
+    """Check the reviewer's own tags and return them in canonical form, with correct sources."""
     checked = rules.check_tags(terms, list(tags), newest)
     if not provenance.can_keep_sources(checked, caller):
         provenance.set_sources(checked, [tag for source in sources for tag in source.tags])
@@ -190,7 +192,7 @@ def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
             message = "All tag sets must belong to the same artifact."
             raise errors.invalid(message, f"tag_set_ids.{position}")
         if tag_set_id in tag_set_ids[:position]:
-            raise errors.invalid("Must not be repeated.", f"tag_set_ids.{position}")
+            raise errors.invalid("Each id must occur only once.", f"tag_set_ids.{position}")
     return artifact_ids[tag_set_ids[0]]
 
 
@@ -206,10 +208,10 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
                 "A draft cannot be merged; submit it first.", state="draft", tag_set_id=tag_set_id
             )
         if tag_set.source == "merge":
-            raise errors.invalid("A merge cannot be a source.", f"tag_set_ids.{position}")
+            raise errors.invalid("A merge cannot be merged again.", f"tag_set_ids.{position}")
         rules.check_reviewer(caller, tag_set)
         sources.append(tag_set)
-    for merge_id in deciding.list_merges(artifact_id, COMPLETED):
+    for merge_id in deciding.list_merge_ids(artifact_id, COMPLETED):
         raise errors.conflict("This artifact already has a merge.", tag_set_id=merge_id)
     if any(source.schema_id != source.schema_of_artifact for source in sources):
         raise errors.invalid("All tag sets must have the artifact's current schema.", "tag_set_ids")
@@ -219,7 +221,7 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
 def _index_choices(
     choices: Sequence[dict[str, Any]], tags_by_key: _TagsByKey, reviewer_tags: list[dict[str, Any]]
 ) -> dict[TagKey, UUID]:
-    """Return the id of the chosen tag set by tag key. Raises 400 for an invalid choice."""
+    """Index the choices: return {tag key: id of the chosen tag set}. Raises 400."""
     all_keys = {tag_key for tags in tags_by_key.values() for tag_key in tags}
     reviewer_keys = group_by_tag_key(reviewer_tags)
     chosen_ids: dict[TagKey, UUID] = {}
@@ -241,7 +243,7 @@ def _index_choices(
 
 
 def _merge_tags(
-    lineup: Lineup,
+    alignment: RowAlignment,
     terms: rules.Terms,
     strategy: str,
     tags_by_key: _TagsByKey,
@@ -252,7 +254,7 @@ def _merge_tags(
     reviewer_keys = group_by_tag_key(reviewer_tags)
     merged = _MergedTags([], [])
     undecided: list[Ballot] = []
-    for ballot in find_majority(lineup.sets, terms.shapes):
+    for ballot in find_majority(alignment.sets, terms.shapes):
         tag_key = (ballot.field, ballot.row)
         if tag_key in reviewer_keys:
             continue
@@ -267,20 +269,20 @@ def _merge_tags(
         else:
             undecided.append(ballot)
     if undecided:
-        raise _build_undecided_error(undecided, ids, lineup)
+        raise _build_undecided_error(undecided, ids, alignment)
     for tag in reviewer_tags:
         merged.add(tag, [], "reviewer")
-    return merged.remove_empty_rows(lineup)
+    return merged.remove_empty_rows(alignment)
 
 
 def _build_undecided_error(
-    ballots: list[Ballot], ids: list[UUID], lineup: Lineup
+    ballots: list[Ballot], ids: list[UUID], alignment: RowAlignment
 ) -> errors.ApiError:
-    rendered = [render_ballot(ballot, ids, lineup) for ballot in ballots[:MAX_UNDECIDED_FIELDS]]
+    rendered = [render_ballot(ballot, ids, alignment) for ballot in ballots[:MAX_UNDECIDED_FIELDS]]
     complete = limit_size(rendered, max_bytes=MAX_BYTES)
     shortened = [{**ballot, "values": [], "majority": []} for ballot in rendered[len(complete) :]]
     return errors.invalid(
-        "The tag sets do not agree on these fields. Send a choice or tags for each field.",
+        "The tag sets disagree. Send a choice or a tag for each field in `details.undecided`.",
         "choices",
         undecided=[*complete, *shortened],
         truncated=len(complete) < len(ballots),

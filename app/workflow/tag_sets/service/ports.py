@@ -1,4 +1,4 @@
-"""Functions that tag sets call in predictions, a higher layer that they must not import."""
+"""A function of the predictions layer that tag sets call without importing this layer."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -51,7 +51,7 @@ _bound_functions: list[FindLatest] = []
 
 
 def bind_predictions(find_latest: FindLatest) -> None:
-    """Set the function that returns the latest completed prediction of an artifact, or None."""
+    """Bind the function that returns the latest completed prediction of an artifact, or None."""
     _bound_functions[:] = [find_latest]
 
 

@@ -23,7 +23,7 @@ Entry: TypeAlias = dict[str, Any]
 def build_entry(tag: Tag, by: str, origins: Sequence[tuple[str, int]] = ()) -> Entry:
     """Build the provenance entry of a tag; `by` is how the tag was decided.
 
-    `origins` has the id and the revision of each tag set that contains the tag.
+    `origins` contains the id and the revision of each tag set that has the tag.
     """
     return {
         **{name: tag[name] for name in ("field", "row", "value")},
@@ -36,7 +36,7 @@ def build_entry(tag: Tag, by: str, origins: Sequence[tuple[str, int]] = ()) -> E
 def correct_entries(
     entries: Sequence[Entry], before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes
 ) -> list[Entry]:
-    """Return the provenance entries after a reviewer has changed the tags `before` into `after`.
+    """Return corrected provenance entries after a reviewer has changed tags `before` to `after`.
 
     Tags that the reviewer kept, even in another row, keep their origin. All other tags get the
     origin `reviewer`. Spans and boxes are compared by location.
@@ -73,7 +73,7 @@ def _has_new_value(change: Entry, shapes: Shapes) -> bool:
 
 
 def can_keep_sources(tags: Iterable[Tag], caller: Caller) -> bool:
-    """Return whether the `source` of each tag can be stored as it was sent.
+    """Return whether each tag can keep the `source` that the caller sent.
 
     Callers with an API key may set any source, because API keys are created by admins and used by
     other systems.
@@ -82,7 +82,7 @@ def can_keep_sources(tags: Iterable[Tag], caller: Caller) -> bool:
 
 
 def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
-    """Set the source of tags to `human`, except for tags that are unchanged from `known`.
+    """Set the source of each tag to `human`, unless the tag is unchanged from a `known` tag.
 
     A tag is unchanged if its field, value, confidence, source and evidence locations are the same.
     Its row may differ. If `known` contains n equal tags, at most n equal tags keep their source.

@@ -19,8 +19,8 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     """Return a tag set. Raises 404 if it does not exist or is hidden from the caller.
 
-    Drafts of other users are hidden, except from reviewers. Tag sets that a labeler must not see
-    before submitting a tag set are hidden from the labeler.
+    Drafts of other users are hidden, except from reviewers. If several people label the artifact,
+    a labeler can see their tag sets only after submitting a tag set.
     """
     row = find(tag_set_id, caller=caller)
     if row is None:
@@ -29,7 +29,7 @@ def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
 
 
 def show(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
-    """Return the same as `get`, but read the tag set with a prepared statement. Raises 404."""
+    """Show a tag set to the caller. Same as `get`, but with a prepared statement. Raises 404."""
     row = reading.get_prepared(tag_set_id)
     if row is None or not _can_see(row, caller):
         raise errors.not_found()
@@ -51,9 +51,9 @@ def find(tag_set_id: UUID, *, caller: Caller) -> TagSetRow | None:
     return row if row is not None and _can_see(row, caller) else None
 
 
-def find_visible(tag_set_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
-    """Return the ids of the tag sets that the caller, whose role is below reviewer, may see."""
-    return reading.find_visible(tag_set_ids, rules.build_reader(caller))
+def find_visible_ids(tag_set_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
+    """Return the ids of visible tag sets for a caller whose role is below reviewer."""
+    return reading.find_visible_ids(tag_set_ids, rules.build_reader(caller))
 
 
 def _can_see(row: TagSetRow, caller: Caller) -> bool:

@@ -29,12 +29,12 @@ def reopen(
     """Reopen an accepted or rejected tag set and emit `tag_set.reopened`.
 
     If `to` is `review`, the tag set is pending review again, with the flag `resubmitted`. If `to`
-    is `labeler`, it becomes a draft of its labeler again. It is never accepted automatically.
+    is `labeler`, it returns to its labeler as a draft. It is never accepted automatically.
 
-    Raises 404; 403 for the caller's own tag set; 400 for `to` if no labeler may label; 409
-    `stale_precondition`; 409 `conflict` with `details.state`, `schema_id` (the artifact has another
-    schema now), `accepted` (the artifact has an accepted merge), `standing` (other tag sets have
-    replaced this one), or `tag_set_id` (of a tag set by the labeler, or of a pending merge).
+    Raises 404; 403 for the caller's own tag set; 400 for `to` if no labeler can edit the tag set;
+    409 `stale_precondition`; 409 `conflict`. The details of a conflict are `state`, `schema_id`
+    (the artifact's new schema), `accepted` (an accepted merge), `standing` (tag sets that have
+    replaced this tag set), or `tag_set_id` (a tag set by the labeler, or a pending merge).
     """
     tag_set = decisions.lock(tag_set_id)
     rules.check_reviewer(caller, tag_set)
@@ -86,7 +86,7 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
         )
     merged = [
         merge_id
-        for merge_id in deciding.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+        for merge_id in deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
         if merge_id != tag_set.id
     ]
     if merged:
@@ -94,15 +94,15 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
             "This artifact has an accepted merge. Reopen the merge first.", accepted=merged
         )
     if tag_set.source == "merge":
-        for merge_id in deciding.list_merges(tag_set.artifact_id, (TagSetStatus.SUBMITTED,)):
+        for merge_id in deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.SUBMITTED,)):
             raise errors.conflict(
-                "Another merge of this artifact is pending review; decide on that merge first.",
+                "Another merge for this artifact is pending review; accept or reject it first.",
                 tag_set_id=merge_id,
             )
     if tag_set.status == TagSetStatus.ACCEPTED or tag_set.source == "merge":
         return
     # Other tag sets may have replaced the rejected tag set.
-    completed_ids = deciding.list_by_status(tag_set.artifact_id, COMPLETED)
+    completed_ids = deciding.list_ids_by_status(tag_set.artifact_id, COMPLETED)
     if len(completed_ids) >= tag_set.required_labels:
         raise errors.conflict(
             "This artifact already has as many tag sets as its schema requires.",
@@ -114,5 +114,5 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
 def _lock_labeler(tag_set: LockedTagSet) -> UUID:
     """Lock the labeler, who must be allowed to label, and return the id. Raises 400 for `to`."""
     if tag_set.labeler_id is None or not lock_eligible([tag_set.labeler_id], Role.labeler):
-        raise errors.invalid("This tag set has no labeler who can label; use `review`.", "to")
+        raise errors.invalid("No labeler can edit this tag set; use `review`.", "to")
     return tag_set.labeler_id

@@ -118,7 +118,7 @@ def check_tags(
     field: str | None = None,
     complete: bool = False,
 ) -> list[dict[str, Any]]:
-    """Return the tags in canonical form, with evidence taken from the locked artifact's text.
+    """Check tags and return them in canonical form, with evidence from the artifact's text.
 
     Raises 400 for `field` or, if it is None, for the path of the first invalid tag. If `complete`
     is set, also raises 400 `required_fields_missing` if a required field is empty.
@@ -138,7 +138,7 @@ def check_tags(
 
 
 def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
-    """Build the 400 error for invalid tags; `details.errors` has the first 100 errors."""
+    """Build the 400 error for invalid tags; `details.errors` lists the first 100 errors."""
     messages = [{"field": path, "message": f"{path} {text}."} for path, text in failure.errors]
     return errors.invalid(messages[0]["message"], field or messages[0]["field"], errors=messages)
 
@@ -167,12 +167,12 @@ def check_labeler(caller: Caller, tag_set: HasStatus) -> None:
 
 
 def can_see_all(caller: Caller) -> bool:
-    """Return whether no tag set is hidden from the caller. Reviewers also see drafts."""
+    """Return whether the caller may see all tag sets, including drafts of other users."""
     return caller.has(Role.reviewer)
 
 
 def is_labeler(caller: Caller) -> bool:
-    """Return whether the caller has exactly the role labeler and may have to label blind."""
+    """Return whether the caller's role is exactly labeler. Only labelers ever label blind."""
     return caller.role == Role.labeler
 
 
@@ -194,9 +194,9 @@ class HasContributors(Protocol):
 
 
 def check_reviewer(caller: Caller, tag_set: HasContributors) -> None:
-    """Raise 403 if the tag set, or a source of the merge, is the caller's own.
+    """Raise 403 if the caller labeled the tag set or, for a merge, one of its sources.
 
-    Organizations can allow self-review.
+    Does nothing if the organization allows self-review.
     """
     if caller.user_id not in tag_set.contributor_ids or organizations.allows_self_review(
         caller.org.settings
@@ -207,7 +207,7 @@ def check_reviewer(caller: Caller, tag_set: HasContributors) -> None:
     raise errors.denied(f"You cannot review {subject}.")
 
 
-class InReview(Protocol):
+class ReviewableTagSet(Protocol):
     """The columns of a tag set that `check_review` reads."""
 
     @property
@@ -237,14 +237,14 @@ class InReview(Protocol):
 
 def check_review(
     caller: Caller,
-    tag_set: InReview,
+    tag_set: ReviewableTagSet,
     *,
     team_ids: AbstractSet[UUID] | None = None,
     take_over: bool = False,
 ) -> None:
     """Check that the caller may review the tag set now.
 
-    `team_ids` are the ids of the caller's teams; None looks them up.
+    `team_ids` are the ids of the caller's teams. If None, they are read from the database.
 
     Raises 403 for the caller's own tag set or a merge of it; 409 `conflict` with `details.claim` if
     another reviewer has claimed it, unless `take_over` is set and the caller is an admin; 409

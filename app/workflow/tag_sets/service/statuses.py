@@ -36,6 +36,6 @@ def end_expired_reservations(checkpoint: Callable[[], None]) -> None:
 
     The drafts are kept. `checkpoint` is called after each batch.
     """
-    while artifact_ids := statuses.end_expired():
+    while artifact_ids := statuses.end_expired_reservations():
         statuses.update_statuses(artifact_ids)
         checkpoint()

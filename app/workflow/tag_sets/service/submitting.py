@@ -59,7 +59,7 @@ def _accept_automatically(tag_set: LockedTagSet, terms: rules.Terms, caller: Cal
     exemption = find_exemption(tag_set, terms, caller)
     if exemption is not None:
         decisions.accept_automatically(tag_set, exemption)
-    for agreeing_tag_set in apply_agreement(tag_set, terms):
+    for agreeing_tag_set in evaluate_agreement(tag_set, terms):
         decisions.accept_automatically(agreeing_tag_set, AGREEMENT)
 
 
@@ -81,11 +81,11 @@ RULES_PREFIX = "rules-"
 
 
 def is_sampled(artifact_id: UUID, labeler_id: UUID | None, rate: float) -> bool:
-    """Return whether a labeler's tag set of an artifact is in the sample that needs a review.
+    """Return whether a labeler's tag set for an artifact is in the sample that is reviewed.
 
-    `rate` (0..1) is the share of tag sets in the sample. The result is computed from a keyed hash
-    of both ids. Nobody can predict or change it, and a draft that is deleted and created again gets
-    the same result. The sample for a higher rate includes the sample for every lower rate.
+    `rate` is the fraction (0 to 1) of tag sets in the sample. The result is computed from a keyed
+    hash of both ids. Nobody can predict or change it, and a draft that is deleted and created again
+    gets the same result. The sample for a higher rate includes the sample for every lower rate.
     """
     payload = artifact_id.bytes + (labeler_id.bytes if labeler_id else b"")
     digest = container.keyring().sign("review_sampling", payload)
@@ -96,7 +96,7 @@ def is_confident(tags: list[dict[str, Any]], min_confidence: float | None) -> bo
     """Return whether a model made all tags, each with at least the confidence `min_confidence`.
 
     The result is false if there are no tags, if `min_confidence` is None, or if a person made a
-    tag. The confidence that a person sets does not replace a review.
+    tag, regardless of the confidence that the person set.
     """
     if min_confidence is None or not tags:
         return False
@@ -111,7 +111,8 @@ def is_confident(tags: list[dict[str, Any]], min_confidence: float | None) -> bo
 def was_returned(tag_set: LockedTagSet) -> bool:
     """Return whether a reviewer returned this tag set or an earlier tag set by the same labeler.
 
-    Such a tag set needs another review, and the labeler may have seen the other tag sets.
+    If so, the tag set needs another review. It may not be independent, because the labeler may have
+    seen the other tag sets.
     """
     return bool(tag_set.rejections or tag_set.reopened or tag_set.retried)
 
@@ -120,7 +121,7 @@ def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) ->
     """Return why a submitted tag set needs no review (`SAMPLING` or `CONFIDENCE`), or None.
 
     Agreement with other tag sets is not considered. Confidence is a reason only if the labeler has
-    removed no predicted tags and added no tags of a later prediction, and no tag set for the
+    removed no predicted tags and added no tags from a later prediction, and no tag set for the
     artifact was rejected. Predictions by rules are excluded, because their confidence is not
     calibrated.
     """
@@ -136,7 +137,7 @@ def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) ->
 
 
 def _has_edited_predictions(tag_set: LockedTagSet, caller: Caller) -> bool:
-    """Return whether a person removed predicted tags, or added tags of a later prediction.
+    """Return whether a person removed predicted tags, or added tags from a later prediction.
 
     The result is false for callers with an API key. They are trusted to set the source of tags.
     """
@@ -152,8 +153,8 @@ def _has_edited_predictions(tag_set: LockedTagSet, caller: Caller) -> bool:
     )
 
 
-def apply_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[LockedTagSet]:
-    """Update the flag `disagreement`, and return the tag sets to accept because they agree.
+def evaluate_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[LockedTagSet]:
+    """Evaluate the agreement, set the flag `disagreement`, and return the tag sets to accept.
 
     The artifact of `tag_set` must be locked. All submitted tag sets of the artifact are returned if
     the artifact has exactly as many independent tag sets as the schema requires, no reviewer has
@@ -172,8 +173,8 @@ def apply_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[LockedTag
     if len(independent_tag_sets) < tag_set.required_labels:
         return []
     submitted = [row for row in independent_tag_sets if row.status == TagSetStatus.SUBMITTED]
-    lineup = align_rows([row.tags for row in independent_tag_sets], terms.shapes)
-    disagree = not has_agreement(lineup.sets, terms.shapes, limit)
+    alignment = align_rows([row.tags for row in independent_tag_sets], terms.shapes)
+    disagree = not has_agreement(alignment.sets, terms.shapes, limit)
     related.set_disagreement_flag([row.id for row in submitted], disagree=disagree)
     # If there are more tag sets than required, a reviewer chooses among them.
     has_surplus = len(independent_tag_sets) > tag_set.required_labels

@@ -11,7 +11,7 @@ from lxml import etree
 from saml2.xml.schema import XMLSchemaError, validate
 
 from app.identity.sso.saml import metadata, request
-from app.identity.sso.saml.metadata import Provider
+from app.identity.sso.saml.metadata import ProviderMetadata
 from app.identity.sso.saml.xml import InvalidDocument
 from tests.factories.saml import ACS, AUDIENCE, ISSUER, SSO_URL, base64_der, certificate
 from tests.factories.saml import metadata as written
@@ -19,7 +19,7 @@ from tests.factories.saml import metadata as written
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-def parse(document: bytes, **options: bool) -> Provider:
+def parse(document: bytes, **options: bool) -> ProviderMetadata:
     return metadata.parse(document, now=NOW, **options)
 
 
