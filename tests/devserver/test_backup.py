@@ -117,7 +117,7 @@ def _all_artifacts(service: Service) -> list[str]:
 def test_nothing_is_copied_when_nothing_runs(tmp_path: Path) -> None:
     done = _command(tmp_path / "data", "backup", str(tmp_path / "backup"))
     assert done.returncode == 1
-    assert "Nothing runs on" in done.stderr
+    assert "No service is running on" in done.stderr
     assert not (tmp_path / "backup").exists()
 
 

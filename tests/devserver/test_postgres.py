@@ -235,7 +235,7 @@ def test_a_cluster_of_another_major_version_is_refused(own):
     own.start()
     own.stop()
     (own.log.parent / "cluster" / "PG_VERSION").write_text("17\n")
-    with pytest.raises(ServerError, match="made by PostgreSQL 17 and this is 18"):
+    with pytest.raises(ServerError, match="created by PostgreSQL 17, but this is PostgreSQL 18"):
         own.start()
 
 

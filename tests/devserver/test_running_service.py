@@ -78,7 +78,7 @@ def test_demo_secrets_are_kept_privately(service):
 def test_a_second_start_on_the_same_data_is_refused_and_does_no_harm(service, running):
     before = list_children(service.base)
     second = running(SCRIPT, env=service.base | {"PORT": str(find_free_port())})
-    line = second.line(lambda line: "already runs" in line)
+    line = second.line(lambda line: "already running" in line)
     assert f"process {service.program.pid}" in line
     assert second.process.wait(60) == 3
     assert list_children(service.base) == before

@@ -128,7 +128,7 @@ def test_the_walk_through_notifications(service: Service) -> None:
     found = paste(script.replace("a-demo-password", service.password), BASE=service.base, MAIL=mail)
     assert found.returncode == 0, found.stdout
     seen = ("assignment | ", "demo", "/api/v1/", "unread: 0", "deleted: 204")
-    emails = ("Stop these emails", "You get no more", "{'in_app': True, 'email': False}")
+    emails = ("Stop these emails", "You will no longer receive", "{'in_app': True, 'email': False}")
     for text in (*seen, "'from': '20:00'", "One-Click", *emails):
         assert text in found.stdout, found.stdout
 

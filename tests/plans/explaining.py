@@ -62,9 +62,9 @@ def _explain(connection: Any, statement: str, parameters: Any) -> Explained:
 
 def explain_prepared(cursor: Any, statement: Prepared, values: Sequence[object]) -> Explained:
     """Explain the plan of a prepared statement that is used whatever its values are."""
-    explained = Explained(statement.prepare)
+    explained = Explained(statement.prepare_sql)
     cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-    cursor.execute(statement.prepare.replace(statement.name, "explained", 1))
+    cursor.execute(statement.prepare_sql.replace(statement.name, "explained", 1))
     execute = statement.execute_sql.replace(statement.name, "explained", 1)
     cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {execute}", values)
     (answer,) = cursor.fetchone()

@@ -96,7 +96,7 @@ def test_every_meter_has_its_words(org: Org, meter: Meter, locale: str) -> None:
         _emit(org, {**payload, "plan": "free", "month": "2026-01-01"})
     run_jobs_of(org, "notifications")
     near, reached = list_notes(org, "owner")
-    assert near["title"].startswith("80 % ")
+    assert near["title"].startswith("80 % " if locale == "de" else "80% ")
     assert ("Limit" in reached["title"] or "limit" in reached["title"]) == (locale == "en")
     assert "100" in reached["body"]
 

@@ -177,4 +177,4 @@ def test_parts_that_a_format_needs_cannot_be_declined(
     answer = exports.api.post("/exports", {"format": format_id, "include": {part: False}})
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == f"include.{part}"
-    assert "needs" in answer.json["error"]["message"]
+    assert "requires" in answer.json["error"]["message"]

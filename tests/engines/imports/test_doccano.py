@@ -35,7 +35,7 @@ def test_labels(labels: dict[str, Any], marks: list[Any]) -> None:
 
 @pytest.mark.parametrize("labels", [{}, {"label": []}, {"labels": None}])
 def test_a_line_without_labels(labels: dict[str, Any]) -> None:
-    assert convert_line({"text": "Hello", **labels}).label_sets == ()
+    assert convert_line({"text": "Hello", **labels}).mark_lists == ()
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_the_only_text_is_the_text() -> None:
     ],
 )  # fmt: skip
 def test_each_type_of_result(result: dict[str, Any], marks: list[Any]) -> None:
-    assert convert_task(_task(result)).label_sets == (marks,)
+    assert convert_task(_task(result)).mark_lists == (marks,)
 
 
 def test_ground_truths_come_first_and_cancelled_annotations_do_not_count() -> None:

@@ -132,7 +132,7 @@ def test_the_first_page_by_name_is_read_from_an_index(org: Org) -> None:
         session.execute(text("SET LOCAL ROLE NONE"))
         session.execute(text("ANALYZE memberships, teams, team_members, users"))
         connection = session.connection()
-        connection.exec_driver_sql(prepared.prepare.replace(prepared.name, "explained", 1))
+        connection.exec_driver_sql(prepared.prepare_sql.replace(prepared.name, "explained", 1))
         explain = f"EXPLAIN EXECUTE explained ('{org.id}', 51)"
         plan = "\n".join(connection.exec_driver_sql(explain).scalars())
         connection.exec_driver_sql("DEALLOCATE explained")

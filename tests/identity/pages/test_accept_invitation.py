@@ -186,7 +186,7 @@ def test_an_organization_without_room(workspace: Workspace, visitor: Visitor) ->
     full = _join(visitor, page)
     assert full.status == 402
     [problem] = full.problems
-    assert problem.startswith("The plan of the organization allows no more members. Ask ")
+    assert problem.startswith("The organization's plan allows no more members. Ask ")
     assert email not in workspace.roles()
     set_plan(workspace.org, "team", {"members": len(workspace.roles()) + 1})
     assert _join(visitor, page).status == 200

@@ -29,7 +29,7 @@ ID = "0190c0de-0000-7000-8000-000000000001"
         ("users/me/assignments?kind=review", "Open your assignments"),
         (f"tag-sets?status=rejected&labeler_id={ID}", "Open your tag sets"),
         (f"webhooks/{ID}", "Open a webhook"),
-        (f"connectors/{ID}/alerts", "Open the alerts of a connector"),
+        (f"connectors/{ID}/alerts", "Open a connector's alerts"),
     ],
 )
 def test_it_explains_how_to_read_the_record(visitor: Visitor, resource: str, heading: str) -> None:

@@ -180,9 +180,9 @@ def test_scopes_without_openid(org: Org, issuer: str) -> None:
 @pytest.mark.parametrize(
     ("metadata", "words"),
     [
-        ({"issuer": "https://other.example"}, "another issuer"),
-        ({"issuer": None}, "another issuer"),
-        ({"issuer": ["x"]}, "another issuer"),
+        ({"issuer": "https://other.example"}, "not exactly the configured issuer"),
+        ({"issuer": None}, "not exactly the configured issuer"),
+        ({"issuer": ["x"]}, "not exactly the configured issuer"),
         ({"response_types_supported": ["id_token"]}, "code flow"),
         ({"response_types_supported": "code"}, "code flow"),
         ({"code_challenge_methods_supported": ["plain"]}, "PKCE"),

@@ -151,7 +151,7 @@ _BAD = [
     (b'{"text": "x", "metadata": {"": 1}}', "`metadata`: Keys"),
     (b'{"text": "x", "priority": true}', "`priority`: Must be"),
     (b'{"text": "x", "priority": 101}', "`priority`: Must be"),
-    (b'{"text": "x", "due_at": "2027-01-31T12:00:00"}', "`due_at`: Must have"),
+    (b'{"text": "x", "due_at": "2027-01-31T12:00:00"}', "`due_at`: Must include"),
     (b'{"text": "x", "due_at": "soon"}', "`due_at`: Must be an ISO 8601 time"),
     (b'{"text": "x", "due_at": "0001-01-01T00:00:00+14:00"}', "`due_at`: Must be an ISO 8601 time"),
     (b'{"text": "x", "schema_id": "7"}', "`schema_id`: Not a valid UUID"),

@@ -9,7 +9,7 @@ export async function a_manager_adds_a_connector_from_its_schema(walk) {
   await page.getByRole('textbox', { name: /^Name/ }).fill('Scans');
   await page.getByRole('button', { name: 'Add connector' }).click();
   walk.assert.equal(await page.getByText('This field is required.').count(), 4);
-  await page.getByRole('textbox', { name: /^Host/ }).fill('127.0.0.1');
+  await page.locator('input[name=host]').fill('127.0.0.1');
   await page.getByLabel('User name').fill('labels');
   await page.getByText('Private key', { exact: true }).click();
   await page.getByLabel('Passphrase').waitFor();

@@ -159,7 +159,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "recipient": ({"recipient": "https://other.example/acs"}, "no valid confirmation"),
     "destination": ({"destination": "https://other.example/acs"}, "destination"),
     "issuer": ({"issuer": "https://other.example/metadata"}, "issuer"),
-    "other-request": ({"inResponseTo": "_other"}, "another request"),
+    "other-request": ({"inResponseTo": "_other"}, "not a response to the request"),
     "expired": ({"lifetimeInSeconds": -120}, "no valid confirmation"),
     "transient": (
         {"nameIdentifierFormat": "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"},
@@ -240,7 +240,7 @@ def test_a_response_is_bound_to_its_request(
     second = answered(provider, trusting, browser.start(trusting))
     before = traces(trusting)
     swapped = browser.post(trusting, first, RelayState=second["RelayState"])
-    assert "another request" in refused(swapped, 401, "invalid_credentials")
+    assert "not a response to the request" in refused(swapped, 401, "invalid_credentials")
     assert traces(trusting) == before
 
 
