@@ -21,7 +21,7 @@ log = get_logger(__name__)
 
 SEND_FUNCTION = "letters.send"
 MAX_ATTEMPTS = 30
-"""The maximum number of attempts to send an email. They take about four and a half hours."""
+"""The maximum number of attempts to send an email. They take about four hours."""
 _APP = Path(__file__).parents[2]
 
 FOLDERS: dict[str, "Emails"] = {}
