@@ -59,7 +59,7 @@ def test_nothing_is_made_outside_demo_mode(tmp_path):
 
 def test_leaving_demo_mode_names_the_file_with_the_keys(tmp_path):
     children({"DATA_DIR": str(tmp_path)})
-    with pytest.raises(SettingsError, match=r"Demo mode has generated keys; they are in .*secrets\.env"):
+    with pytest.raises(SettingsError, match=r"generated keys; they are in .*secrets\.env"):
         environment.read_settings({"DATA_DIR": str(tmp_path), "DEMO": "off"})
 
 

@@ -48,7 +48,7 @@ def test_scale(tmp_path: Path) -> None:
 )
 def test_senseless_sizes(tmp_path: Path, width: int | None, scale: float | None) -> None:
     path = samples.stored(tmp_path, samples.pdf())
-    with pytest.raises(ValueError, match="must be positive|not both"):
+    with pytest.raises(ValueError, match=r"must be positive|not both"):
         render(path, PDF, 1, width_px=width, scale=scale)
 
 
