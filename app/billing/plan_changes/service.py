@@ -104,7 +104,7 @@ def apply_due_change(organization_id: UUID) -> None:
 
 
 def apply_due_changes(organization_ids: Sequence[UUID]) -> None:
-    """Apply the due plan changes of locked organizations, which must all be bound."""
+    """Apply the due plan changes of locked organizations. Requires access to all of them."""
     for organization_id in queries.list_due_organizations(organization_ids):
         apply_due_change(organization_id)
 

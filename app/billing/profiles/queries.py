@@ -16,7 +16,7 @@ def find() -> BillingProfile | None:
 
 
 def find_many(organization_ids: Sequence[UUID]) -> dict[UUID, BillingProfile]:
-    """Find billing profiles by organization id. All organizations must be bound.
+    """Find billing profiles by organization id. Requires access to all organizations.
 
     Organizations without a profile are missing from the result.
     """

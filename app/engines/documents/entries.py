@@ -97,12 +97,12 @@ def parse_document(
     Sends `PAGES` frames or one `TEXT` frame, then one `LANGUAGE` frame; see `frames`.
     """
     page_starts: list[str] = []
-    pages = _PageSender(send)
+    page_sender = _PageSender(send)
 
     def send_page(page: PageData) -> None:
         if sum(map(len, page_starts)) < language.SAMPLE_CHARS:
             page_starts.append(page["text"][: language.SAMPLE_CHARS])
-        pages.append(orjson.dumps(page))
+        page_sender.append(orjson.dumps(page))
 
     def send_text(text: str) -> None:
         page_starts.append(text[: language.SAMPLE_CHARS])
@@ -111,7 +111,7 @@ def parse_document(
     try:
         readers.read_document(document, arguments["media_type"], limits, send_page, send_text)
     finally:
-        pages.flush()
+        page_sender.flush()
     sample = replace_unstorable("\f".join(page_starts))
     send(frames.LANGUAGE, (language.detect_language(sample) or "").encode())
 

@@ -102,7 +102,7 @@ class _Archive(zipfile.ZipFile):
 
 
 class _OutputFile:
-    """The file object for the archive, which is not seekable even if the output is."""
+    """A write-only wrapper that hides `seek`, so that `zipfile` treats each output as a stream."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out

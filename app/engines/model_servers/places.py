@@ -71,7 +71,7 @@ class DocumentSearch:
                     normalizers[searched_value.kind, clue].append(searched_value.normalize)
         text_ranges: dict[int, TextRange] = {}
         seen_texts: set[tuple[str, str]] = set()
-        for kind, text_range in self._list_runs(
+        for kind, text_range in self._list_candidate_ranges(
             sorted({searched_value.kind for searched_value in searched_values.values()})
         ):
             if not pending_numbers or self._budget.is_spent():
@@ -96,10 +96,10 @@ class DocumentSearch:
             except ValueProblem:
                 continue
 
-    def _list_runs(self, kinds: list[str]) -> Iterator[tuple[str, TextRange]]:
-        """Yield (type, word run) pairs for runs that may denote a value of the type.
+    def _list_candidate_ranges(self, kinds: list[str]) -> Iterator[tuple[str, TextRange]]:
+        """Yield (field type, range) pairs for ranges of words that may contain a value of the type.
 
-        The shortest runs come first.
+        The shortest ranges come first.
         """
         has_digit = [any(map(str.isdigit, word.text)) for word in self._words]
         for length in range(1, _MAX_WORDS + 1):

@@ -46,11 +46,11 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
     """Find or create the account for an identity that is not linked in the current organization.
 
     An email address alone does not prove who a person is, because whoever chose the provider can
-    make it return any address. The address is sufficient only if the organization has proven its
+    make it return any address. The address is sufficient only if the organization has verified its
     domain and the provider says that the address is verified.
 
     Otherwise, an existing account is linked only after its holder confirms by email, and only if
-    the domain is proven or the holder is a member of the organization. In all other cases, raises
+    the domain is verified or the holder is a member of the organization. In all other cases, raises
     403 `permission_denied` and does not change the existing account.
     """
     if identity.email is None:

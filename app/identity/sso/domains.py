@@ -1,7 +1,7 @@
 """Email domains that an organization lists, and DNS records that prove them.
 
-Only one organization at a time can have proven a domain. A proof expires when the DNS has reported
-for three days that the record is missing. If the DNS does not respond, the proof is kept.
+Only one organization at a time can have verified a domain. A verification expires when the DNS has
+reported for three days that the record is missing. If the DNS does not respond, it is kept.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -110,7 +110,7 @@ def parse(domain: str, field: str) -> str:
 def replace_domains(names: Iterable[str]) -> list[Domain]:
     """Replace the current organization's list of domains, and return the new list.
 
-    Domains that are in both lists stay proven.
+    Domains that are in both lists keep their verification status.
     """
     new_names = set(names)
     rows = queries.list_domains()
@@ -125,7 +125,7 @@ def replace_domains(names: Iterable[str]) -> list[Domain]:
 
 
 def record_results(rows: Iterable[Domain], results: Mapping[str, ProofResult]) -> list[str]:
-    """Record the results of `check_domains`, and return the names of newly proven domains."""
+    """Record the results of `check_domains`, and return the names of newly verified domains."""
     return [
         row.domain
         for row in rows
@@ -146,8 +146,8 @@ def _record_result(row: Domain, result: ProofResult) -> bool:
 
 
 def mark_proven(row: Domain) -> bool:
-    """Mark a domain as proven, and return true, unless another organization has proven it."""
-    with tenancy.across_organizations(reason="only one organization can have proven a domain"):
+    """Mark a domain as verified, and return true, unless another organization has verified it."""
+    with tenancy.across_organizations(reason="only one organization can have verified a domain"):
         is_taken = queries.is_proven_by_another(row.domain, row.organization_id)
     row.problem = _DOMAIN_TAKEN_MESSAGE if is_taken else None
     if not is_taken:

@@ -1,4 +1,4 @@
-"""Enforcement of single sign-on: disables passwords for an organization's proven domains.
+"""Enforcement of single sign-on: disables passwords for an organization's verified domains.
 
 The organization's owners can still use their passwords.
 """
@@ -59,7 +59,7 @@ password_policy.register(SingleSignOnPasswordPolicy())
 def end_password_sessions(configuration: Configuration, domains: Iterable[str]) -> None:
     """End the sessions of users who signed in with a password that is now disabled.
 
-    `domains` are newly proven domains, or all proven domains if single sign-on was not enforced
+    `domains` are newly verified domains, or all verified domains if single sign-on was not enforced
     before. Does nothing unless single sign-on is enabled and enforced.
     """
     proven_domains = list(domains)

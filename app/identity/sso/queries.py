@@ -52,7 +52,7 @@ def list_domains() -> list[Domain]:
 
 
 def is_proven(domain: str) -> bool:
-    """Return whether the current organization has proven `domain`."""
+    """Return whether the current organization has verified `domain`."""
     statement = select(Domain.id).where(Domain.domain == domain, Domain.verified_at.is_not(None))
     return db.session().scalar(statement) is not None
 
@@ -74,7 +74,7 @@ def get_available_configuration(
 
 
 def is_proven_by_another(domain: str, organization_id: UUID) -> bool:
-    """Return whether another organization has proven `domain`.
+    """Return whether another organization has verified `domain`.
 
     Call this function within `tenancy.across_organizations`.
     """
@@ -87,7 +87,7 @@ def is_proven_by_another(domain: str, organization_id: UUID) -> bool:
 
 
 def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
-    """Return the organization that has proven `domain`, and its configuration, or None.
+    """Return the organization that has verified `domain`, and its configuration, or None.
 
     Returns None if single sign-on is not available. Call this function within
     `tenancy.across_organizations`.
@@ -169,7 +169,7 @@ def lock_membership(user_id: UUID) -> Membership | None:
 
 
 def find_enforcing_organization(domain: str) -> Organization | None:
-    """Return the organization that has proven `domain` and enforces single sign-on, or None.
+    """Return the organization that has verified `domain` and enforces single sign-on, or None.
 
     Call this function within `tenancy.across_organizations`.
     """

@@ -64,7 +64,7 @@ class ConfigureSso(Schema):
     enabled = Bool(load_default=True)
     enforced = Bool(
         load_default=False,
-        description="Whether passwords are disabled for the proven domains, except for owners.",
+        description="Whether passwords are disabled for the verified domains, except for owners.",
     )
     default_role = Str(validate=_ROLES, load_default="viewer")
     require_group = Bool(
@@ -116,7 +116,7 @@ class DnsRecord(Response):
 
 
 class SsoDomain(Response):
-    """An email domain, the time at which it was proven, and the DNS record that proves it."""
+    """An email domain, the time at which it was verified, and the DNS record that proves it."""
 
     domain = Str()
     verified_at = UtcDateTime(allow_none=True)

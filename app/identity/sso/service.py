@@ -268,7 +268,7 @@ def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
 
 
 def verify_domain(domain: str, *, vouch: bool = False) -> bool:
-    """Verify a domain by its DNS record, and return whether the domain is proven.
+    """Verify a domain by its DNS record, and return whether the domain is verified.
 
     If `vouch` is true, accepts the domain without a DNS record. Used by the operator's command, for
     the current organization. Raises 404 if the organization does not list the domain.

@@ -117,7 +117,7 @@ def get_session_scope(configuration: Configuration, user: User) -> UUID | None:
     """Return the organization that a session is limited to, or None if it is not limited.
 
     An administrator of one organization chose the provider, so the provider is trusted only for
-    that organization. The exception is a person in a proven domain for which passwords are
+    that organization. The exception is a person in a verified domain for which passwords are
     disabled, because single sign-on is then the only way to sign in to the account.
     """
     if configuration.enforced and queries.is_proven(accounts.get_domain(user.email)):

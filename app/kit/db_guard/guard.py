@@ -169,9 +169,9 @@ class Guard:
             self._probe = Probe(_build_dsn(self._dsn, suspect))
         result = self._probe.run(PROBE_SECONDS)
         self._probe_used_at = time.monotonic()
-        if result is ProbeResult.NONE:
+        if result is ProbeResult.TIMEOUT:
             self._open_circuit()
-        elif result is ProbeResult.REFUSED:
+        elif result is ProbeResult.ERROR:
             self._probe = None
 
     def _stop_if_idle(self) -> bool:

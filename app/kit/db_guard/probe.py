@@ -12,11 +12,14 @@ _EVENTS = {extensions.POLL_READ: select.POLLIN, extensions.POLL_WRITE: select.PO
 
 
 class ProbeResult(Enum):
-    """The result of a probe. REFUSED means that the server does not hang but returned an error."""
+    """The result of a probe.
+
+    ERROR: the connection or the query failed immediately. TIMEOUT: there was no response in time.
+    """
 
     OK = "ok"
-    REFUSED = "refused"
-    NONE = "none"
+    ERROR = "error"
+    TIMEOUT = "timeout"
 
 
 class Probe:
@@ -31,7 +34,7 @@ class Probe:
         deadline = time.monotonic() + seconds
         had_connection = self._connection is not None
         result = self._run_query(deadline)
-        if result is ProbeResult.REFUSED and had_connection:
+        if result is ProbeResult.ERROR and had_connection:
             # The kept connection may have been closed. Try a new connection.
             result = self._run_query(deadline)
         return result
@@ -48,10 +51,10 @@ class Probe:
             cursor.close()
         except TimeoutError:
             self.close()
-            return ProbeResult.NONE
+            return ProbeResult.TIMEOUT
         except psycopg2.Error:
             self.close()
-            return ProbeResult.REFUSED
+            return ProbeResult.ERROR
         return ProbeResult.OK
 
     def close(self) -> None:

@@ -77,8 +77,8 @@ def issue_drafts(organization_id: UUID) -> list[Invoice]:
 def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> None:
     """Issue drafts of the same type with the next numbers in their series.
 
-    Emits `invoices.issued`. All organizations must be bound. The series is locked last, until the
-    commit, so that each number is used exactly once.
+    Emits `invoices.issued`. Requires access to all organizations. The series is locked last, until
+    the commit, so that each number is used exactly once.
     """
     if not invoices:
         return
@@ -146,7 +146,7 @@ def change_status(invoice: Invoice, status: InvoiceStatus) -> None:
 
 
 def emit(event: str, invoice: Invoice) -> None:
-    """Emit `invoice.paid` or `invoice.voided`; the organization must be bound."""
+    """Emit `invoice.paid` or `invoice.voided` for the current organization."""
     assert invoice.number is not None
     payload: emitted_events.InvoicePayload = {
         "invoice_id": invoice.id,

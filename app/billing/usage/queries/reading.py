@@ -125,7 +125,7 @@ def read_days(meters: Sequence[Meter], first: date, end: date) -> list[DayRow]:
 def read_days_by_organization(
     organization_ids: Sequence[UUID], meters: Sequence[Meter], first: date, end: date
 ) -> dict[UUID, list[DayRow]]:
-    """Return the result of `read_days` for each organization. All organizations must be bound."""
+    """Return the result of `read_days` per organization. Requires access to all of them."""
     values = {
         "organizations": [str(organization_id) for organization_id in organization_ids],
         "meters": [str(meter) for meter in meters],
@@ -140,7 +140,7 @@ def read_days_by_organization(
 
 
 def settle_many(organization_ids: Sequence[UUID], until: date) -> None:
-    """Settle the usage of many organizations, which must all be bound; see `settle`."""
+    """Settle the usage of many organizations; see `settle`. Requires access to all of them."""
     ids = [str(organization_id) for organization_id in organization_ids]
     db.session().execute(_SETTLE_MANY, {"organizations": ids, "until": until})
 

@@ -36,7 +36,10 @@ def measure_many(
 
 
 def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
-    """Settle the usage of many organizations, which must all be bound; see `settle_period`."""
+    """Settle the usage of many organizations; see `settle_period`.
+
+    Requires access to all organizations.
+    """
     queries.settle_many(organization_ids, _to_day(end))
 
 

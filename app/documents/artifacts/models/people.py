@@ -112,11 +112,11 @@ class ArtifactSkip(TenantModel, db.Base):
 
 
 class ArtifactAction(TenantModel, db.Base):
-    """An action on a document that no other record shows; rows are never changed.
+    """An action on a document that is not recorded in any other table; rows are never updated.
 
-    `kind` is `release`, `skip` (released with the reason in `note`), or `discard` for a draft that
-    was deleted. Times come from the database, as in the audit log, because both are listed
-    together.
+    `kind` is `release`, `skip` (a release with the reason in `note`), or `discard` (a draft was
+    deleted). Timestamps come from the database clock, like those of the audit log, because the
+    actions and the audit entries are sorted into one list.
     """
 
     __tablename__ = "artifact_acts"

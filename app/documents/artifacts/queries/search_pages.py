@@ -61,7 +61,10 @@ more than visiting 20,000 hits."""
 _last_times: LRUCache[tuple[UUID, str, int, bool], datetime] = LRUCache(maxsize=1000)
 _PageKey = tuple[UUID, str, str, str, int, bool]
 _first_pages: LRUCache[_PageKey, list[UUID]] = LRUCache(maxsize=200)
-"""The ids on first pages, until the searched data changes. Finding these ids visits every hit."""
+"""Cache of the artifact ids on the first page of a search.
+
+The key contains the version of the searched data, so a change of the data invalidates an entry.
+"""
 _lock = Lock()
 _LIST_BY_IDS = Prepared.from_select(
     "list_found_artifacts",

@@ -45,10 +45,10 @@ def create_import(
 def create_extraction(
     source_id: UUID, *, name: str, total: int, created_by: UUID | None
 ) -> IngestionJob:
-    """Create a job that predicts the tags of a job's documents; emit `ingestion_job.requested`.
+    """Create an extraction job for the documents of a source job; emit `ingestion_job.requested`.
 
-    `name` is the name of the source job, and `total` is the number of its documents. The caller
-    must have locked the source job.
+    The extraction job predicts the tags of these documents. `name` is the name of the source job,
+    and `total` is the number of its documents. The caller must have locked the source job.
     """
     job = IngestionJob(
         id=uuid7(),

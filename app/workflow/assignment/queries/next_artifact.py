@@ -203,7 +203,7 @@ def claim_next(
 
 
 def has_candidates(user_id: UUID, criteria: ClaimCriteria) -> bool:
-    """Return whether there is an artifact that the user may claim, even if it is locked."""
+    """Return whether the user may claim any artifact, including rows that others have locked."""
     return (
         _HAS_CANDIDATE_STATEMENT.first(*_build_parameters(user_id, criteria, minutes=0)) is not None
     )

@@ -74,7 +74,7 @@ def _build_parameters(ids: Iterable[UUID]) -> dict[str, object]:
 
 
 def list_members(team_ids: Iterable[UUID]) -> MembersByTeam:
-    """Return the members of the teams who can label, without and with the teams' subteams."""
+    """Return each team's members who can label: `direct` without subteams, `nested` with them."""
     members = MembersByTeam(defaultdict(list), defaultdict(list))
     for row in db.session().execute(_MEMBERS, _build_parameters(team_ids)):
         members.nested[row.root].append(row.user_id)
