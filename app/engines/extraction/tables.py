@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from app.engines.extraction.alignment import find_evidence_ranges
 from app.engines.extraction.analysis import Analysis, find_typed_texts
 from app.engines.extraction.candidates import Candidate, Range, find_own_keywords
-from app.engines.extraction.context import build_contexts
+from app.engines.extraction.context import KeywordContexts, build_contexts
 from app.engines.extraction.model import Box
 from app.engines.extraction.patterns import find_amounts, find_dates
 from app.engines.extraction.proposing import build_tag, build_value
@@ -56,8 +56,9 @@ def _propose_table(
         return []
     tags: list[Tag] = []
     number = 0
+    contexts = build_contexts(analysis)
     for row in _list_body_rows(analysis, header):
-        cells = _read_row(analysis, row, columns)
+        cells = _read_row(analysis, contexts, row, columns)
         amount_cells = [
             name for name, (view, _, _) in cells.items() if view.target.kind == "amount"
         ]
@@ -128,7 +129,9 @@ def _list_body_rows(analysis: Analysis, header: int) -> list[int]:
     return rows
 
 
-def _read_row(analysis: Analysis, row: int, columns: Sequence[_Column]) -> dict[str, _Cell]:
+def _read_row(
+    analysis: Analysis, contexts: KeywordContexts, row: int, columns: Sequence[_Column]
+) -> dict[str, _Cell]:
     first, last = analysis.layout.rows[row]
     groups: dict[str, list[int]] = {}
     name = ""
@@ -145,7 +148,7 @@ def _read_row(analysis: Analysis, row: int, columns: Sequence[_Column]) -> dict[
         candidate = _build_cell(analysis, column.target, tokens) if tokens else None
         if candidate is None:
             continue
-        view = FieldView(analysis, column.target, {}, build_contexts(analysis), 0.0)
+        view = FieldView(analysis, column.target, {}, contexts, 0.0)
         value = build_value(view, candidate)
         if value is not None:
             cells[column.target.name] = (view, candidate, value)
