@@ -24,7 +24,7 @@ _START = datetime(2024, 1, 1, tzinfo=UTC)
 def check_expression(expression: str, *, field: str, min_interval: timedelta) -> str:
     """Validate a cron expression, and return it with single spaces.
 
-    Raises 400 on `field` if the expression is malformed, never due, or due more often than
+    Raises 400 for `field` if the expression is malformed, never due, or due more often than
     `min_interval`.
     """
     normalized = " ".join(expression.split())

@@ -46,7 +46,7 @@ def encode(cursor: Cursor, list_binding: bytes) -> str:
 def decode(text: str, list_binding: bytes) -> Cursor:
     """Decode a cursor that `encode` returned.
 
-    Raises 422 on `cursor` if it does not belong to the list that `list_binding` identifies.
+    Raises 422 for `cursor` if it does not belong to the list that `list_binding` identifies.
     """
     try:
         raw = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
@@ -70,7 +70,7 @@ def _parse_value(value_type: type, value: Any) -> object:
 
 
 def parse_values(cursor: Cursor, types: Sequence[type]) -> list[Any]:
-    """Return the values of the sort columns, converted to `types`. Raises 422 on `cursor`."""
+    """Return the values of the sort columns, converted to `types`. Raises 422 for `cursor`."""
     if len(cursor.values) != len(types):  # from a release with another sort order
         raise _build_error()
     return [

@@ -36,7 +36,7 @@ class Period:
 def get_period(zone: str, first: date | None, last: date | None) -> Period:
     """Return the period from `first` to `last`, by default the last 30 days.
 
-    A time zone that this machine does not know is treated as UTC. Raises 400 on `from` or `to` if
+    A time zone that this machine does not know is treated as UTC. Raises 400 for `from` or `to` if
     the period is invalid.
     """
     try:

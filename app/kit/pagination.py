@@ -117,7 +117,7 @@ def paginate_rows(
 
     `order` maps the sort columns to their types. The last column is unique. `fetch` returns up to
     `limit` rows from the page start, in order. For the first page, it also returns the total.
-    Raises 422 on `cursor` if the cursor does not belong to this list.
+    Raises 422 for `cursor` if the cursor does not belong to this list.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     backward = cursor is not None and cursor.backward

@@ -50,7 +50,7 @@ class PreparedList:
     def page(self, request: PageRequest) -> Page:
         """Return the requested page of the list.
 
-        Raises 422 on `cursor` if the cursor does not belong to this list.
+        Raises 422 for `cursor` if the cursor does not belong to this list.
         """
         return paginate_rows(request, self._order, self._fetch)
 

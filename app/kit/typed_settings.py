@@ -45,7 +45,7 @@ def check_settings(
 ) -> ValidatedSettings:
     """Validate settings, and separate the secrets. Settings that are None are left out.
 
-    Raises 400 on `field` or one of its properties if the settings are invalid.
+    Raises 400 for `field` or one of its properties if the settings are invalid.
     """
     settings = {name: value for name, value in new_settings.items() if value is not None}
     problem = best_match(Draft202012Validator(settings_type.settings_schema).iter_errors(settings))

@@ -60,7 +60,7 @@ def accept(
 
     If the invited address has an account, its password or bearer token (`authorization`) is
     required; otherwise, an account with a verified address is created. Raises 404 and 409 as
-    `get_preview` does, 400 if a value is missing, 401 on a wrong password or token, and 403 if the
+    `get_preview` does, 400 if a value is missing, 401 for a wrong password or token, and 403 if the
     token is for another account, the organization is suspended or passwords are disabled.
     """
     invitation, organization, *_ = _find_open_invitation(token)

@@ -38,7 +38,7 @@ def complete_sign_in(
     the response body. `slug` is the organization's slug in the request path, or None if the path
     has no slug.
 
-    Raises 400 on `state` (see `flows.finish`). Errors from `read_identity` and from the
+    Raises 400 for `state` (see `flows.finish`). Errors from `read_identity` and from the
     organization's policy are sent in the redirect, or raised if the flow has no redirect URI.
     """
     flow = flows.finish(kind, state=state, browser_secret=browser_secret)

@@ -95,7 +95,7 @@ def _check_domain(domain: str, token: str, deadline: float) -> ProofResult:
 def parse(domain: str, field: str) -> str:
     """Parse a domain, and return it in ASCII and lower case, as `addresses.parse` does.
 
-    Raises 400 on `field` if the domain is invalid.
+    Raises 400 for `field` if the domain is invalid.
     """
     text = domain.strip().rstrip(".").lower()
     try:

@@ -14,7 +14,7 @@ def build_api_url(path: str) -> str:
 
 
 def check_redirect_uri(uri: str | None) -> None:
-    """Raise 400 on `redirect_uri` unless it is None or the URL of an allowed application."""
+    """Raise 400 for `redirect_uri` unless it is None or the URL of an allowed application."""
     if uri is None:
         return
     settings = container.settings()

@@ -42,7 +42,7 @@ class OpenIdConnect:
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
         """Check the provider by fetching and validating its discovery document and its keys.
 
-        Raises 400 on `oidc.issuer`.
+        Raises 400 for `oidc.issuer`.
         """
         issuer = settings["issuer"]
         try:

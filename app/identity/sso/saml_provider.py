@@ -59,7 +59,7 @@ def get_acs_url(slug: str) -> str:
 
 
 def build_metadata(slug: str) -> Download:
-    """Build this service's metadata for an organization. Raises 404 on an invalid slug.
+    """Build this service's metadata for an organization. Raises 404 for an invalid slug.
 
     The metadata contains only URLs with the slug, so it is the same whether or not the organization
     exists. It is available before single sign-on is configured, because administrators need it to
@@ -83,7 +83,7 @@ class Saml:
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
         """Check the provider by parsing its metadata, from the settings or from its URL.
 
-        Raises 400 on the invalid setting.
+        Raises 400 for the invalid setting.
         """
         if settings["name_id_format"] not in (None, *NAME_ID_FORMATS):
             message = f"Must be one of {', '.join(NAME_ID_FORMATS)}."

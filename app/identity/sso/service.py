@@ -193,7 +193,7 @@ def start(
     """Start a sign-in, and return the response and the protocol, `oidc` or `saml`.
 
     Only the domain of an email address is used, so the response reveals nothing about accounts.
-    Raises 400 on an invalid field, and 404 if single sign-on is not available.
+    Raises 400 for an invalid field, and 404 if single sign-on is not available.
     """
     if (email is None) == (org_slug is None):
         raise errors.invalid("Send either email or org_slug.", "email")

@@ -46,7 +46,7 @@ def create(
 ) -> TeamDetails:
     """Create a team; its lead, if any, becomes its first member.
 
-    Raises 400 on an invalid `parent_id` or `lead_id`, and 409 `conflict` if a sibling team already
+    Raises 400 for an invalid `parent_id` or `lead_id`, and 409 `conflict` if a sibling team already
     has the name.
     """
     if parent_id is not None:
@@ -67,8 +67,8 @@ def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> T
     """Update name, parent, lead, skills or description; a new lead becomes a member.
 
     Raises 404, 409 `stale_precondition`, 409 `conflict` if a sibling team already has the name, 400
-    on `lead_id` if the user is not a member of the organization, and 400 on `parent_id` if there is
-    no such team, the team would be below itself or the tree would be too deep.
+    for `lead_id` if the user is not a member of the organization, and 400 for `parent_id` if there
+    is no such team, the team would be below itself or the tree would be too deep.
     """
     if "parent_id" in changes:
         tree.lock()
@@ -125,7 +125,7 @@ def _lock_team(team_id: UUID, revision: int | None) -> Team:
 
 
 def _lock_lead_membership(user_id: UUID | None) -> None:
-    """Lock the lead's membership; raise 400 on `lead_id` if the user is not a member.
+    """Lock the lead's membership; raise 400 for `lead_id` if the user is not a member.
 
     Call this function before locking the team, to prevent deadlocks: when a user leaves the
     organization, the membership is also locked before the teams.

@@ -22,7 +22,7 @@ def get_statistics(
     Only documents and tag sets created from `first` until `end`, exclusive, are counted. Returns
     the properties of `SchemaStats`: the number of documents and tag sets by status, labeling times,
     decisions and rates, in total and for each version, newest first. Raises 404 for an unknown
-    schema, or 400 on `from` if it is not before `to`.
+    schema, or 400 for `from` if it is not before `to`.
     """
     schemas.get(schema_id)
     if first is not None and end is not None and first >= end:

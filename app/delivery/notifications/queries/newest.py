@@ -112,7 +112,7 @@ def list_newest(page: PageRequest, scope: NotificationScope, *, unread: bool | N
 
     def fetch(edge: PageStart) -> tuple[list[Any], int]:
         rows = _LIST.all(
-            *_build_values(scope, states),
+            *_build_parameters(scope, states),
             str(scope.user_id),
             _to_array([str(id_) for id_, _ in branches]),
             _to_array([str(state).lower() for _, state in branches]),
@@ -126,10 +126,10 @@ def list_newest(page: PageRequest, scope: NotificationScope, *, unread: bool | N
 
 def count_unread(scope: NotificationScope) -> int:
     """Return the number of unread notifications in a scope; `scope.kind` must be None."""
-    return int(_COUNT.first(*_build_values(scope, [True])).total)
+    return int(_COUNT.first(*_build_parameters(scope, [True])).total)
 
 
-def _build_values(scope: NotificationScope, states: Sequence[bool]) -> tuple[str, str, str]:
+def _build_parameters(scope: NotificationScope, states: Sequence[bool]) -> tuple[str, str, str]:
     return (
         _to_array([str(id_) for id_ in scope.organization_ids]),
         _to_array([str(scope.user_id)]),

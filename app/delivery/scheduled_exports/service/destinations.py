@@ -27,7 +27,7 @@ _SFTP_PORT = 22
 def check_destination(kind: str, settings: Mapping[str, Any]) -> ValidatedSettings:
     """Validate a destination's settings, and return them split into public settings and secrets.
 
-    Raises 400 on a property of `destination.settings` if the settings are invalid, or if the
+    Raises 400 for a property of `destination.settings` if the settings are invalid, or if the
     operator does not allow connections to the host.
     """
     if kind == DOWNLOAD:

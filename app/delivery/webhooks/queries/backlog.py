@@ -85,12 +85,12 @@ def list_outdated_webhooks(
 
 def abandon_batch(webhook: OutdatedWebhook, limit: int = BATCH_SIZE) -> int:
     """Abandon up to `limit` outdated deliveries of a webhook; return how many were abandoned."""
-    return _execute(_ABANDON, {**_build_values(webhook), "batch": limit})
+    return _execute(_ABANDON, {**_build_parameters(webhook), "batch": limit})
 
 
 def count_outdated(webhook: OutdatedWebhook) -> int:
     """Return the number of outdated deliveries of a webhook, at most `MAX_COUNTED`."""
-    values = {**_build_values(webhook), "max_count": MAX_COUNTED}
+    values = {**_build_parameters(webhook), "max_count": MAX_COUNTED}
     return int(db.session().execute(_COUNT_OUTDATED, values).scalar_one())
 
 
@@ -120,7 +120,7 @@ def list_deleted_webhooks() -> Sequence[tuple[UUID, UUID]]:
     return [(row.organization_id, row.id) for row in rows]
 
 
-def _build_values(webhook: OutdatedWebhook) -> dict[str, Any]:
+def _build_parameters(webhook: OutdatedWebhook) -> dict[str, Any]:
     return {
         "organization_id": webhook.organization_id,
         "webhook_id": webhook.id,

@@ -244,21 +244,21 @@ def begin_attempts(
 
 def renew(leases: Sequence[Lease]) -> set[UUID]:
     """Renew the leases that are still valid, for `LEASE_SECONDS` from now; return their tokens."""
-    rows = db.session().scalars(_RENEW, {"seconds": LEASE_SECONDS, **_build_values(leases)})
+    rows = db.session().scalars(_RENEW, {"seconds": LEASE_SECONDS, **_build_parameters(leases)})
     return set(rows)
 
 
 def requeue(leases: Sequence[Lease]) -> None:
     """Requeue deliveries whose attempts were not sent, without counting these attempts."""
-    db.session().execute(_REQUEUE, _build_values(leases))
+    db.session().execute(_REQUEUE, _build_parameters(leases))
 
 
 def release(leases: Sequence[Lease]) -> None:
     """Release deliveries that the relay of the previous version of the service has leased."""
-    db.session().execute(_RELEASE, _build_values(leases))
+    db.session().execute(_RELEASE, _build_parameters(leases))
 
 
-def _build_values(leases: Sequence[Lease]) -> dict[str, Any]:
+def _build_parameters(leases: Sequence[Lease]) -> dict[str, Any]:
     return {
         "organizations": [str(lease.organization_id) for lease in leases],
         "ids": [str(lease.id) for lease in leases],

@@ -153,7 +153,7 @@ def count_deliveries(webhook_id: UUID, replay_range: ReplayRange) -> int:
     """
     count, after = 0, (replay_range.start, FIRST_ID)
     while True:
-        values = {**_build_values(webhook_id, replay_range, after), "batch": BATCH_SIZE}
+        values = {**_build_parameters(webhook_id, replay_range, after), "batch": BATCH_SIZE}
         row = db.session().execute(_COUNT, values).first()
         if row is None:
             return count
@@ -169,7 +169,7 @@ def replay_batch(
     Skips deliveries that were delivered within the last day. Returns the position of the batch, or
     None if there are no deliveries after `after`.
     """
-    values = _build_values(webhook_id, replay_range, after)
+    values = _build_parameters(webhook_id, replay_range, after)
     values |= {"generation": generation, "batch": BATCH_SIZE}
     row = db.session().execute(_REPLAY, values).first()
     return None if row is None else ReplayPosition(*row)
@@ -194,7 +194,7 @@ def find_oldest_missed(webhook_id: UUID) -> datetime | None:
     Returns None if the webhook has no missed deliveries.
     """
     replay_range = ReplayRange(_FIRST_TIME, _LAST_TIME, SUBSCRIBABLE, MISSED_STATUSES)
-    values = {**_build_values(webhook_id, replay_range, (_FIRST_TIME, FIRST_ID)), "batch": 1}
+    values = {**_build_parameters(webhook_id, replay_range, (_FIRST_TIME, FIRST_ID)), "batch": 1}
     oldest: datetime | None = db.session().execute(_OLDEST, values).scalar_one()
     return oldest
 
@@ -203,7 +203,7 @@ def _build_key(webhook_id: UUID) -> dict[str, Any]:
     return {"organization_id": tenancy.current_organization_id(), "webhook_id": webhook_id}
 
 
-def _build_values(
+def _build_parameters(
     webhook_id: UUID, replay_range: ReplayRange, after: tuple[datetime, UUID]
 ) -> dict[str, Any]:
     return {

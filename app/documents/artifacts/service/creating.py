@@ -120,7 +120,7 @@ def create_from_file(
 
     `declared` is the media type that the client sent, but the content determines the stored media
     type. Raises 400 for an empty `file` or an unknown `schema_id`, 402 `plan_limit_reached`, 409
-    `artifact_duplicate`, 415 for a type that cannot be read, 422 on `name` if the name of the file
+    `artifact_duplicate`, 415 for a type that cannot be read, 422 for `name` if the name of the file
     is invalid. After an error the content is not kept.
     """
     if staged.size == 0:

@@ -42,7 +42,7 @@ def get_page_image(
     """Return the image of a page, `width` pixels wide.
 
     Raises 404 if the document or page does not exist, 409 if the document has not been read yet or
-    the page cannot be rendered, 400 on `width` if the image would be too large, 503 while other
+    the page cannot be rendered, 400 for `width` if the image would be too large, 503 while other
     pages are being rendered or if no process can be started.
     """
     content = files.require_readable(queries.find_content(artifact_id))

@@ -180,7 +180,7 @@ def _compare(
 
 
 def _check_row(report: dict[str, Any]) -> None:
-    """Raise 400 on `row` if a table column has no row, or another field has one."""
+    """Raise 400 for `row` if a table column has no row, or another field has one."""
     is_cell = "." in report["field"]
     if is_cell != (report.get("row") is not None):
         rule = "is required for a table column" if is_cell else "is allowed only for a table column"

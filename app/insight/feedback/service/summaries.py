@@ -40,7 +40,7 @@ def build_criteria(
 ) -> SummaryCriteria:
     """Validate the filters of a summary, and build its criteria.
 
-    Raises 404 for an unknown schema, 400 on `from` if it is not before `to`, and 403 for a labeler
+    Raises 404 for an unknown schema, 400 for `from` if it is not before `to`, and 403 for a labeler
     whom the caller may not see.
     """
     if labeler_id is not None:
@@ -82,7 +82,7 @@ def get_summary(*, caller: Caller, interval: str = "month", **filters: Any) -> d
     """Return a summary of the selected feedback: metrics in total, by model and over time.
 
     Models are ordered by their number of predictions. Raises the errors of `build_criteria`, and
-    400 on `interval` if a summary by day has no `from` or more than `MAX_DAYS` days.
+    400 for `interval` if a summary by day has no `from` or more than `MAX_DAYS` days.
     """
     criteria = build_criteria(caller=caller, **filters)
     if interval == "day":

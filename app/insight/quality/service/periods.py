@@ -28,7 +28,7 @@ class Period:
 def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
     """Return the period of a request; by default the last 30 days, including today.
 
-    Raises 422 on `to` for an empty period, and on `from` if the period is longer than `MAX_DAYS` or
+    Raises 422 for `to` if the period is empty, and for `from` if it is longer than `MAX_DAYS` or
     begins after `_MAX_FIRST_DAY`.
     """
     zone = caller.org.settings.get("time_zone") or organizations.DEFAULT_TIME_ZONE
@@ -50,7 +50,7 @@ def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
 def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
     """List the buckets of a period as (first, end): days, weeks from Monday, or months.
 
-    The first and the last bucket are cut to the period. Raises 422 on `bucket` if there would be
+    The first and the last bucket are cut to the period. Raises 422 for `bucket` if there would be
     more than `MAX_BUCKETS`.
     """
     buckets: list[tuple[date, date]] = []

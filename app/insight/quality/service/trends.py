@@ -150,7 +150,7 @@ def _build_filter(
 
 
 def _choose_subject(group_by: str | None, filters: TrendFilters) -> CellSubject:
-    """Choose the subject whose cells support all filters. Raises 400 on an invalid filter."""
+    """Choose the subject whose cells support all filters. Raises 400 for an invalid filter."""
     people_filter = next((n for n in ("team_id", "labeler_id") if getattr(filters, n)), None)
     field_filter = "field" if filters.field is not None else None
     subject = _SUBJECTS[group_by]

@@ -45,14 +45,14 @@ def find_unchanged_indexes(connector_id: UUID, versions: Sequence[tuple[str, str
     """
     if not versions:
         return set()
-    values = _build_values(connector_id, versions)
+    values = _build_parameters(connector_id, versions)
     return {number - 1 for number in db.session().scalars(_FIND_UNCHANGED, values)}
 
 
 def save(connector_id: UUID, versions: Mapping[str, str | None]) -> None:
     """Save the version of each path; None means that the document must be read again."""
     if versions:
-        db.session().execute(_SAVE, _build_values(connector_id, list(versions.items())))
+        db.session().execute(_SAVE, _build_parameters(connector_id, list(versions.items())))
 
 
 def delete_batch(connector_id: UUID, limit: int) -> int:
@@ -61,7 +61,7 @@ def delete_batch(connector_id: UUID, limit: int) -> int:
     return int(db.session().execute(_DELETE, values).rowcount)  # type: ignore[attr-defined]
 
 
-def _build_values(
+def _build_parameters(
     connector_id: UUID, versions: Sequence[tuple[str, str | None]]
 ) -> dict[str, object]:
     return {
