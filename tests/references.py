@@ -1,11 +1,14 @@
-"""The reference libraries that statistics are compared with, in a folder of their own.
+"""The reference libraries that statistics are compared with.
 
-`make .venv/references.stamp` installs them.
+Some are in a folder of their own, which `make .venv/references.stamp` installs. They are imported
+at their first use: each process of a run collects all tests, and importing them takes seconds.
 """
 
 import importlib
 import sys
 import warnings
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,3 +22,30 @@ def load_reference(name: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return importlib.import_module(name)
+
+
+class _Lazy:
+    """Stands for an object that is loaded at its first use."""
+
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self._load = load
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._load(), name)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return self._load()(*args, **options)
+
+
+def import_lazily(module: str, name: str | None = None) -> Any:
+    """Return a stand-in for a module, or for a class or function in it.
+
+    `module` may be one of the references.
+    """
+    return _Lazy(partial(_import, module, name))
+
+
+@cache
+def _import(module: str, name: str | None) -> Any:
+    loaded = load_reference(module)
+    return loaded if name is None else getattr(loaded, name)

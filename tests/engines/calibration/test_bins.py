@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.calibration import calibration_curve
 
 from app.engines.calibration import (
     MILLION,
@@ -10,6 +9,9 @@ from app.engines.calibration import (
     get_bin_number,
     merge_bins,
 )
+from tests.references import import_lazily
+
+calibration_curve = import_lazily("sklearn.calibration", "calibration_curve")
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.stats import bootstrap
 
 from app.engines.calibration import Outcomes, compare_models, describe_comparison
+from tests.references import import_lazily
+
+bootstrap = import_lazily("scipy.stats", "bootstrap")
 
 
 def _generate(seed: int, documents: int, share: float) -> list[Outcomes]:

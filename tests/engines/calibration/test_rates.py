@@ -1,12 +1,14 @@
 """Rates and their intervals equal those of statsmodels and scikit-learn."""
 
 import pytest
-from sklearn.metrics import precision_recall_fscore_support
 
 from app.engines.calibration import Outcomes, compute_wilson_interval
-from tests.references import load_reference
+from tests.references import import_lazily
 
-proportion_confint = load_reference("statsmodels.stats.proportion").proportion_confint
+precision_recall_fscore_support = import_lazily(
+    "sklearn.metrics", "precision_recall_fscore_support"
+)
+proportion_confint = import_lazily("statsmodels.stats.proportion", "proportion_confint")
 
 
 @pytest.mark.parametrize("trials", [1, 2, 3, 10, 84, 1000, 1_000_000])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from app.engines.calibration import recommend_threshold
-from tests.references import load_reference
+from tests.references import import_lazily
 
-proportion_confint = load_reference("statsmodels.stats.proportion").proportion_confint
+proportion_confint = import_lazily("statsmodels.stats.proportion", "proportion_confint")
 
 
 @pytest.mark.parametrize("target", [0.5, 0.8, 0.9, 0.95])

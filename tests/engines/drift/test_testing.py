@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from app.engines.drift import (
     CategorySample,
@@ -18,6 +17,9 @@ from app.engines.drift import (
     compare,
 )
 from app.engines.drift.testing import pool_rare_categories
+from tests.references import import_lazily
+
+stats = import_lazily("scipy.stats")
 
 
 def _judge(baseline: Sample, current: Sample, limits: DriftLimits | None = None) -> str:

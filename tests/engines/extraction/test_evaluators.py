@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pycrfsuite
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
 
 from app.engines.extraction import crf, trees
+from tests.references import import_lazily
+
+HistGradientBoostingClassifier = import_lazily("sklearn.ensemble", "HistGradientBoostingClassifier")
+LogisticRegression = import_lazily("sklearn.linear_model", "LogisticRegression")
 
 
 @pytest.fixture(scope="module")

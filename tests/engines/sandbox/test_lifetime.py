@@ -64,6 +64,8 @@ def test_an_idle_server_ends_and_comes_back(make_server: MakeServer) -> None:
 def test_a_server_on_demand_starts_with_the_first_call(make_server: MakeServer) -> None:
     server = make_server()
     server.start(idle_seconds=0.2)
+    # Until the child executes its program, it has the name of this process.
+    wait_until(lambda: len(launchers()) == 1, "the launcher")
     (launcher,) = launchers()
     wait_until(lambda: launcher.status() == psutil.STATUS_SLEEPING, "the launcher to wait")
     assert servers() == []

@@ -12,9 +12,10 @@ from app.kit.ids import uuid7
 from tests.factories.counts import fold
 from tests.factories.feedback import Assisted, count_outcomes
 from tests.factories.teams import add_members, make_team
-from tests.references import load_reference
+from tests.references import import_lazily
 
-proportion_confint = load_reference("statsmodels.stats.proportion").proportion_confint
+proportion_confint = import_lazily("statsmodels.stats.proportion", "proportion_confint")
+
 
 _NOTHING = {
     "predictions": 0, "correct": 0, "corrected": 0, "missed": 0, "spurious": 0,

@@ -7,13 +7,15 @@ from uuid import UUID
 import krippendorff
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from app.engines.agreement import coefficients
 from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import SchemaVersion
 from tests.factories.labels import make_field
 from tests.insight.quality_runs.conftest import Answers, get_result, tag
+from tests.references import import_lazily
+
+cohen_kappa_score = import_lazily("sklearn.metrics", "cohen_kappa_score")
 
 ROWS = ("aaa", "aab", "bbb", "bcb", "cc.", "aa.", "abb", "ccc")
 

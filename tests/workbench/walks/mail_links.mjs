@@ -29,6 +29,8 @@ export async function a_forgotten_password_is_replaced(walk) {
   const owner = await walk.organization('Forgetting');
   const page = await walk.page('/sign-in');
   await page.getByRole('link', { name: 'Forgot the password?' }).click();
+  // The page before has a field of the same name.
+  await page.getByRole('heading', { name: 'Set a new password' }).waitFor();
   await page.getByLabel('Email').fill(owner.user.email);
   await page.getByRole('button', { name: 'Send the link' }).click();
   await page.getByRole('heading', { name: 'Check your email' }).waitFor();

@@ -3,20 +3,22 @@
 import math
 from typing import Any
 
-import krippendorff
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score, f1_score
 
 from app.engines.agreement.coefficients import EMPTY, build_ratings, measure, measure_pairs
 from app.engines.agreement.metrics import Level, Metric, Weights
 from tests.factories.properties import examples
-from tests.references import load_reference
+from tests.references import import_lazily
 
-pd = load_reference("pandas")
-fleiss_kappa = load_reference("statsmodels.stats.inter_rater").fleiss_kappa
+pd = import_lazily("pandas")
+krippendorff = import_lazily("krippendorff")
+cohen_kappa_score = import_lazily("sklearn.metrics", "cohen_kappa_score")
+f1_score = import_lazily("sklearn.metrics", "f1_score")
+fleiss_kappa = import_lazily("statsmodels.stats.inter_rater", "fleiss_kappa")
+
 # What irrCAC warns of has a class of pandas, which pytest-xdist cannot import in its main process.
 pytestmark = pytest.mark.filterwarnings("ignore")
 _CLOSE = 1e-9
@@ -26,7 +28,7 @@ _WEIGHTS: list[Weights] = ["linear", "quadratic", "ordinal"]
 
 @pytest.fixture(scope="module")
 def irrcac() -> Any:
-    return load_reference("irrCAC.raw")
+    return import_lazily("irrCAC.raw")
 
 
 @st.composite
