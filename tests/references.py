@@ -15,17 +15,8 @@ from typing import Any
 _FOLDER = str(Path(sys.prefix) / "references")
 
 
-def load_reference(name: str) -> Any:
-    """Return a module of the references, such as `statsmodels.stats.proportion`."""
-    if _FOLDER not in sys.path:
-        sys.path.append(_FOLDER)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return importlib.import_module(name)
-
-
 class _Lazy:
-    """Stands for an object that is loaded at its first use."""
+    """A stand-in for an object that is loaded at its first use."""
 
     def __init__(self, load: Callable[[], Any]) -> None:
         self._load = load
@@ -47,5 +38,9 @@ def import_lazily(module: str, name: str | None = None) -> Any:
 
 @cache
 def _import(module: str, name: str | None) -> Any:
-    loaded = load_reference(module)
+    if _FOLDER not in sys.path:
+        sys.path.append(_FOLDER)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        loaded = importlib.import_module(module)
     return loaded if name is None else getattr(loaded, name)

@@ -172,7 +172,7 @@ def _check_tax(tax: Tax, position: int, document: Document) -> None:
 def _check_and_list_summands(document: Document) -> Iterator[Decimal]:
     """Check the subtotal, and yield the amounts that add up to the total."""
     amounts = (line.amount for line in document.lines)
-    _check_sum(document.subtotal, "subtotal", list(amounts), document.currency)
+    _check_sum(document.subtotal, "subtotal", amounts, document.currency)
     yield document.subtotal
     yield from (tax.amount for tax in document.taxes)
 

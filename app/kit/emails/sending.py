@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from app.kit import container, db, jobs, tenancy
 from app.kit.emails.layout import RenderedEmail, Values, render
-from app.kit.emails.templates import DEFAULT_LANGUAGE, TemplateError, TextTemplate, TextTemplates
+from app.kit.emails.templates import DEFAULT_LANGUAGE, TemplateError, TextTemplates
 from app.kit.ids import uuid7
 from app.kit.jobs import Job
 from app.kit.jobs.queues import QUEUES
@@ -111,12 +111,11 @@ class Emails:
             "sealed": container.keyring().encrypt(orjson.dumps(sealed)),
         }
 
-    def _check_values(self, name: str, values: Values) -> TextTemplate:
+    def _check_values(self, name: str, values: Values) -> None:
         template = self.templates.find(name, DEFAULT_LANGUAGE)
         missing_names = template.names - set(values)
         if missing_names:
             raise TemplateError(f"{name} requires values for {', '.join(sorted(missing_names))}")
-        return template
 
     def render(self, name: str, locale: str, values: Values) -> RenderedEmail:
         """Render the template `name` for a reader with this locale. Raises TemplateError."""

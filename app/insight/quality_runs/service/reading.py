@@ -11,7 +11,7 @@ from app.insight.quality_runs.service import creating
 from app.insight.quality_runs.service.confusing import build_matrix
 from app.insight.quality_runs.service.plans import CHOICE_TYPES, DEFAULT_METRICS
 from app.insight.visibility.service import get_visibility
-from app.kit import db, errors
+from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller
@@ -155,17 +155,15 @@ def _find_run(
     start: datetime | None,
     end: datetime | None,
 ) -> QualityRun | None:
-    if start or end:
-        creating.check_period(start, end)
+    covered_end = creating.check_period(start, end) if start or end else None
     # No run covers a time after its creation: until now or later, the latest run fits best.
-    if end is not None and end >= db.utc_now():
-        end = None
+    is_past = end is not None and end == covered_end
     return records.find_best_run(
         schema_id,
         field=field,
         metric=metric,
         start=start,
-        end=end,
+        end=end if is_past else None,
         default_metrics=DEFAULT_METRICS,
     )
 

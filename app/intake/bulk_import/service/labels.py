@@ -29,13 +29,13 @@ class LabelsAs(StrEnum):
 
 
 class RecordLabels(NamedTuple):
-    """The labels of a record: tags in the API's format, or label sets from another tool."""
+    """The labels of a record: tags in the API's format, or marks from another tool."""
 
     tags: object | None
-    label_sets: Sequence[Sequence[Mark]]
+    mark_lists: Sequence[Sequence[Mark]]
 
     def __bool__(self) -> bool:
-        return self.tags is not None or bool(self.label_sets)
+        return self.tags is not None or bool(self.mark_lists)
 
 
 class CheckedLabels(NamedTuple):
@@ -104,12 +104,12 @@ def _get_active_version(schema_id: UUID) -> CurrentVersion | ApiError:
 
 
 def _build_tag_lists(version: CurrentVersion, labels: RecordLabels, text: str) -> list[object]:
-    """Build the list of tags for each label set. Raises MarkError."""
+    """Return one list of tags per tag set to create. Raises MarkError."""
     if labels.tags is not None:
         return [labels.tags]
     names = _build_field_names(version)
     required_count = tag_sets.get_required_labels(version)
-    return [names.build_tags(marks, text) for marks in labels.label_sets[:required_count]]
+    return [names.build_tags(marks, text) for marks in labels.mark_lists[:required_count]]
 
 
 @cached(LRUCache(64), key=lambda version: version.id, lock=Lock())
