@@ -35,12 +35,12 @@ def record_statements(app: Flask) -> Iterator[list[Statement]]:
         event.listen(engine, "before_cursor_execute", record)
     run = Prepared._run  # noqa: SLF001 - these bypass SQLAlchemy's events
 
-    def record_and_run(self: Prepared, proxied: Any, info: Any, values: tuple[Any, ...]) -> Any:
+    def record_and_run(self: Prepared, connection: Any, info: Any, values: tuple[Any, ...]) -> Any:
         if self.name not in _AUTHENTICATION:
             statements.append((self.execute_sql, values))
-        return run(self, proxied, info, values)
+        return run(self, connection, info, values)
 
-    Prepared._run = record_and_run  # type: ignore[method-assign]  # noqa: SLF001
+    Prepared._run = record_and_run  # type: ignore[method-assign, assignment]  # noqa: SLF001
     try:
         yield statements
     finally:

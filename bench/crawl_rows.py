@@ -11,10 +11,9 @@ from uuid import UUID
 
 import boto3
 
-from app.engines.sources import TYPES
 from app.intake.connectors.queries import objects
-from app.intake.connectors.service.opening import GuardedNetwork
-from app.kit import container, db, tenancy
+from app.intake.connectors.service.opening import SourceTarget, open_source
+from app.kit import db, tenancy
 from bench.filling import analyze
 from bench.import_rows import get_job_seconds, wait_for_job
 from bench.report import Report, Row
@@ -77,10 +76,10 @@ def _create_connector(service: Service, org: Org, url: str, count: int) -> str:
     answer = org.api("admin").post("/connectors", json=body)
     assert answer.status_code == 201, answer.json
     connector: str = answer.json["data"]["id"]
-    source = TYPES["s3"].open(settings, GuardedNetwork(container.current().connector_egress), None)
-    listed = source.list_objects()
     seen = 0
     with org.app.app_context(), tenancy.organization(org.id):
+        source = open_source(SourceTarget("s3", settings, None))
+        listed = source.list_objects()
         while page := {one.path: one.version for one in islice(listed, _BATCH)}:
             with db.transaction():
                 objects.save(UUID(connector), page)

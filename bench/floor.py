@@ -20,7 +20,7 @@ from flask import Flask, Response, request
 
 from app.kit import secrets as passwords
 
-psycopg2.extras.register_uuid()
+psycopg2.extras.register_uuid()  # type: ignore[no-untyped-call]
 PLAN: dict[str, Any] = json.loads(Path(os.environ["BENCH_PLAN"]).read_text())
 _MAX_COUNT = 2**31
 app = Flask("floor")

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-import pypdfium2  # type: ignore[import-untyped]
+import pypdfium2
 
 from bench.report import Report, Row
 

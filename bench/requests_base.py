@@ -49,7 +49,7 @@ class Requests(ABC):
         from app.kit.prepared import REGISTRY  # noqa: PLC0415
         from tests.factories.orgs import _password_hash  # noqa: PLC0415
 
-        prepare = [statement.prepare for statement in REGISTRY.values()]
+        prepare = [statement.prepare_sql for statement in REGISTRY.values()]
         return {
             **self.plan,
             "prepare": prepare,
