@@ -7,7 +7,8 @@ from bench.service import Service
 from devserver.memory import measure_tree_pss
 
 _BOUND_MB = 600
-_SETTLE_SECONDS = 10
+# Until the processes that loaded the demo have been idle for JOB_IDLE_SECONDS.
+_SETTLE_SECONDS = 160
 
 
 def idle(report: Report, service: Service) -> None:

@@ -108,6 +108,7 @@ class ReadinessProbe:
             self._connection = None
 
 
-def are_workers_ready(pid: int | None, settings: Settings) -> bool:
-    """Return whether process `pid` has started all job workers and the relay."""
-    return pid is not None and len(list_tree(pid)) - 1 > settings.job_workers
+def are_workers_ready(pid: int | None) -> bool:
+    """Return whether process `pid` has started the relay, which requests the other processes."""
+    # Before the relay, it starts the launcher of the fork server.
+    return pid is not None and len(list_tree(pid)) > len(("the process itself", "the launcher"))

@@ -170,11 +170,9 @@ class Service:
         self._progress.done(f"{self._settings.host}:{self._settings.port}")
         self._progress.begin("workers")
         self._wait(
-            lambda: children.are_workers_ready(
-                self.supervisor.get_pids().get(children.WORKERS), self._settings
-            )
+            lambda: children.are_workers_ready(self.supervisor.get_pids().get(children.WORKERS))
         )
-        self._progress.done(f"{self._settings.job_workers} and the relay")
+        self._progress.done("the relay; the others start with their first job")
 
 
 class DemoRecord:

@@ -224,6 +224,12 @@ def dispose() -> None:
         engine.dispose(close=False)
 
 
+def close_unused_connections() -> None:
+    """Close the pooled connections, and those in use as soon as they are returned."""
+    for engine in db.engines.values():
+        engine.dispose()
+
+
 def upgrade(revision: str = "head", *, progress: object = None) -> None:
     """Upgrade the database at DATABASE_URL to `revision`. Do nothing if it has this revision.
 

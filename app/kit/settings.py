@@ -79,6 +79,7 @@ class Settings:
     web_connections: int = _setting(values.parse_whole_number(16, 65_536), 2_000)
     web_spool_bytes: int = _setting(values.parse_whole_number(1 << 20, 1 << 50), 1 << 30)
     job_workers: int = _setting(values.parse_whole_number(1, 256), 2)
+    job_idle_seconds: int = _setting(values.parse_whole_number(1, 86_400), 120)
     ocr: bool = _setting(values.parse_switch, default=True)
     smtp_url: str = _setting(values.parse_smtp_url, "", secret=True)
     mail_from: str = _setting(values.parse_sender, "Labeling Service <no-reply@localhost>")

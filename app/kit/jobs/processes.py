@@ -2,7 +2,10 @@
 
 The parent never connects to the database or Redis, so that no child inherits a connection. Its
 memory is frozen before the first fork, so that the children share it. When the parent dies, its
-children are killed immediately. A child that exits is restarted, with increasing delays.
+children are killed immediately. A child that fails is restarted, with increasing delays.
+
+The processes of a group start when a job is due, and exit when they have been idle for some time.
+So processes that nobody needs use neither memory nor connections.
 """
 
 import gc
@@ -25,6 +28,7 @@ from app.kit.jobs import worker as _worker  # noqa: F401 - loaded before the for
 from app.kit.jobs.queues import GROUPS, QueueGroup, count_local_slots, list_queues
 from app.kit.jobs.relay import Relay
 from app.kit.jobs.rq_workers import ForkingWorker, InProcessWorker, consume, stop_on_signals
+from app.kit.jobs.wake_ups import SIGNAL, WakeUps
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -34,48 +38,57 @@ STOP_SECONDS = 9.0
 SOURCE_STOP_SECONDS = 7.5
 _BACKOFF = Backoff(first=0.2, longest=10.0, healthy=30.0)
 _RELAY_TIMEOUT_SECONDS = 2.0
-_WATCHED_SIGNALS = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT}
+_STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
+_WATCHED_SIGNALS = {signal.SIGCHLD, SIGNAL, *_STOP_SIGNALS}
 
 Target = Callable[[Flask, Event], None]
 
 
 @dataclass
 class Child:
-    """A background process that the parent restarts whenever it exits.
+    """A background process that the parent restarts whenever it fails.
 
-    `target(app, stopping)` runs in the process, and returns once `stopping` is set.
+    `target(app, stopping)` runs in the process, and returns once `stopping` is set. A process of a
+    `group` starts when the relay requests it, and `target` also returns when it has been idle.
     """
 
     name: str
     target: Target
+    group: str | None = None
     process: ForkedChild | None = None
     restarts: RestartState = field(default_factory=RestartState)
 
+    @property
+    def is_asleep(self) -> bool:
+        """Return whether the process is neither running nor about to be restarted."""
+        return self.process is None and self.restarts.due_at is None
 
-def list_children(job_workers: int, *, outbound: bool = True) -> list[Child]:
-    """Return the background processes to start.
+
+def list_children(job_workers: int, wake_ups: WakeUps, *, outbound: bool = True) -> list[Child]:
+    """Return the background processes, which are not started yet.
 
     `job_workers` determines the number of processes that parse documents. If `outbound` is false,
     jobs that call other hosts stay queued.
     """
-    children = [Child("relay", _run_relay)]
+    children = [Child("relay", partial(_run_relay, wake_ups=wake_ups))]
     for group in GROUPS.values():
         target = partial(_run_worker, group=group)
         if group.forking:
             (queue,) = list_queues(group)
             numbers = range(1, count_local_slots(queue, job_workers) + 1)
-            children += [Child(f"{group.name}-{number}", target) for number in numbers]
-        elif outbound or not group.outbound:
-            children.append(Child(group.name, target))
+            names = [f"{group.name}-{number}" for number in numbers]
+        else:
+            names = [group.name] if outbound or not group.outbound else []
+        children += [Child(name, target, group.name) for name in names]
     sources = handlers.SOURCES if outbound else []
     return children + [
         Child(source.name, partial(_run_source, source=source)) for source in sources
     ]
 
 
-def _run_relay(app: Flask, stopping: Event) -> None:
+def _run_relay(app: Flask, stopping: Event, *, wake_ups: WakeUps) -> None:
     client = container.current().redis(timeout=_RELAY_TIMEOUT_SECONDS)
-    relay_loop = Relay(app, lambda: client)
+    relay_loop = Relay(app, lambda: client, wake_ups.request)
     relay_loop.stopping = stopping
     stop_on_signals(stopping)
     relay_loop.run()
@@ -86,7 +99,9 @@ def _run_worker(app: Flask, stopping: Event, *, group: QueueGroup) -> None:
     worker_class = ForkingWorker if group.forking else InProcessWorker
     connect = partial(container.current().redis, timeout=None)
     stop_on_signals(stopping)
-    consume(worker_class, app, [group.name], frozenset({relay.DRAIN}), connect, stopping)
+    idle_seconds = container.settings().job_idle_seconds
+    functions = frozenset({relay.DRAIN})
+    consume(worker_class, app, [group.name], functions, connect, stopping, idle_seconds)
 
 
 def _run_source(app: Flask, stopping: Event, *, source: handlers.DueSource) -> None:
@@ -109,26 +124,29 @@ def _run_source(app: Flask, stopping: Event, *, source: handlers.DueSource) -> N
 
 
 def main(app: Flask) -> int:
-    """Run all children until SIGTERM or SIGINT, and return the exit status.
+    """Run the children until SIGTERM or SIGINT, and return the exit status.
 
     Call it in the main thread.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED_SIGNALS)
     settings = container.settings()
-    children = list_children(settings.job_workers, outbound=settings.outbound)
+    wake_ups = WakeUps(GROUPS)
+    children = list_children(settings.job_workers, wake_ups, outbound=settings.outbound)
     gc.collect()
     gc.freeze()
     log.info("workers.started", children=[child.name for child in children])
     for child in children:
-        _start_child(app, child)
+        if child.group is None:
+            _start_child(app, child)
     stop = False
     while not stop:
-        for child in children:
-            if child.restarts.is_due:
-                _start_child(app, child)
         received_signal = signal.sigtimedwait(_WATCHED_SIGNALS, _get_seconds_to_restart(children))
-        stop = received_signal is not None and received_signal.si_signo != signal.SIGCHLD
+        stop = received_signal is not None and received_signal.si_signo in _STOP_SIGNALS
         _record_exits(children)
+        requested_groups = wake_ups.take()
+        for child in () if stop else children:
+            if child.restarts.is_due or (child.is_asleep and child.group in requested_groups):
+                _start_child(app, child)
     stops = ((signal.SIGTERM, STOP_SECONDS),)
     stop_in_parallel([(child.process, stops) for child in children if child.process is not None])
     log.info("workers.stopped")
@@ -174,10 +192,13 @@ def _run_child(app: Flask, child: Child, parent: int) -> NoReturn:
 
 
 def _record_exits(children: list[Child]) -> None:
-    """Record which children have exited, and when to restart them."""
+    """Record which children have exited, and when to restart those that failed."""
     for child in children:
         if child.process is None or (status := child.process.poll()) is None:
             continue
         child.process = None
+        if child.group is not None and status == 0:
+            log.debug("workers.child_idle", name=child.name)
+            continue
         delay = child.restarts.record_exit(_BACKOFF)
         log.warning("workers.child_ended", name=child.name, status=status, restart_in=delay)

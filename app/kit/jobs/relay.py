@@ -7,7 +7,7 @@ message is harmless. Several relays may run at the same time.
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import Event
 from uuid import uuid4
 
@@ -36,11 +36,21 @@ _TICK_SECONDS = 1.0
 
 
 class Relay:
-    """The main loop of the relay process. `connect` returns a Redis client."""
+    """The main loop of the relay process.
 
-    def __init__(self, app: Flask, connect: Callable[[], Redis]) -> None:
+    `connect` returns a Redis client. `start_processes` is called with the groups that have a
+    waiting job. Their processes on this machine may not be running.
+    """
+
+    def __init__(
+        self,
+        app: Flask,
+        connect: Callable[[], Redis],
+        start_processes: Callable[[Iterable[str]], None] = lambda _groups: None,
+    ) -> None:
         self.app = app
         self.connect = connect
+        self.start_processes = start_processes
         self.stopping = Event()
         self._next_tick = 0.0
 
@@ -84,6 +94,9 @@ class Relay:
         groups: dict[str, list[Queue]] = {}
         for name in due_queues:
             groups.setdefault(QUEUES[name].group.name, []).append(QUEUES[name])
+        if groups:
+            # Even without a message: registered processes increase the quotas of organizations.
+            self.start_processes(groups)
         lengths = self._count_messages(connection, list(groups))
         idle_groups = [
             name

@@ -22,13 +22,14 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import DequeueStrategy
 
-from app.kit import logging, metrics, process_lifetime
+from app.kit import db, logging, metrics, process_lifetime
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
 _MAINTENANCE_SECONDS = 30
 _WORKER_TTL_SECONDS = 45
+_QUIET_SECONDS = 3
 _UNREGISTER_SECONDS = 1.0
 _FLUSH_LOG_SECONDS = 0.1
 _CALLBACKS = ("_success_callback_name", "_failure_callback_name", "_stopped_callback_name")
@@ -52,7 +53,10 @@ def is_permitted(job: Job, functions: frozenset[str]) -> bool:
 
 
 class _RestrictedWorker:
-    """Base class of both workers. `build_worker` sets `app`, `functions` and `stopping`."""
+    """Base class of both workers. `build_worker` sets `app`, `functions` and `stopping`.
+
+    `was_idle` is true once no message has arrived for the maximum idle time.
+    """
 
     exponential_backoff_factor = 1.5
     log_result_lifespan = False
@@ -60,6 +64,7 @@ class _RestrictedWorker:
     connection: Redis
     functions: frozenset[str]
     stopping: Event
+    was_idle = False
 
     def subscribe(self) -> None:
         """Do nothing: RQ would accept commands from a Redis channel, such as killing a job."""
@@ -97,6 +102,16 @@ class _RestrictedWorker:
         if self.stopping.is_set():
             self._stop_requested = True
 
+    def dequeue_job_and_maintain_ttl(
+        self, timeout: int | None, max_idle_time: int | None = None
+    ) -> tuple[Job, Queue] | None:
+        """Wait for a message. RQ returns None only after `max_idle_time` seconds."""
+        message: tuple[Job, Queue] | None = super().dequeue_job_and_maintain_ttl(  # type: ignore[misc]
+            timeout, max_idle_time
+        )
+        self.was_idle = message is None
+        return message
+
     def execute_job(self, job: Job, queue: Queue) -> None:
         if not is_permitted(job, self.functions):
             log.error("job.refused", queue=queue.name, message=job.id)
@@ -113,6 +128,22 @@ class _RestrictedWorker:
 
 class InProcessWorker(_RestrictedWorker, SimpleWorker):
     """A worker that runs jobs in the worker process. Use it for many small jobs."""
+
+    def dequeue_job_and_maintain_ttl(
+        self, timeout: int | None, max_idle_time: int | None = None
+    ) -> tuple[Job, Queue] | None:
+        """Wait for a message, and close the connections to PostgreSQL if none arrives soon.
+
+        PostgreSQL needs 10 MB for each idle connection.
+        """
+        if max_idle_time is not None and max_idle_time <= _QUIET_SECONDS:
+            return super().dequeue_job_and_maintain_ttl(timeout, max_idle_time)
+        if message := super().dequeue_job_and_maintain_ttl(timeout, _QUIET_SECONDS):
+            return message
+        with self.app.app_context():
+            db.close_unused_connections()
+        remaining_time = None if max_idle_time is None else max_idle_time - _QUIET_SECONDS
+        return super().dequeue_job_and_maintain_ttl(timeout, remaining_time)
 
 
 class ForkingWorker(_RestrictedWorker, Worker):
@@ -147,16 +178,24 @@ def consume(
     functions: frozenset[str],
     connect: Callable[[], Redis],
     stopping: Event,
+    max_idle_seconds: int | None = None,
 ) -> None:
     """Process messages from `queues` until `stopping` is set, for example by SIGTERM.
 
-    Current jobs are finished first. RQ's loop ends when Redis times out. It is restarted after a
-    random pause, so that the processes do not all reconnect at the same time.
+    If `max_idle_seconds` is given, also return after this time without a message. Current jobs are
+    finished first. RQ's loop ends when Redis times out. It is restarted after a random pause, so
+    that the processes do not all reconnect at the same time.
     """
     while not stopping.is_set():
         try:
             worker = build_worker(worker_class, app, queues, functions, connect(), stopping)
-            worker.work(logging_level="WARNING", dequeue_strategy=DequeueStrategy.ROUND_ROBIN)
+            worker.work(
+                logging_level="WARNING",
+                dequeue_strategy=DequeueStrategy.ROUND_ROBIN,
+                max_idle_time=max_idle_seconds,
+            )
+            if worker.was_idle:
+                return
         except StopRequested:
             stopping.set()
         except (RedisError, OSError) as failure:

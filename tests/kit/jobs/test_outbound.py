@@ -8,7 +8,9 @@ from flask import Flask
 from app.kit import container
 from app.kit.egress import EgressRefused
 from app.kit.jobs import backlog, processes
+from app.kit.jobs.queues import GROUPS
 from app.kit.jobs.relay import Relay
+from app.kit.jobs.wake_ups import WakeUps
 from app.kit.mail import MailFailed
 from tests.factories import Org, claim_jobs_of
 from tests.kit.jobs.workshop import declared, enqueue, rows
@@ -24,7 +26,7 @@ def closed(app: Flask, monkeypatch: pytest.MonkeyPatch) -> container.Container:
 
 @pytest.mark.usefixtures("closed")
 def test_no_process_serves_other_hosts() -> None:
-    names = {child.name for child in processes.list_children(1, outbound=False)}
+    names = {child.name for child in processes.list_children(1, WakeUps(GROUPS), outbound=False)}
     assert names & {"outside", "webhooks"} == set()
     assert {"documents-1", "quick", "slow"} <= names
 

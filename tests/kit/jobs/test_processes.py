@@ -16,9 +16,11 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.kit import db, tenancy
+from app.kit.ids import uuid7
 from app.kit.jobs import processes
 from app.kit.jobs.processes import STOP_SECONDS
-from app.kit.jobs.queues import GROUPS, QUEUES, count_local_slots
+from app.kit.jobs.queues import GROUPS, QUEUES, count_local_slots, list_queues
+from app.kit.jobs.wake_ups import WakeUps
 from devserver.valkey import EmbeddedValkey
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.sandboxes import belongs_to_fork_server
@@ -28,10 +30,19 @@ from tests.factories.work import drain, postpone_periodic_jobs
 ROOT = Path(__file__).parents[3]
 JOB_WORKERS = 2
 FORKING = [queue for queue in QUEUES.values() if queue.group.forking]
-# The relay and the deliverer, one process for each group, and one for each slot of forking groups.
+LASTING = 2  # the relay and the deliverer
+# And one process for each group, or for each slot of a forking group.
 CHILDREN = (
-    2 + len(GROUPS) - len(FORKING) + sum(count_local_slots(one, JOB_WORKERS) for one in FORKING)
+    LASTING
+    + len(GROUPS)
+    - len(FORKING)
+    + sum(count_local_slots(one, JOB_WORKERS) for one in FORKING)
 )
+# Any job starts the processes of a group; this one reads nothing of an organization.
+_JOB = """
+INSERT INTO jobs (id, queue, function, args)
+VALUES (:id, :queue, 'review_queue.expire_claims', '{}')
+"""
 # Jobs and deliveries that other tests left behind become due only after the tests.
 _PUT_OFF = """
 UPDATE {table} SET {due} = now() + interval '1 hour', leased_until = NULL, lease_token = NULL
@@ -43,18 +54,21 @@ _DROP_PERIODIC = "DELETE FROM jobs WHERE unique_key LIKE 'periodic:%'"
 
 
 class Workers:
-    """A running worker.py, with a separate Valkey."""
+    """A running worker.py, with a separate Valkey. `settings` are environment variables."""
 
-    def __init__(self, environ: dict[str, str], valkey: EmbeddedValkey, log: Path) -> None:
+    def __init__(
+        self, environ: dict[str, str], valkey: EmbeddedValkey, log: Path, settings: dict[str, str]
+    ) -> None:
         self.valkey = valkey
         self.log = log
         self._seen = 0
         own = {"REDIS_URL": valkey.url, "JOB_WORKERS": str(JOB_WORKERS), "LOG_LEVEL": "INFO"}
+        env = {**environ, **own, **settings}
         with log.open("wb") as output:
             self.parent = subprocess.Popen(
-                [sys.executable, "worker.py"], cwd=ROOT, env={**environ, **own}, stderr=output
+                [sys.executable, "worker.py"], cwd=ROOT, env=env, stderr=output
             )
-        wait_until(lambda: len(self.children()) == CHILDREN)
+        wait_until(lambda: len(self.children()) >= LASTING)
 
     def children(self) -> list[psutil.Process]:
         try:
@@ -77,11 +91,11 @@ class Workers:
 
 
 @contextmanager
-def _start_workers(environ: dict[str, str], folder: Path) -> Iterator[Workers]:
+def _start_workers(environ: dict[str, str], folder: Path, **settings: str) -> Iterator[Workers]:
     folder.chmod(0o755)
     with EmbeddedValkey(folder / "valkey") as valkey:
         base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        started = Workers({**base, **environ}, valkey, folder / "log")
+        started = Workers({**base, **environ}, valkey, folder / "log", settings)
         try:
             yield started
         finally:
@@ -92,17 +106,24 @@ def _start_workers(environ: dict[str, str], folder: Path) -> Iterator[Workers]:
 
 
 @pytest.fixture
-def workers(environ: dict[str, str], quiet: None, tmp_path: Path) -> Iterator[Workers]:
-    """Start workers that the test stops."""
+def workers(app: Flask, environ: dict[str, str], quiet: None, tmp_path: Path) -> Iterator[Workers]:
+    """Start workers that the test stops, with a process for everything."""
     with _start_workers(environ, tmp_path) as started:
+        _run_jobs(app, *GROUPS)
+        wait_until(lambda: len(started.children()) == CHILDREN)
         yield started
 
 
 @pytest.fixture(scope="module")
 def _shared(
-    environ: dict[str, str], quiet: None, tmp_path_factory: pytest.TempPathFactory
+    app: Flask,
+    environ: dict[str, str],
+    quiet: None,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Workers]:
-    with _start_workers(environ, tmp_path_factory.mktemp("workers")) as started:
+    folder = tmp_path_factory.mktemp("workers")
+    with _start_workers(environ, folder, JOB_IDLE_SECONDS="3600") as started:
+        _run_jobs(app, *GROUPS)
         yield started
 
 
@@ -130,6 +151,24 @@ def quiet(app: Flask) -> Iterator[None]:
     with app.app_context(), db.transaction() as session:
         session.execute(text("DELETE FROM schedule_runs WHERE due_at > now()"))
     postpone_periodic_jobs(app)
+
+
+def _run_jobs(app: Flask, *groups: str) -> None:
+    """Enqueue a job for each group, and wait until the jobs have run."""
+    ids = [str(uuid7()) for _ in groups]
+    queues = [list_queues(GROUPS[group])[0].name for group in groups]
+    everything = tenancy.across_organizations(reason="a test enqueues jobs")
+    with app.app_context(), everything, db.transaction() as session:
+        for id_, queue in zip(ids, queues, strict=True):
+            session.execute(text(_JOB), {"id": id_, "queue": queue})
+
+    def have_run() -> bool:
+        everything = tenancy.across_organizations(reason="a test reads jobs")
+        with app.app_context(), everything, db.transaction() as session:
+            unfinished = "SELECT count(*) FROM jobs WHERE id = ANY(CAST(:ids AS uuid[]))"
+            return session.scalar(text(f"{unfinished} AND due_at IS NOT NULL"), {"ids": ids}) == 0
+
+    wait_until(have_run)
 
 
 def _gone(found: list[psutil.Process]) -> bool:
@@ -215,8 +254,20 @@ def _clients(workers: Workers) -> int:
             return 0
 
 
+def test_processes_of_a_group_start_with_a_job_and_exit_when_idle(
+    app: Flask, environ: dict[str, str], quiet: None, tmp_path: Path
+) -> None:
+    with _start_workers(environ, tmp_path, JOB_IDLE_SECONDS="1") as started:
+        assert len(started.children()) == LASTING
+        for _ in range(2):
+            _run_jobs(app, "exports", "invoices")
+            wait_until(lambda: len(started.children()) == LASTING)
+        assert started.lines("workers.child_ended") == []
+        assert started.lines("died") == []
+
+
 def test_there_is_a_process_for_every_queue(app: object) -> None:
-    names = [child.name for child in processes.list_children(JOB_WORKERS)]
+    names = [child.name for child in processes.list_children(JOB_WORKERS, WakeUps(GROUPS))]
     assert (names[0], names[-1]) == ("relay", "webhooks")
     assert {name.partition("-")[0] for name in names[1:-1]} == set(GROUPS)
     assert [name for name in names if name.startswith("documents")] == [

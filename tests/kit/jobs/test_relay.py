@@ -13,7 +13,7 @@ from app.kit import container, db, jobs, tenancy
 from app.kit.jobs import handlers
 from app.kit.jobs.handlers import DueSource, Job
 from app.kit.jobs.relay import DRAIN, MAX_MESSAGES_PER_SOURCE, Relay
-from tests.factories import Org
+from tests.factories import Org, claim_jobs_of
 from tests.kit.jobs.workshop import SEEN, declared, enqueue
 
 QUEUED = 5_000
@@ -49,6 +49,22 @@ def test_a_long_queue_is_one_message(app: Flask, org: Org, connection: Redis) ->
     for _ in range(5):
         relay.run_once()
     assert _messages(connection, "slow") == [[DRAIN, "slow"]]
+    with app.app_context(), tenancy.organization(org.id), db.transaction():
+        db.session().execute(jobs.JobRow.__table__.delete())
+
+
+def test_processes_start_for_jobs_that_wait_for_a_quota(
+    app: Flask, org: Org, connection: Redis
+) -> None:
+    """Processes of another machine increase the quota of the organization."""
+    started: list[str] = []
+    relay = Relay(app, lambda: connection, started.extend)
+    enqueue(org, "test.relayed", {"n": 1})
+    enqueue(org, "test.relayed", {"n": 2})
+    assert len(claim_jobs_of(org, "erasing")) == 1
+    relay.run_once()
+    assert _messages(connection, "slow") == []
+    assert started == ["slow"]
     with app.app_context(), tenancy.organization(org.id), db.transaction():
         db.session().execute(jobs.JobRow.__table__.delete())
 

@@ -1,0 +1,34 @@
+"""Requests of the relay to start the processes of groups that have a waiting job.
+
+The relay and its parent share a byte of memory for each group, so requests cannot queue up.
+"""
+
+import mmap
+import os
+import signal
+from collections.abc import Iterable
+
+SIGNAL = signal.SIGUSR1
+"""The signal that tells the parent process about new requests."""
+
+
+class WakeUps:
+    """The groups whose processes must run. Create it in the parent, before it forks the relay."""
+
+    def __init__(self, groups: Iterable[str]) -> None:
+        self._positions = {group: position for position, group in enumerate(groups)}
+        self._flags = mmap.mmap(-1, len(self._positions))
+        self._parent = os.getpid()
+
+    def request(self, groups: Iterable[str]) -> None:
+        """Ask the parent process to start the processes of `groups` that are not running."""
+        for group in groups:
+            self._flags[self._positions[group]] = True
+        os.kill(self._parent, SIGNAL)
+
+    def take(self) -> set[str]:
+        """Return the requested groups, and clear the requests."""
+        groups = {group for group, position in self._positions.items() if self._flags[position]}
+        for group in groups:
+            self._flags[self._positions[group]] = False
+        return groups
