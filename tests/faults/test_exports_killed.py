@@ -122,7 +122,9 @@ def test_exports_outlive_kills_at_random_moments(labeled: Site) -> None:
                     if moment == "written":
                         worker = gate.step("worker.py")
                     gate.kill(worker)
-            _kill_workers(labeled)
+                # While the turnstile is closed, no export ends before its workers are killed.
+                wait_until(lambda: labeled.service.processes("worker.py", "exports"))
+                _kill_workers(labeled)
             killed += 1
         _wait_for_end(labeled, job_id)
         contents.add(_check(labeled, job_id))
