@@ -1,4 +1,4 @@
-"""Coupling of process lifetimes on Linux: parent death signals and adoption of orphans.
+"""Lifetimes and names of processes on Linux: parent death signals and adoption of orphans.
 
 This module imports only the standard library, to keep the supervisor small.
 """
@@ -10,6 +10,7 @@ import select
 import signal
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 _F_SETSIG = 10  # fcntl(2); the module has no name for it
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -55,6 +56,14 @@ def adopt_orphans() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def _prctl(option: int, value: int) -> None:
+def set_name(name: str) -> None:
+    """Set the name of this process that `ps` and `top` show, at most 15 characters.
+
+    It uses prctl(2) with PR_SET_NAME, which names the calling thread. Call it in the main thread.
+    """
+    _prctl(_PR_SET_NAME, name.encode())
+
+
+def _prctl(option: int, value: int | bytes) -> None:
     if _LIBC.prctl(option, value, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), f"prctl({option}) failed")

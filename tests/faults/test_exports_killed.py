@@ -116,15 +116,15 @@ def test_exports_outlive_kills_at_random_moments(labeled: Site) -> None:
         for _ in range(5):
             moment = chance.choice(("queued", "running", "written"))
             with labeled.turnstile("exports", saying="UPDATE exports") as gate:
-                if moment != "queued":
+                if moment == "queued":
+                    wait_until(lambda: labeled.service.processes("worker.py", "exports"))
+                    _kill_workers(labeled)
+                else:
                     _expire_leases(labeled)
                     worker = gate.arrived("worker.py")
                     if moment == "written":
                         worker = gate.step("worker.py")
                     gate.kill(worker)
-                # While the turnstile is closed, no export ends before its workers are killed.
-                wait_until(lambda: labeled.service.processes("worker.py", "exports"))
-                _kill_workers(labeled)
             killed += 1
         _wait_for_end(labeled, job_id)
         contents.add(_check(labeled, job_id))

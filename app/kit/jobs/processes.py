@@ -173,6 +173,7 @@ def _run_child(app: Flask, child: Child, parent: int) -> NoReturn:
     status = 1
     try:
         process_lifetime.die_with_parent(parent)
+        process_lifetime.set_name(child.name)
         # Workers check this event between two jobs.
         stopping = runs.stopping
         stop_on_signals(stopping)

@@ -196,6 +196,11 @@ def test_who_kills_the_parent_kills_all(workers: Workers) -> None:
     wait_until(lambda: _gone(found))
 
 
+def test_processes_have_names_that_ps_shows(lasting_workers: Workers) -> None:
+    names = {child.name() for child in lasting_workers.children()}
+    assert {"relay", "webhooks", "quick", "documents-3", "exports-1", "training"} <= names
+
+
 def test_a_child_that_dies_is_started_again(lasting_workers: Workers) -> None:
     victims = lasting_workers.children()
     for victim in victims:
