@@ -13,6 +13,7 @@ import psutil
 import pytest
 import redis
 from flask import Flask
+from rq import Worker
 from sqlalchemy import text
 
 from app.kit import db, tenancy
@@ -87,6 +88,7 @@ class Workers:
         """Wait until all processes are connected, and skip the lines that they logged before."""
         wait_until(lambda: len(self.children()) == CHILDREN, "the children")
         wait_until(lambda: _clients(self) >= CHILDREN, "their connections")
+        wait_until(lambda: _count_idle(self) >= CHILDREN - len(("the relay",)), "idle workers")
         self._seen = len(self.log.read_text(encoding="utf-8"))
 
 
@@ -109,8 +111,8 @@ def _start_workers(environ: dict[str, str], folder: Path, **settings: str) -> It
 def workers(app: Flask, environ: dict[str, str], quiet: None, tmp_path: Path) -> Iterator[Workers]:
     """Start workers that the test stops, with a process for everything."""
     with _start_workers(environ, tmp_path) as started:
-        _run_jobs(app, *GROUPS)
-        wait_until(lambda: len(started.children()) == CHILDREN)
+        _start_all(app, started)
+        wait_until(lambda: _count_idle(started) >= CHILDREN - len(("the relay",)), "idle workers")
         yield started
 
 
@@ -123,7 +125,7 @@ def _shared(
 ) -> Iterator[Workers]:
     folder = tmp_path_factory.mktemp("workers")
     with _start_workers(environ, folder, JOB_IDLE_SECONDS="3600") as started:
-        _run_jobs(app, *GROUPS)
+        _start_all(app, started)
         yield started
 
 
@@ -151,6 +153,16 @@ def quiet(app: Flask) -> Iterator[None]:
     with app.app_context(), db.transaction() as session:
         session.execute(text("DELETE FROM schedule_runs WHERE due_at > now()"))
     postpone_periodic_jobs(app)
+
+
+def _start_all(app: Flask, workers: Workers) -> None:
+    """Start a process for everything. Other workers on this database may take the jobs for it."""
+
+    def are_running() -> bool:
+        _run_jobs(app, *GROUPS)
+        return len(workers.children()) == CHILDREN
+
+    wait_until(are_running, "all processes")
 
 
 def _run_jobs(app: Flask, *groups: str) -> None:
@@ -248,6 +260,12 @@ def test_sigterm_ends_all_while_redis_hangs(workers: Workers) -> None:
         wait_until(lambda: _gone(found))
     finally:
         os.kill(workers.valkey.pid, signal.SIGCONT)
+
+
+def _count_idle(workers: Workers) -> int:
+    """Return the number of RQ workers that wait for a message, and report no job."""
+    with redis.Redis.from_url(workers.valkey.url) as client:
+        return sum(worker.get_state() == "idle" for worker in Worker.all(connection=client))
 
 
 def _clients(workers: Workers) -> int:
