@@ -11,6 +11,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 from bench import coefficient_rows, drift_rows, extraction_rows, parse_rows
 from bench.report import Report
@@ -117,7 +118,8 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
         filling.analyze(service)
         print(f"{options.rows:,} documents in {time.perf_counter() - began:.1f} s", flush=True)
         report.head()
-        SingleRequests(service, org, labeled, options.seconds).measure(report, names)
+        requests = SingleRequests(service, org, labeled, options.seconds)
+        report.attempt("single requests", lambda: requests.measure(report, names))
         seconds, rows = options.seconds, options.rows
         groups: dict[tuple[str, ...], Callable[[], None]] = {
             LEAN: lambda: lean_rows.measure(report, service, names, org, labeled, seconds),
@@ -131,8 +133,8 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
         }
         for group, measure in groups.items():
             if not names or names & set(group):
-                measure()
-        next_rows.measure(report, service, names, options.rows, options.seconds)
+                report.attempt(" ".join(group), measure)
+        report.attempt("next", lambda: next_rows.measure(report, service, names, rows, seconds))
         _measure_workers(report, service, names, options)
 
 
@@ -153,27 +155,24 @@ def _measure_workers(
     )
     from tests.factories import make_org  # noqa: PLC0415 - as above
 
-    if not names or "export" in names:
-        jobs_rows.measure_export(report, service, make_org(service.app), options.exports)
-    quality_run_rows.measure(report, service, names, options.rows)
-    if not names or "import" in names:
-        import_rows.measure(report, service, make_org(service.app), options.imports)
-        import_rows.measure_labeled(report, service, make_org(service.app), options.imports)
-    if not names or "crawl" in names:
-        crawl_rows.measure(report, service, make_org(service.app), options.crawled)
-    if not names or "metering" in names:
-        metering_rows.measure(report, service, make_org(service.app))
-    if not names or "deliver" in names:
-        jobs_rows.measure_delivery(report, make_org(service.app), options.deliveries)
-    if not names or "hanging" in names:
-        alone, beside = make_org(service.app), make_org(service.app)
-        hanging_rows.measure(report, alone, beside, options.deliveries)
-    if not names or "backlog" in names:
-        backlog_rows.measure(report, service, make_org(service.app), make_org(service.app))
-    if not names or "billing" in names:
-        billing_rows.measure(report, service, options.billed)
-    if not names or "routing" in names:
-        routing_rows.measure(report, service, options.routed)
+    new_org = partial(make_org, service.app)
+    imports = options.imports
+    groups: dict[str, Callable[[], None]] = {
+        "export": lambda: jobs_rows.measure_export(report, service, new_org(), options.exports),
+        "quality_run": lambda: quality_run_rows.measure(report, service, names, options.rows),
+        "import": lambda: import_rows.measure(report, service, new_org(), imports),
+        "import tags": lambda: import_rows.measure_labeled(report, service, new_org(), imports),
+        "crawl": lambda: crawl_rows.measure(report, service, new_org(), options.crawled),
+        "metering": lambda: metering_rows.measure(report, service, new_org()),
+        "deliver": lambda: jobs_rows.measure_delivery(report, new_org(), options.deliveries),
+        "hanging": lambda: hanging_rows.measure(report, new_org(), new_org(), options.deliveries),
+        "backlog": lambda: backlog_rows.measure(report, service, new_org(), new_org()),
+        "billing": lambda: billing_rows.measure(report, service, options.billed),
+        "routing": lambda: routing_rows.measure(report, service, options.routed),
+    }
+    for name, measure in groups.items():
+        if not names or name.split()[0] in names:
+            report.attempt(name, measure)
     _measure_growth(report, service, names)
 
 
@@ -181,14 +180,15 @@ def _measure_growth(report: Report, service: Service, names: set[str]) -> None:
     """Measure what must not grow with the number of rows."""
     from bench import feedback_rows, growth_rows, quality_rows  # noqa: PLC0415 - as above
 
-    if not names or "notifications" in names:
-        growth_rows.measure_notifications(report, service)
-    if not names or "feedback" in names:
-        feedback_rows.measure(report, service)
-    if not names or "quality" in names:
-        quality_rows.measure(report, service)
-    if not names or "growth" in names:
-        growth_rows.measure(report, service)
+    groups: dict[str, Callable[[], None]] = {
+        "notifications": lambda: growth_rows.measure_notifications(report, service),
+        "feedback": lambda: feedback_rows.measure(report, service),
+        "quality": lambda: quality_rows.measure(report, service),
+        "growth": lambda: growth_rows.measure(report, service),
+    }
+    for name, measure in groups.items():
+        if not names or name in names:
+            report.attempt(name, measure)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Print the table of a run."""
 
 import sys
+import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -36,6 +38,14 @@ class Report:
         word = {True: "met", False: "MISSED", None: ""}[row.met]
         print(f"{row.name:<44}{row.ours:>20}{row.floor:>20}{ratio:>8}  {row.bound} {word}")
         sys.stdout.flush()
+
+    def attempt(self, name: str, measure: Callable[[], object]) -> None:
+        """Measure rows. An error counts as a missed row, because the other rows take long."""
+        try:
+            measure()
+        except Exception:  # noqa: BLE001 - printed and counted
+            traceback.print_exc()
+            self.add(Row(name, "failed", "", None, "", met=False))
 
     def missed(self) -> list[str]:
         """Return the names of the rows whose bound was missed."""

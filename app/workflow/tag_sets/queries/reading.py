@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
+    ARRAY,
     ColumnElement,
     Integer,
     Select,
     Text,
+    Uuid,
     and_,
     bindparam,
     case,
@@ -274,6 +276,21 @@ def find_viewers(
     return set(db.session().scalars(statement))
 
 
+_GET_TAG_SETS = Prepared.from_select(
+    "show_tag_sets",
+    join_people(
+        select(*build_listed_columns(bindparam("page_size", type_=Integer))).select_from(TagSet)
+    ).where(
+        TagSet.organization_id == bindparam("organization_id"),
+        TagSet.id == func.any(bindparam("tag_set_ids", type_=ARRAY(Uuid))),
+    ),
+    organization_id="uuid",
+    tag_set_ids="uuid[]",
+    page_size="int",
+)
+_GET_TAG_SETS.build_row = TagSetRow._make
+
+
 def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, TagSetRow]:
     """Return the tag sets that exist, by id.
 
@@ -281,6 +298,7 @@ def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, TagSetRow]:
     """
     if not tag_set_ids:
         return {}
-    statement = join_people(select(*build_listed_columns(page_size)).select_from(TagSet))
-    rows = db.session().execute(statement.where(TagSet.id.in_(tag_set_ids)))
-    return {row.id: TagSetRow._make(row) for row in rows}
+    organization_id = str(tenancy.current_organization_id())
+    ids = f"{{{','.join(map(str, tag_set_ids))}}}"
+    rows: list[TagSetRow] = _GET_TAG_SETS.all(organization_id, ids, page_size)
+    return {row.id: row for row in rows}
