@@ -112,11 +112,13 @@ def test_only_few_rows_are_read(
                 plans.append(explain_prepared(cursor, statement, values))
     assert any(table in plan.statement for plan in plans)
     for plan in plans:
+        # PostgreSQL may read all users, if there are few: those of other tests.
+        rows = plan.rows - plan.rows_by_index.get("pk_users", 0)
         assert not {"quality_cells", "quality_sums"} & set(plan.scanned), plan.statement
         if "FROM quality_cells" in plan.statement:
             # Eight names, three schemas, and the days of the period.
-            assert plan.rows <= 8 * 3 * (days + 1) + 100, (plan.rows_by_index, plan.statement)
+            assert rows <= 8 * 3 * (days + 1) + 100, (plan.rows_by_index, plan.statement)
         else:
             # Eight names, and the days and months of the period.
-            assert plan.rows <= 8 * 100 + 100, (plan.rows_by_index, plan.statement)
+            assert rows <= 8 * 100 + 100, (plan.rows_by_index, plan.statement)
         assert plan.blocks < 4_000 or days > 30, plan.statement
