@@ -18,6 +18,7 @@ from devserver.processes import list_tree
 ROOT = Path(__file__).parents[1]
 MIGRATIONS = ROOT / "migrations" / "versions"
 API, WORKERS = "API", "workers"
+_PROCESSES_BEFORE_RELAY = 2
 _API_STOP_SIGNALS = ((signal.SIGTERM, 33.0), (signal.SIGQUIT, 2.0))
 
 
@@ -109,6 +110,6 @@ class ReadinessProbe:
 
 
 def are_workers_ready(pid: int | None) -> bool:
-    """Return whether process `pid` has started the relay, which requests the other processes."""
-    # Before the relay, it starts the launcher of the fork server.
-    return pid is not None and len(list_tree(pid)) > len(("the process itself", "the launcher"))
+    """Return whether `pid`, the parent process of the workers, has started the relay."""
+    # Before the relay, it starts only one process: the launcher of the fork server.
+    return pid is not None and len(list_tree(pid)) > _PROCESSES_BEFORE_RELAY

@@ -16,7 +16,7 @@ _FOLDER = str(Path(sys.prefix) / "references")
 
 
 class _Lazy:
-    """A stand-in for an object that is loaded at its first use."""
+    """A proxy for an object that is imported at its first use."""
 
     def __init__(self, load: Callable[[], Any]) -> None:
         self._load = load
@@ -29,7 +29,7 @@ class _Lazy:
 
 
 def import_lazily(module: str, name: str | None = None) -> Any:
-    """Return a stand-in for a module, or for a class or function in it.
+    """Return a proxy for a module, or for a class or function in it.
 
     `module` may be one of the references.
     """

@@ -39,6 +39,7 @@ CHILDREN = (
     - len(FORKING)
     + sum(count_local_slots(one, JOB_WORKERS) for one in FORKING)
 )
+RQ_WORKERS = CHILDREN - 1  # all but the relay
 # Any job starts the processes of a group; this one reads nothing of an organization.
 _JOB = """
 INSERT INTO jobs (id, queue, function, args)
@@ -88,7 +89,7 @@ class Workers:
         """Wait until all processes are connected, and skip the lines that they logged before."""
         wait_until(lambda: len(self.children()) == CHILDREN, "the children")
         wait_until(lambda: _clients(self) >= CHILDREN, "their connections")
-        wait_until(lambda: _count_idle(self) >= CHILDREN - len(("the relay",)), "idle workers")
+        wait_until(lambda: _count_idle(self) >= RQ_WORKERS, "idle workers")
         self._seen = len(self.log.read_text(encoding="utf-8"))
 
 
@@ -112,7 +113,7 @@ def workers(app: Flask, environ: dict[str, str], quiet: None, tmp_path: Path) ->
     """Start workers that the test stops, with a process for everything."""
     with _start_workers(environ, tmp_path) as started:
         _start_all(app, started)
-        wait_until(lambda: _count_idle(started) >= CHILDREN - len(("the relay",)), "idle workers")
+        wait_until(lambda: _count_idle(started) >= RQ_WORKERS, "idle workers")
         yield started
 
 
@@ -156,7 +157,7 @@ def quiet(app: Flask) -> Iterator[None]:
 
 
 def _start_all(app: Flask, workers: Workers) -> None:
-    """Start a process for everything. Other workers on this database may take the jobs for it."""
+    """Start all processes with jobs, which other workers on this database may run instead."""
 
     def are_running() -> bool:
         _run_jobs(app, *GROUPS)
