@@ -44,6 +44,7 @@ CROSS JOIN LATERAL (
 def measure(report: Report, service: Service) -> None:
     """Fill an organization, and measure each read beside the list of its documents."""
     grown = grow(service, LISTED)
+    filling.analyze(service)
     _measure_counting(report, grown.org)
     _fill(service, grown.org)
     filling.analyze(service)

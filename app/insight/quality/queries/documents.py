@@ -17,7 +17,9 @@ more bytes is read alone."""
 MAX_BYTES = 32 * 1024 * 1024
 """The maximum size in bytes of a document's tags, in all revisions. Larger tags are not
 compared."""
-_IS_NOT_SAVE = TagSetRevision.kind != "save"
+# With `!=`, PostgreSQL could read the partial index of all revisions that are not saves. If the
+# organization is newer than the statistics, it would do so for each tag set.
+_IS_NOT_SAVE = TagSetRevision.kind.is_distinct_from("save")
 
 _NEXT = text(
     """

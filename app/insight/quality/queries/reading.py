@@ -41,8 +41,11 @@ MAX_ROWS = 500
 """The maximum number of schemas or fields in one response."""
 
 
-def _select_sums(cells: Subquery) -> list[Any]:
-    return [select_sum(cells.c[name]).label(name) for name in COUNTERS]
+_FIELD_COUNTERS = ("accepted", "corrected", "compared", "agreement")
+
+
+def _select_sums(cells: Subquery, names: Sequence[str] = COUNTERS) -> list[Any]:
+    return [select_sum(cells.c[name]).label(name) for name in names]
 
 
 def _select_by_schema(cells: Subquery, _source: RowSource) -> Select[Any]:
@@ -64,7 +67,7 @@ def _select_by_schema(cells: Subquery, _source: RowSource) -> Select[Any]:
 def _select_by_field(cells: Subquery, _source: RowSource) -> Select[Any]:
     key = (cells.c.schema_id, cells.c.name, cells.c.field_type)
     return (
-        select(key[0], key[1].label("field"), key[2], *_select_sums(cells))
+        select(key[0], key[1].label("field"), key[2], *_select_sums(cells, _FIELD_COUNTERS))
         .group_by(*key)
         .order_by(*key)
         .limit(MAX_ROWS + 1)
@@ -117,7 +120,10 @@ def sum_by_schema(cell_filter: CellFilter) -> Sequence[Any]:
 
 
 def sum_by_field(cell_filter: CellFilter) -> Sequence[Any]:
-    """Sum the cells by schema, field and field type, in this order; at most `MAX_ROWS` + 1 rows."""
+    """Sum the cells by schema, field and field type, in this order; at most `MAX_ROWS` + 1 rows.
+
+    The rows have the counters of corrections and of agreement only.
+    """
     return _BY_FIELD.read(cell_filter)
 
 

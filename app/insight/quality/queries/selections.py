@@ -120,8 +120,40 @@ def _select_cells(conditions: Sequence[str]) -> Select[Any]:
     )
 
 
-def _select_sums(conditions: Sequence[str], *, is_schema: bool) -> Select[Any]:
+def _select_sums_of_range(
+    conditions: Sequence[str], unit: Any, first: Any, until: Any, *, is_schema: bool
+) -> Select[Any]:
     """Return a SELECT of sums with the columns of cells; `day` is the first day of the sum."""
+    counters: list[Any] = [getattr(QualitySum, name) for name in COUNTERS]
+    schema_id = cast(QualitySum.name, Uuid) if is_schema else cast(null(), Uuid)
+    condition_by_name = _build_conditions(QualitySum)
+    return select(
+        schema_id.label("schema_id"),
+        QualitySum.name,
+        literal("", String).label("field_type"),
+        QualitySum.start.label("day"),
+        *counters,
+    ).where(
+        QualitySum.organization_id == ORGANIZATION,
+        QualitySum.subject == bindparam("subject", type_=String()),
+        QualitySum.unit == unit,
+        QualitySum.start >= first,
+        QualitySum.start < until,
+        *(condition_by_name[name] for name in conditions),
+    )
+
+
+_RANGE_TYPES = {"unit": "text", "first": "date", "until": "date"}
+_RANGES_TYPES = {"units": "text[]", "firsts": "date[]", "untils": "date[]"}
+
+
+def _select_sums(conditions: Sequence[str], *, is_schema: bool, has_one_range: bool) -> Select[Any]:
+    """Return a SELECT of the sums in one range or in several ranges, with the columns of cells."""
+    if has_one_range:
+        # PostgreSQL takes about a third less time than for an array of one range.
+        unit, first = bindparam("unit", type_=Text()), bindparam("first", type_=Date())
+        until = bindparam("until", type_=Date())
+        return _select_sums_of_range(conditions, unit, first, until, is_schema=is_schema)
     ranges = (
         func.unnest(
             bindparam("units", type_=ARRAY(Text())),
@@ -131,26 +163,9 @@ def _select_sums(conditions: Sequence[str], *, is_schema: bool) -> Select[Any]:
         .table_valued(column("unit", Text), column("first", Date), column("until", Date))
         .render_derived(name="ranges")
     )
-    counters: list[Any] = [getattr(QualitySum, name) for name in COUNTERS]
-    schema_id = cast(QualitySum.name, Uuid) if is_schema else cast(null(), Uuid)
-    condition_by_name = _build_conditions(QualitySum)
     # The offset keeps this a subquery. Otherwise PostgreSQL may join all sums of the subject.
     rows = (
-        select(
-            schema_id.label("schema_id"),
-            QualitySum.name,
-            literal("", String).label("field_type"),
-            QualitySum.start.label("day"),
-            *counters,
-        )
-        .where(
-            QualitySum.organization_id == ORGANIZATION,
-            QualitySum.subject == bindparam("subject", type_=String()),
-            QualitySum.unit == ranges.c.unit,
-            QualitySum.start >= ranges.c.first,
-            QualitySum.start < ranges.c.until,
-            *(condition_by_name[name] for name in conditions),
-        )
+        _select_sums_of_range(conditions, *ranges.c, is_schema=is_schema)
         .correlate(ranges)
         .offset(literal_column("0"))
         .lateral("rows")
@@ -186,7 +201,7 @@ class CellQuery:
     ) -> None:
         self._name, self._build, self._types = name, build, types
         self._by_schema = by_schema
-        self._prepared: dict[tuple[str, ...], Prepared] = {}
+        self._prepared: dict[str, Prepared] = {}
 
     def read(
         self, cell_filter: CellFilter, *values: object, unit: SumUnit = SumUnit.MONTH
@@ -200,14 +215,14 @@ class CellQuery:
         conditions = {name: value for name, value in values_by_name.items() if value is not None}
         is_schema = cell_filter.subject is CellSubject.SCHEMA
         period: list[object] = [cell_filter.first, cell_filter.end]
-        source = RowSource.CELLS
+        source, has_one_range = RowSource.CELLS, False
         if cell_filter.has_sums() and (is_schema or not self._by_schema) and sums.are_complete():
             source = RowSource.SCHEMAS if is_schema else RowSource.PEOPLE
             ranges = split_period(cell_filter.first, cell_filter.end, unit)
-            period = [
-                [sum_range[column_index] for sum_range in ranges] for column_index in range(3)
-            ]
-        return self._prepare(source, *conditions).all(
+            has_one_range = len(ranges) == 1
+            columns = [[sum_range[index] for sum_range in ranges] for index in range(3)]
+            period = [column[0] for column in columns] if has_one_range else [*columns]
+        return self._prepare(source, *conditions, has_one_range=has_one_range).all(
             str(tenancy.current_organization_id()),
             cell_filter.subject.value,
             *period,
@@ -215,25 +230,23 @@ class CellQuery:
             *values,
         )
 
-    def _prepare(self, source: RowSource, *names: str) -> Prepared:
-        prepared = self._prepared.get((source, *names))
-        if prepared is None:
-            if source is RowSource.CELLS:
-                period = {"first": "date", "until": "date"}
-                cells = _select_cells(names)
-            else:
-                period = {"units": "text[]", "firsts": "date[]", "untils": "date[]"}
-                cells = _select_sums(names, is_schema=source is RowSource.SCHEMAS)
-            common_types = {"organization_id": "uuid", "subject": "text", **period}
-            types = {
-                **common_types,
-                **{name: _CONDITION_TYPES[name] for name in names},
-                **self._types,
-            }
-            code = source[0] + "".join(name[:2] for name in names)
-            statement = self._build(cells.subquery("cells"), source)
-            prepared = Prepared.from_select(f"quality_{self._name}_{code}", statement, **types)
-            self._prepared[source, *names] = prepared
+    def _prepare(self, source: RowSource, *names: str, has_one_range: bool) -> Prepared:
+        code = source[0] + "1" * has_one_range + "".join(name[:2] for name in names)
+        if prepared := self._prepared.get(code):
+            return prepared
+        if source is RowSource.CELLS:
+            period = {"first": "date", "until": "date"}
+            cells = _select_cells(names)
+        else:
+            period = _RANGE_TYPES if has_one_range else _RANGES_TYPES
+            is_schema = source is RowSource.SCHEMAS
+            cells = _select_sums(names, is_schema=is_schema, has_one_range=has_one_range)
+        common_types = {"organization_id": "uuid", "subject": "text", **period}
+        condition_types = {name: _CONDITION_TYPES[name] for name in names}
+        types = {**common_types, **condition_types, **self._types}
+        statement = self._build(cells.subquery("cells"), source)
+        prepared = Prepared.from_select(f"quality_{self._name}_{code}", statement, **types)
+        self._prepared[code] = prepared
         return prepared
 
 
