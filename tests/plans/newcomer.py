@@ -1,4 +1,4 @@
-"""Create an organization that is newer than the statistics, and update many of its documents.
+"""Create an organization that is newer than the statistics; read and update many of its documents.
 
 The planner expects that such an organization has one row.
 """
@@ -6,6 +6,7 @@ The planner expects that such an organization has one row.
 from flask import Flask
 from sqlalchemy import text
 
+from app.insight.quality.queries import documents
 from app.kit import db, tenancy
 from app.workflow.assignment.queries import assignees
 from app.workflow.assignment.queries.assignees import ArtifactAssignment
@@ -32,6 +33,11 @@ SELECT organization_id, id, id, id, id, 'import', '[]', 'submitted', now(), 0, 0
     '[]', created_at, updated_at, 1
 FROM artifacts WHERE name = 'document ' || {first} OR organization_id = md5('org50')::uuid
 """
+_REVISIONS = """
+INSERT INTO tag_set_revisions (organization_id, tag_set_id, number, tags, kind, created_at)
+SELECT t.organization_id, t.id, n, '[]', 'submit', t.created_at
+FROM tag_sets t CROSS JOIN generate_series(1, {count}) AS n WHERE {condition}
+"""
 _USER = """
 INSERT INTO users (id, email, name, locale, time_zone, token_version, created_at, updated_at,
     revision)
@@ -43,9 +49,11 @@ FILL = (
     _USER,
     _DOCUMENTS.format(**_KNOWN),
     _TAG_SETS.format(**_KNOWN),
-    "ANALYZE artifacts, tag_sets",
+    _REVISIONS.format(count=10 * DOCUMENTS, condition="true"),
+    "ANALYZE artifacts, tag_sets, tag_set_revisions",
     _DOCUMENTS.format(**_NEW),
     _TAG_SETS.format(**_NEW),
+    _REVISIONS.format(count=1, condition="organization_id = md5('org50')::uuid"),
 )
 """The statements that fill the tables, as the superuser. Autovacuum waits for more changes."""
 SEEN = (
@@ -53,13 +61,14 @@ SEEN = (
     "assignees = coalesce(wanted.assignees",
     "AS assignee (id, user_id)",
     "AS assigned (id, user_id, keeps)",
+    "AS loaded_bytes",
 )
-"""A part of each statement that writes a batch."""
+"""A part of each statement that reads or writes a batch."""
 _IDS = text("SELECT id FROM artifacts ORDER BY id LIMIT :batch")
 
 
 def act(app: Flask) -> None:
-    """Write a batch of the new organization's documents and tag sets in every way."""
+    """Read and write a batch of the new organization's documents and tag sets in every way."""
     with app.app_context(), tenancy.across_organizations(reason="finds the organization"):
         organization_id = db.session().scalars(text("SELECT CAST(md5('org50') AS uuid)")).one()
         db.session().rollback()
@@ -70,3 +79,4 @@ def act(app: Flask) -> None:
         deciding.claim_artifacts(dict.fromkeys(ids, organization_id), minutes=5)
         assignees.update_assignments([ArtifactAssignment(one, []) for one in ids], clears_due=False)
         items.assign(dict.fromkeys(ids), team_id=None, due_at=None, keep_claims=set())
+        list(documents.load_documents(ids))
