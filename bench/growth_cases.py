@@ -4,21 +4,21 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from app.kit import db
-from bench.growth_filling import Grown
+from bench.growth_filling import BenchmarkOrganization
 
 Case = tuple[str, str, str]
 """The name of a case, the user who sends the request, and the path."""
 
 
-def list_cases(grown: Grown) -> list[Case]:
-    """Return the requests for a grown organization, in the same order for each organization."""
+def list_cases(benchmark: BenchmarkOrganization) -> list[Case]:
+    """Return the requests for a benchmark organization, in the same order for each organization."""
     return [
-        *_documents(grown),
-        *_tag_sets(grown),
-        *_reviews(grown),
-        *_work(grown),
-        *_logs(grown),
-        *_intake(grown),
+        *_list_document_cases(benchmark),
+        *_list_tag_set_cases(benchmark),
+        *_list_review_cases(benchmark),
+        *_list_work_cases(benchmark),
+        *_list_log_cases(benchmark),
+        *_list_intake_cases(benchmark),
         *list_notification_cases(),
     ]
 
@@ -44,19 +44,19 @@ def _ago(days: int) -> str:
     return (now - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _documents(grown: Grown) -> Iterator[Case]:
-    person, period = grown.org.users["labeler0"], f"created_after={_ago(100)}"
+def _list_document_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
+    person, period = benchmark.org.users["labeler0"], f"created_after={_ago(100)}"
     filters = {
         "": "",
         "by status": "status=in_review",
         "by a rare status": "status=failed",
         "by two statuses": "status=ready&status=in_progress",
-        "by schema": f"schema_id={grown.schema_id}",
-        "by schema and status": f"schema_id={grown.schema_id}&status=failed",
-        "by assigned team": f"assignee={grown.team_id}",
+        "by schema": f"schema_id={benchmark.schema_id}",
+        "by schema and status": f"schema_id={benchmark.schema_id}&status=failed",
+        "by assigned team": f"assignee={benchmark.team_id}",
         "by assigned user": f"assignee={person}",
         "by assigned team, status and schema": (
-            f"assignee={grown.team_id}&status=ready&schema_id={grown.schema_id}"
+            f"assignee={benchmark.team_id}&status=ready&schema_id={benchmark.schema_id}"
         ),
         "unassigned": "assigned=false&status=ready",
         "archived": "archived=true",
@@ -79,17 +79,17 @@ def _documents(grown: Grown) -> Iterator[Case]:
         user = "reviewer0" if name == "gold" else "viewer"  # Gold is hidden from others.
         yield f"documents {name}".strip(), user, f"/artifacts?page_size=100&{query}"
     yield "statistics", "viewer", "/artifacts/stats"
-    yield "statistics of a schema", "viewer", f"/artifacts/stats?schema_id={grown.schema_id}"
+    yield "statistics of a schema", "viewer", f"/artifacts/stats?schema_id={benchmark.schema_id}"
     yield "statistics of a period", "viewer", f"/artifacts/stats?{period}"
-    yield "schema statistics", "viewer", f"/schemas/{grown.schema_id}/stats"
+    yield "schema statistics", "viewer", f"/schemas/{benchmark.schema_id}/stats"
 
 
-def _tag_sets(grown: Grown) -> Iterator[Case]:
-    users = grown.org.users
+def _list_tag_set_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
+    users = benchmark.org.users
     for name, user, query in (
         ("", "viewer", ""),
         ("by status", "viewer", "status=submitted"),
-        ("by schema", "viewer", f"schema_id={grown.schema_id}"),
+        ("by schema", "viewer", f"schema_id={benchmark.schema_id}"),
         ("by labeler", "viewer", f"labeler_id={users['labeler0']}"),
         ("by labeler and status", "viewer", f"labeler_id={users['labeler0']}&status=submitted"),
         ("by reviewer", "viewer", f"reviewer_id={users['reviewer0']}"),
@@ -100,13 +100,13 @@ def _tag_sets(grown: Grown) -> Iterator[Case]:
         yield f"tag sets {name}".strip(), user, f"/tag-sets?page_size=100&{query}"
 
 
-def _reviews(grown: Grown) -> Iterator[Case]:
-    users = grown.org.users
+def _list_review_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
+    users = benchmark.org.users
     for name, query in (
         ("", ""),
-        ("by schema", f"schema_id={grown.schema_id}"),
+        ("by schema", f"schema_id={benchmark.schema_id}"),
         ("by assigned user", f"assignee_id={users['reviewer0']}"),
-        ("by assigned team", f"team_id={grown.review_team_id}"),
+        ("by assigned team", f"team_id={benchmark.review_team_id}"),
         ("by labeler", f"labeler_id={users['labeler0']}"),
         ("of one's own", "mine=true"),
         ("by flag", "flag=disagreement"),
@@ -117,24 +117,24 @@ def _reviews(grown: Grown) -> Iterator[Case]:
     yield "review queue statistics", "reviewer0", "/review-queue/stats"
 
 
-def _work(grown: Grown) -> Iterator[Case]:
+def _list_work_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
     path = "/users/me/assignments?page_size=100"
     yield "work list behind a team's backlog", "labeler0", path
     yield "work list of a member of no team", "labeler11", path
     yield "work list, overdue", "labeler0", f"{path}&due_before={_ago(0)}"
-    yield "work list of a schema", "labeler0", f"{path}&schema_id={grown.schema_id}"
+    yield "work list of a schema", "labeler0", f"{path}&schema_id={benchmark.schema_id}"
     yield "work list of a reviewer", "reviewer0", path
-    yield "workload of a team", "viewer", f"/teams/{grown.team_id}/workload"
-    yield "workload of reviewers", "viewer", f"/teams/{grown.review_team_id}/workload"
+    yield "workload of a team", "viewer", f"/teams/{benchmark.team_id}/workload"
+    yield "workload of reviewers", "viewer", f"/teams/{benchmark.review_team_id}/workload"
     yield "one's own activity", "labeler0", "/users/me/activity"
 
 
-def _logs(grown: Grown) -> Iterator[Case]:
-    organization = f"/organizations/{grown.org.slug}"
+def _list_log_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
+    organization = f"/organizations/{benchmark.org.slug}"
     for name, query in (
         ("", ""),
         ("by action", "action=teams.create"),
-        ("by actor", f"actor_id={grown.org.users['labeler0']}"),
+        ("by actor", f"actor_id={benchmark.org.users['labeler0']}"),
         ("by kind of actor", "actor_kind=system"),
         ("by type of target", "target_type=teams"),
     ):
@@ -148,14 +148,14 @@ def _logs(grown: Grown) -> Iterator[Case]:
         ("by status", "status=abandoned"),
         ("by event", "event=tag_set.accepted"),
     ):
-        path = f"/webhooks/{grown.webhook_id}/deliveries?page_size=100&{query}"
+        path = f"/webhooks/{benchmark.webhook_id}/deliveries?page_size=100&{query}"
         yield f"deliveries {name}".strip(), "owner", path
     yield "webhooks with statistics", "owner", "/webhooks"
-    yield "webhook with what it missed", "owner", f"/webhooks/{grown.webhook_id}"
+    yield "webhook with what it missed", "owner", f"/webhooks/{benchmark.webhook_id}"
     yield "members", "viewer", f"{organization}/members"
 
 
-def _intake(grown: Grown) -> Iterator[Case]:
+def _list_intake_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
     for name, query in (
         ("", ""),
         ("by status", "status=failed"),
@@ -164,6 +164,6 @@ def _intake(grown: Grown) -> Iterator[Case]:
     ):
         path = f"/ingestion-jobs?page_size=100&{query}"
         yield f"ingestion jobs {name}".strip(), "viewer", path
-    items = f"/ingestion-jobs/{grown.job_id}/items?page_size=100"
+    items = f"/ingestion-jobs/{benchmark.job_id}/items?page_size=100"
     yield "ingestion items", "viewer", items
     yield "ingestion items by status", "viewer", f"{items}&status=failed"

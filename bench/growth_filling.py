@@ -202,7 +202,7 @@ FROM generate_series(1, :rows) AS i
 
 
 @dataclass(frozen=True)
-class Grown:
+class BenchmarkOrganization:
     """The ids of an organization created by `grow`."""
 
     org: Org
@@ -215,7 +215,7 @@ class Grown:
     job_id: UUID
 
 
-def grow(service: Service, rows: int) -> Grown:
+def grow(service: Service, rows: int) -> BenchmarkOrganization:
     """Create an organization with `rows` documents, audit entries, deliveries and imports."""
     org = make_org(service.app)
     labelers = [str(org.add_user(f"labeler{n}", "labeler")) for n in range(LABELERS)]
@@ -254,7 +254,7 @@ def grow(service: Service, rows: int) -> Grown:
     with filling.without_triggers(service):
         _fill(service, values)
     ids = (values["team"], values["review_team"], values["webhook"], values["job"])
-    return Grown(org, rows, schemas[0][0], schemas[-1][0], *map(UUID, ids))
+    return BenchmarkOrganization(org, rows, schemas[0][0], schemas[-1][0], *map(UUID, ids))
 
 
 def _fill(service: Service, values: dict[str, Any]) -> None:

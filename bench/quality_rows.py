@@ -43,10 +43,10 @@ CROSS JOIN LATERAL (
 
 def measure(report: Report, service: Service) -> None:
     """Fill an organization, and measure each read beside the list of its documents."""
-    grown = grow(service, LISTED)
+    benchmark = grow(service, LISTED)
     filling.analyze(service)
-    _measure_counting(report, grown.org)
-    _fill(service, grown.org)
+    _measure_counting(report, benchmark.org)
+    _fill(service, benchmark.org)
     filling.analyze(service)
     connection = load.Connection(service.base)
     year = "from=2000-01-01&to=2000-01-02"
@@ -56,15 +56,15 @@ def measure(report: Report, service: Service) -> None:
         "trends": "trends?metric=acceptance_rate",
         "trends by labeler": "trends?metric=throughput&group_by=labeler",
         "trends of a year by schema": f"trends?bucket=week&group_by=schema&{_last_year()}",
-        "fields": f"fields?schema_id={grown.schema_id}",
+        "fields": f"fields?schema_id={benchmark.schema_id}",
         "labelers": "labelers",
         "reviewers": "reviewers",
     }
     for name, path in cases.items():
         ours, floor = [], []
         for _ in range(_ROUNDS):
-            ours.append(_time(connection, grown.org, f"/quality/{path}"))
-            floor.append(_time(connection, grown.org, "/artifacts?page_size=100"))
+            ours.append(_time(connection, benchmark.org, f"/quality/{path}"))
+            floor.append(_time(connection, benchmark.org, "/artifacts?page_size=100"))
         ratio = median(ours) / median(floor)
         report.add(
             Row(

@@ -47,7 +47,7 @@ class Settings:
     """
 
     host: str = _setting(values.parse_host, "127.0.0.1")
-    port: int = _setting(values.parse_whole_number(1, 65_535), 8000)
+    port: int = _setting(values.build_whole_number_parser(1, 65_535), 8000)
     public_url: str = _setting(values.parse_web_url, "")
     frontend_url: str = _setting(values.parse_web_url, "")
     data_dir: Path = _setting(Path, Path("data"))  # noqa: RUF009 - immutable
@@ -57,13 +57,17 @@ class Settings:
     storage_url: str = _setting(values.parse_storage_url, "", secret=True)
     secret_key: str = _setting(str, "", secret=True)
     encryption_keys: tuple[str, ...] = _setting(values.parse_fernet_keys, (), secret=True)
-    access_token_hours: int = _setting(values.parse_whole_number(1, 8_760), 8)
+    access_token_hours: int = _setting(values.build_whole_number_parser(1, 8_760), 8)
     workbench: bool = _setting(values.parse_switch, default=True)
     cors_origins: tuple[str, ...] = _setting(values.parse_origins, ())
-    trusted_proxies: int = _setting(values.parse_whole_number(0, 16), 0)
+    trusted_proxies: int = _setting(values.build_whole_number_parser(0, 16), 0)
     rate_limits: bool = _setting(values.parse_switch, default=True)
-    max_upload_bytes: int = _setting(values.parse_whole_number(1, 1 << 40), 100 * 1024 * 1024)
-    storage_reserve_bytes: int = _setting(values.parse_whole_number(0, 1 << 50), 1024 * 1024 * 1024)
+    max_upload_bytes: int = _setting(
+        values.build_whole_number_parser(1, 1 << 40), 100 * 1024 * 1024
+    )
+    storage_reserve_bytes: int = _setting(
+        values.build_whole_number_parser(0, 1 << 50), 1024 * 1024 * 1024
+    )
     download_links: bool = _setting(values.parse_switch, default=False)
     outbound: bool = _setting(values.parse_switch, default=True)
     egress_allowed_networks: tuple[Network, ...] = _setting(values.parse_networks, ())
@@ -74,26 +78,26 @@ class Settings:
     connector_local_root: str = _setting(values.parse_folder, "")
     webhook_allow_http: bool = _setting(values.parse_switch, default=False)
     webhook_retry_delays: RetryDelays = _setting(values.parse_retry_delays, (30, 120, 300))  # noqa: RUF009 - immutable
-    web_workers: int = _setting(values.parse_whole_number(1, 256), 2)
-    web_threads: int = _setting(values.parse_whole_number(1, 256), 4)
-    web_connections: int = _setting(values.parse_whole_number(16, 65_536), 2_000)
-    web_spool_bytes: int = _setting(values.parse_whole_number(1 << 20, 1 << 50), 1 << 30)
-    job_workers: int = _setting(values.parse_whole_number(1, 256), 2)
-    job_idle_seconds: int = _setting(values.parse_whole_number(1, 86_400), 120)
+    web_workers: int = _setting(values.build_whole_number_parser(1, 256), 2)
+    web_threads: int = _setting(values.build_whole_number_parser(1, 256), 4)
+    web_connections: int = _setting(values.build_whole_number_parser(16, 65_536), 2_000)
+    web_spool_bytes: int = _setting(values.build_whole_number_parser(1 << 20, 1 << 50), 1 << 30)
+    job_workers: int = _setting(values.build_whole_number_parser(1, 256), 2)
+    job_idle_seconds: int = _setting(values.build_whole_number_parser(1, 86_400), 120)
     ocr: bool = _setting(values.parse_switch, default=True)
     smtp_url: str = _setting(values.parse_smtp_url, "", secret=True)
     mail_from: str = _setting(values.parse_sender, "Labeling Service <no-reply@localhost>")
     operator_email: tuple[str, ...] = _setting(values.parse_email_addresses, ())
-    notification_window_seconds: int = _setting(values.parse_whole_number(0, 86_400), 300)
-    notification_retention_days: int = _setting(values.parse_whole_number(1, 3_650), 365)
+    notification_window_seconds: int = _setting(values.build_whole_number_parser(0, 86_400), 300)
+    notification_retention_days: int = _setting(values.build_whole_number_parser(1, 3_650), 365)
     control_plane_token: str = _setting(values.parse_operator_token, "", secret=True)
     metrics_token: str = _setting(values.parse_operator_token, "", secret=True)
-    invitations_per_day: int = _setting(values.parse_whole_number(1, 1_000_000), 500)
+    invitations_per_day: int = _setting(values.build_whole_number_parser(1, 1_000_000), 500)
     registration: str = _setting(values.build_choice_parser("open", "invite"), "invite")
     default_plan: str = _setting(values.build_choice_parser(*PLANS), "unlimited")
     plans_file: str = _setting(values.parse_file, "")
     billing_file: str = _setting(values.parse_file, "")
-    erase_after_days: int = _setting(values.parse_whole_number(0, 3_650), 30)
+    erase_after_days: int = _setting(values.build_whole_number_parser(0, 3_650), 30)
     demo: bool = _setting(values.parse_switch, default=False)
     demo_password: str = _setting(values.parse_demo_password, "", secret=True)
     log_level: str = _setting(
@@ -157,16 +161,18 @@ class Settings:
             except ValueError as error:
                 value_note = "" if entry.metadata["secret"] else f" (it is {raw[:200]!r})"
                 problems.append(f"{name} {error}{value_note}")
-        set_names = {name for name in environ if environ[name].strip()}
-        problems += _find_missing(set_names, parsed, require_servers=require_servers)
+        configured_names = {name for name in environ if environ[name].strip()}
+        problems += _find_missing_settings(
+            configured_names, parsed, require_servers=require_servers
+        )
         problems += _check_secret_key(parsed)
         if problems:
             raise SettingsError(problems)
         return cls(**parsed)
 
 
-def _find_missing(
-    set_names: set[str], parsed: Mapping[str, Any], *, require_servers: bool
+def _find_missing_settings(
+    configured_names: set[str], parsed: Mapping[str, Any], *, require_servers: bool
 ) -> list[str]:
     required = {}
     if require_servers:
@@ -176,7 +182,9 @@ def _find_missing(
         required["SECRET_KEY"] = f"at least {MIN_SECRET_KEY_LENGTH} random characters"
         required["ENCRYPTION_KEYS"] = "one or more Fernet keys, separated by commas"
     return [
-        f"{name} must be set: {hint}" for name, hint in required.items() if name not in set_names
+        f"{name} must be set: {hint}"
+        for name, hint in required.items()
+        if name not in configured_names
     ]
 
 

@@ -28,8 +28,8 @@ _FERNET_KEY = re.compile(r"[A-Za-z0-9_-]{43}=")
 _ADDRESS = r"[^\s<>@,;]+@[^\s<>@,;]+"
 
 
-def parse_whole_number(low: int, high: int) -> Callable[[str], int]:
-    """Return a parser for whole numbers from `low` to `high`."""
+def build_whole_number_parser(low: int, high: int) -> Callable[[str], int]:
+    """Build a parser for whole numbers from `low` to `high`."""
 
     def parse(raw: str) -> int:
         # int() alone would also accept "1_000", signs and non-ASCII digits.
@@ -169,7 +169,7 @@ def parse_networks(raw: str) -> tuple[Network, ...]:
 def parse_retry_delays(raw: str) -> RetryDelays:
     """Parse three delays in seconds."""
     try:
-        first, second, third = map(parse_whole_number(1, 86_400), _split_items(raw))
+        first, second, third = map(build_whole_number_parser(1, 86_400), _split_items(raw))
     except ValueError:
         raise ValueError(
             "must be three whole numbers of seconds from 1 to 86400, for example 30,120,300"

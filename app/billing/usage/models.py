@@ -70,7 +70,7 @@ class UsageSettlement(TenantModel, db.Base):
 
 
 class UsageHorizon(db.Base):
-    """The id of the transaction before which all changes are folded. The table has one row."""
+    """The transaction id below which all changes have been added to `usage_days`; one row."""
 
     __tablename__ = "usage_horizon"
     __table_args__ = (CheckConstraint("one", name="one"),)

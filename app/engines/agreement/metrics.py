@@ -43,7 +43,7 @@ REGION_METRICS = SPAN_METRICS - {Metric.KRIPPENDORFF_ALPHA}
 """The coefficients for page regions."""
 
 
-class CautionCode(StrEnum):
+class WarningCode(StrEnum):
     """The reasons to read an estimate with care."""
 
     NO_RATINGS = "no_ratings"
@@ -63,10 +63,10 @@ class CautionCode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Caution:
+class EstimateWarning:
     """A reason to read an estimate with care: a code for programs and a text for people."""
 
-    code: CautionCode
+    code: WarningCode
     text: str
 
 
@@ -74,7 +74,7 @@ class Caution:
 class Estimate:
     """The value of a coefficient with its confidence interval.
 
-    `value` is None if the coefficient is undefined; a caution then says why. `ci_low` and `ci_high`
+    `value` is None if the coefficient is undefined; a warning then says why. `ci_low` and `ci_high`
     are None if there is no interval. `units` is the number of units that at least two raters rated,
     `documents` is the number of documents with such units, and `raters` is the number of raters
     with at least one rating.
@@ -87,7 +87,7 @@ class Estimate:
     units: int
     documents: int
     raters: int
-    cautions: tuple[Caution, ...] = ()
+    warnings: tuple[EstimateWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

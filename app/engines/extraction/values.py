@@ -55,7 +55,8 @@ class Target:
 
     `kind` selects the candidates: amount, date, time, datetime, email, url, phone, option,
     currency, lines, code or text. `concept` is the lexicon concept to which the field refers, or
-    "". `phrases` contains its compact key and label, and its learned column headers.
+    "". `phrases` contains the key and the label of the field and, for a table column, the headers
+    learned from examples, all normalized by `compact`.
     """
 
     name: str

@@ -42,7 +42,7 @@ def _read_marks(name: str, labels: object) -> list[Mark]:
     if isinstance(labels, str):
         return [ValueMark(labels)]
     if not isinstance(labels, list):
-        raise ContentError(f"`{name}`: Must be a list.")
+        raise ContentError(f"`{name}`: Must be a string or a list.")
     return [_read_mark(name, label) for label in labels]
 
 

@@ -56,7 +56,7 @@ class TextIndex:
     def _find_folded(self, folded: str) -> TextRange | None:
         words = list(_WORD.finditer(folded))
         if not words:
-            return self._find_symbols(folded)
+            return self._find_symbol_text(folded)
         rarest = min(words, key=lambda word: len(self._word_positions.get(word.group(), ())))
         for position in self._word_positions.get(rarest.group(), ())[:_MAX_POSITIONS]:
             start = position - rarest.start()
@@ -66,7 +66,8 @@ class TextIndex:
                     return text_range
         return None
 
-    def _find_symbols(self, folded: str) -> TextRange | None:
+    def _find_symbol_text(self, folded: str) -> TextRange | None:
+        """Find a text without letters and digits, which the word index does not contain."""
         start = -1
         for _ in range(_MAX_POSITIONS if len(folded) <= _MAX_SYMBOL_CHARS else 0):
             start = self._folded.find(folded, start + 1)

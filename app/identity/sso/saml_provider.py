@@ -210,10 +210,10 @@ class PostedResponse:
 def complete_sign_in(
     slug: str, form: Mapping[str, str], *, browser_secret: str | None
 ) -> dict[str, Any] | Redirect:
-    """Complete the sign-in of a posted response (see `callbacks.complete_sign_in`).
+    """Complete a SAML sign-in with a posted response (see `callbacks.complete_sign_in`).
 
-    Raises 400 if the RelayState does not belong to a flow, because this service did not request the
-    response.
+    Raises 400 for `RelayState` if the sign-in flow is unknown, used, expired or bound to another
+    browser. Responses that this service did not request are therefore rejected.
     """
     posted_response = PostedResponse(form["SAMLResponse"])
     try:

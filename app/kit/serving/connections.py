@@ -130,11 +130,11 @@ class ConnectionTable:
         count = max(1, len(self._connections) // _EVICTION_DIVISOR)
         return sorted(candidates, key=eviction_order)[:count]
 
-    def find_body_victim(self, now: float, requester: Connection) -> Connection | None:
+    def find_stalled_body_connection(self, now: float, requester: Connection) -> Connection | None:
         """Return a stalled connection to close in order to make room for the body of `requester`.
 
-        It is the slowest connection of the network whose stalled bodies are largest in total.
-        Returns None if no connection is stalled.
+        It is the slowest connection of the client network (see `parse_network`) whose stalled
+        request bodies use the most space. Returns None if no other connection is stalled.
         """
         stalled_connections = [
             c

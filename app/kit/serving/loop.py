@@ -247,7 +247,7 @@ class EventLoop:
 
     def _make_room(self, connection: Connection) -> bool:
         """Close a stalled connection to make room for a body. Return whether one was closed."""
-        victim = self._table.find_body_victim(time.monotonic(), connection)
+        victim = self._table.find_stalled_body_connection(time.monotonic(), connection)
         if victim is not None:
             self._sockets.close(victim, reset=True)
         return victim is not None

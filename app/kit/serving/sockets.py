@@ -85,8 +85,8 @@ class Sockets:
     def close(self, connection: Connection, *, reset: bool = False) -> None:
         """Close a connection and release its resources.
 
-        Only the owner of the connection and the loop may call this. With `reset`, unsent data is
-        discarded.
+        May be called only by the connection's owner or by the loop. If `reset` is true, unsent data
+        is discarded.
         """
         with self.lock:
             if not self.table.remove(connection):

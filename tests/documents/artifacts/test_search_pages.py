@@ -61,7 +61,7 @@ def _list_pages(org: Org, path: str) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("limit", "way"),
     [
-        ("MIN_HITS_TO_SEARCH_NEWEST", "_find_hits_until"),
+        ("MIN_HITS_TO_SEARCH_NEWEST", "_find_page_up_to"),
         ("MIN_HITS_TO_TEST_NEWEST", "_find_among_newest"),
     ],
 )
@@ -93,7 +93,7 @@ def test_every_hit_is_visited_if_the_newest_do_not_fill_a_page(
     for number in range(12):
         create_text(org.api("labeler"), f"wire {number}", f"other {number}")
     path = "/artifacts?q=rope&page_size=2&sort=-created_at"
-    calls = _record(monkeypatch, "_find_hits_until")
+    calls = _record(monkeypatch, "_find_page_up_to")
     monkeypatch.setattr(search_pages, "MIN_HITS_TO_SEARCH_NEWEST", 1)
     monkeypatch.setattr(search_pages, "_DEVIATIONS", 0)
     assert _list_pages(org, path) == [["5", "4"], ["3", "2"], ["1", "0"]]
@@ -112,7 +112,7 @@ def test_a_first_page_is_searched_again_only_after_a_change(
             names = [document["name"] for document in org.api("viewer").get(path).json["data"]]
         return names, sum("OFFSET" in statement for statement in statements)
 
-    searches = _record(monkeypatch, "_find_hits_until")
+    searches = _record(monkeypatch, "_find_page_up_to")
     assert list_first_page() == (["19", "17"], 1)
     assert list_first_page() == (["19", "17"], 0)
     assert searches == [3]

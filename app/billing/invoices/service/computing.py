@@ -162,7 +162,7 @@ def _compute_charges(
     """
     lines: list[Line] = []
     language = _get_language(inputs.profile)
-    for part, (start, end) in zip(parts, split_days(parts, period), strict=True):
+    for part, (start, end) in zip(parts, compute_day_ranges(parts, period), strict=True):
         if part.plan.currency != currency or not part.plan.charges or start >= end:
             continue
         quantities = inputs.measure(start, end)
@@ -204,8 +204,13 @@ def compute_charge_lines(
     )
 
 
-def split_days(parts: Sequence[PlanPeriod], period: Period) -> list[tuple[datetime, datetime]]:
-    """Split a period by day: return the first day of each part, and the first day after it."""
+def compute_day_ranges(
+    parts: Sequence[PlanPeriod], period: Period
+) -> list[tuple[datetime, datetime]]:
+    """Return the range of whole days of each part: from its first day to that of the next part.
+
+    The last range ends with the period. Ends are exclusive.
+    """
     starts = [part.start.replace(hour=0, minute=0, second=0, microsecond=0) for part in parts]
     return list(pairwise([*starts, period.end]))
 

@@ -65,7 +65,7 @@ def describe_history(
 def _list_days(meter: Meter, rows: list[DayRow], period: Period) -> list[dict[str, Any]]:
     """List the usage of a meter on each day of a period, up to today.
 
-    `rows` begins with the level on the day before the first day.
+    The first of `rows` has the level on the last day of the month before `period.first`.
     """
     changes = {row.day: row for row in rows}
     level, added_in_month = rows[0].level, 0

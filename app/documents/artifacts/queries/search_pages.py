@@ -118,7 +118,7 @@ def _find_quickly(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -
     if not keys:
         last_time = _find_last_time(edge, newest_count, version)
         if last_time is not None:
-            keys = _find_hits_until(last_time, query, bounds, edge)
+            keys = _find_page_up_to(last_time, query, bounds, edge)
         if keys and edge.is_first:
             with _lock:
                 _first_pages[key] = keys
@@ -160,10 +160,10 @@ def _find_last_time(edge: PageStart, count: int, version: str) -> datetime | Non
     return last_time
 
 
-def _find_hits_until(
+def _find_page_up_to(
     last_time: datetime, query: SearchQuery, bounds: dict[str, Any], edge: PageStart
 ) -> list[UUID]:
-    """Return the page's ids if there are enough hits until `last_time`, otherwise an empty list."""
+    """Return the ids of the page if the hits up to `last_time` fill it, otherwise []."""
     hits = select_hits(query, by_time=True).c
     hit_time = build_search_time(hits.created_at)
     statement = apply_indexed_filters(select(hits.id, hits.created_at), hits, **bounds)

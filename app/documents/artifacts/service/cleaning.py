@@ -40,10 +40,10 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
 
 
 def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> int:
-    """Delete the contents that belong to no document of the organization.
+    """Delete the stored files with these SHA-256 digests that no document of the organization uses.
 
-    Locks a few contents at a time and commits with `checkpoint` after each batch, because uploads
-    of the same content wait for the lock. Returns how many contents were deleted.
+    Locks a few digests at a time and commits with `checkpoint` after each batch, because uploads of
+    the same content wait for its lock. Returns the number of deleted files.
     """
     organization_id = tenancy.current_organization_id()
     remaining_digests = iter(sorted(set(digests)))

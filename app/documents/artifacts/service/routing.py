@@ -26,7 +26,10 @@ log = get_logger(__name__)
 
 
 def is_needed() -> bool:
-    """Return whether parsed documents of the current organization wait for routing rules."""
+    """Return whether parsed documents must wait for routing.
+
+    They must if the current organization has enabled routing rules.
+    """
     return get_workflow().has_routing_rules()
 
 

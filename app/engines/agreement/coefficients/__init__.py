@@ -8,7 +8,7 @@ reads the ratings of several fields. `measure` computes a coefficient over all r
     ratings = build_ratings((document_id, labeler_id, value) for ...)
     estimate = measure(ratings, Metric.KRIPPENDORFF_ALPHA, resamples=1000, seed=13)
 
-Results never contain NaN: an undefined coefficient is None and has a caution. The same ratings and
+Results never contain NaN: an undefined coefficient is None and has a warning. The same ratings and
 the same seed give the same interval, regardless of the order of the rows.
 
 This package imports numpy. Import it inside the job that needs it. The names of the coefficients

@@ -4,17 +4,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.engines.agreement.coefficients import cautions as reasons
+from app.engines.agreement.coefficients import estimate_warnings
 from app.engines.agreement.coefficients.bootstrap import Statistic, estimate
 from app.engines.agreement.coefficients.mark_sets import MarkSets
 from app.engines.agreement.coefficients.ratings import Floats, Integers
 from app.engines.agreement.metrics import (
     SPAN_METRICS,
-    Caution,
-    CautionCode,
     Estimate,
+    EstimateWarning,
     Metric,
     PairEstimate,
+    WarningCode,
 )
 
 RESAMPLES = 1000
@@ -203,9 +203,11 @@ def _estimate_parts(
         if not np.isfinite(value):
             results.append(_build_estimate(marks, metric, documents, None, []))
             continue
-        low, high, cautions = reasons.build_interval(values_of_part, len(documents), confidence)
+        low, high, warnings = estimate_warnings.build_interval(
+            values_of_part, len(documents), confidence
+        )
         results.append(
-            _build_estimate(marks, metric, documents, (float(value), low, high), cautions)
+            _build_estimate(marks, metric, documents, (float(value), low, high), warnings)
         )
     return results
 
@@ -215,21 +217,21 @@ def _build_estimate(
     metric: Metric,
     documents: Integers,
     values: tuple[float, float | None, float | None] | None,
-    cautions: list[Caution],
+    warnings: list[EstimateWarning],
 ) -> Estimate:
-    """Build the estimate, and add cautions about missing raters and undefined values."""
-    mark_cautions = []
+    """Build the estimate, and add warnings about missing raters and undefined values."""
+    mark_warnings = []
     raters = len(marks.raters)
     if not len(documents):
-        mark_cautions.append(reasons.explain_missing_pairs(raters))
+        mark_warnings.append(estimate_warnings.explain_missing_pairs(raters))
     elif values is None:
-        code = CautionCode.NOTHING_MARKED
+        code = WarningCode.NOTHING_MARKED
         if metric == Metric.KRIPPENDORFF_ALPHA and marks.pair_sums[_MARKS].any():
-            code = CautionCode.ONE_CATEGORY
-        mark_cautions.append(Caution(code, _UNDEFINED_TEXT))
+            code = WarningCode.ONE_CATEGORY
+        mark_warnings.append(EstimateWarning(code, _UNDEFINED_TEXT))
     if marks.single_count and len(documents):
         text = f"{marks.single_count} documents were seen by one person only and do not count."
-        mark_cautions.append(Caution(CautionCode.MISSING_RATINGS, text))
+        mark_warnings.append(EstimateWarning(WarningCode.MISSING_RATINGS, text))
     value, low, high = values or (None, None, None)
     count = len(documents)
-    return Estimate(metric, value, low, high, count, count, raters, (*mark_cautions, *cautions))
+    return Estimate(metric, value, low, high, count, count, raters, (*mark_warnings, *warnings))

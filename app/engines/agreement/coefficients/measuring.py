@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.engines.agreement.coefficients import cautions as reasons
+from app.engines.agreement.coefficients import estimate_warnings
 from app.engines.agreement.coefficients.alpha import MAX_RATIO_VALUES, build_alpha
 from app.engines.agreement.coefficients.bootstrap import (
     CompressedRatings,
@@ -25,12 +25,12 @@ from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.coefficients.scales import Scale, build_scale
 from app.engines.agreement.metrics import (
     RATING_METRICS,
-    Caution,
-    CautionCode,
     Estimate,
+    EstimateWarning,
     Level,
     Metric,
     PairEstimate,
+    WarningCode,
     Weights,
 )
 
@@ -48,29 +48,29 @@ class _MeasureOptions:
 
 @dataclass(slots=True)
 class _EstimatePlan:
-    """A coefficient to compute. If `statistic` is None, a caution explains why it has no value."""
+    """A coefficient to compute. If `statistic` is None, a warning explains why it has no value."""
 
     metric: Metric
     rater_count: int
     units: int
     documents: int
-    cautions: list[Caution]
+    warnings: list[EstimateWarning]
     statistic: Statistic | None = None
 
     def build_estimate(self, value: float, resampled_values: Floats, confidence: float) -> Estimate:
         """Build the estimate from the coefficient and its values in the resamples."""
         low = high = result = None
-        cautions = self.cautions
+        warnings = self.warnings
         if self.statistic is None:
             pass
         elif not np.isfinite(value):
-            cautions = [*cautions, reasons.explain_undefined(self.metric)]
+            warnings = [*warnings, estimate_warnings.explain_undefined(self.metric)]
         else:
             result = float(value)
-            low, high, interval_cautions = reasons.build_interval(
+            low, high, interval_warnings = estimate_warnings.build_interval(
                 resampled_values, self.documents, confidence
             )
-            cautions = [*cautions, *interval_cautions]
+            warnings = [*warnings, *interval_warnings]
         return Estimate(
             self.metric,
             result,
@@ -79,7 +79,7 @@ class _EstimatePlan:
             self.units,
             self.documents,
             self.rater_count,
-            tuple(cautions),
+            tuple(warnings),
         )
 
 
@@ -220,30 +220,30 @@ def _build_plan(
         [],
     )
     if not plan.units:
-        plan.cautions.append(reasons.explain_missing_pairs(plan.rater_count))
+        plan.warnings.append(estimate_warnings.explain_missing_pairs(plan.rater_count))
         return plan
-    plan.cautions = reasons.list_rating_cautions(ratings, counts, metric)
+    plan.warnings = estimate_warnings.list_rating_warnings(ratings, counts, metric)
     if metric in (Metric.COHEN_KAPPA, Metric.F1):
-        plan.cautions += reasons.list_average_cautions(metric, len(pairs))
-    ratio_caution = _find_ratio_caution(pairable, metric)
-    if ratio_caution is not None:
-        plan.cautions.append(ratio_caution)
+        plan.warnings += estimate_warnings.list_average_warnings(metric, len(pairs))
+    ratio_warning = _find_ratio_warning(pairable, metric)
+    if ratio_warning is not None:
+        plan.warnings.append(ratio_warning)
         return plan
     scale = build_scale(ratings.values, options.weights) if is_weighted else None
     plan.statistic = _build_statistic(metric, ratings, pairs, scale)
     return plan
 
 
-def _find_ratio_caution(pairable: Ratings, metric: Metric) -> Caution | None:
-    """Return a caution if the values are not suitable for the ratio level, or None."""
+def _find_ratio_warning(pairable: Ratings, metric: Metric) -> EstimateWarning | None:
+    """Return a warning if the values are not suitable for the ratio level, or None."""
     if metric != Metric.KRIPPENDORFF_ALPHA or pairable.level != Level.RATIO:
         return None
     if np.any(pairable.values[pairable.codes] < 0):
         text = "Some values are negative, so they have no ratios. Use the interval level."
-        return Caution(CautionCode.NEGATIVE_VALUES, text)
+        return EstimateWarning(WarningCode.NEGATIVE_VALUES, text)
     if len(np.unique(pairable.codes)) > MAX_RATIO_VALUES:
         text = f"There are more than {MAX_RATIO_VALUES} different values. Use the interval level."
-        return Caution(CautionCode.TOO_MANY_VALUES, text)
+        return EstimateWarning(WarningCode.TOO_MANY_VALUES, text)
     return None
 
 

@@ -31,7 +31,10 @@ class HiddenStyles:
             self._base_by_style[name] = None if base is None else base.get(_VALUE)
 
     def hides_text(self, name: str | None) -> bool | None:
-        """Return whether a style or its base styles hide text, or None if none specifies it."""
+        """Return whether a style hides text, or None if neither it nor a base style specifies this.
+
+        A style's own value overrides the values of its base styles.
+        """
         seen: set[str] = set()
         while name is not None and name not in seen:
             hides = self._hidden_by_style.get(name)

@@ -103,7 +103,10 @@ def _classify_character(char: str) -> str:
 
 
 def _classify_number_separators(visual_glyphs: Sequence[Glyph], classes: list[str]) -> list[str]:
-    """Classify separators in numbers and signs next to numbers as numbers; return all classes."""
+    """Return the classes, with separators between numbers classified as numbers.
+
+    Symbols next to a number, such as % or $, are classified as numbers, too.
+    """
     result = list(classes)
     for index, glyph in enumerate(visual_glyphs):
         bidirectional_type = unicodedata.bidirectional(glyph.text[0])

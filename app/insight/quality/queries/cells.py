@@ -237,9 +237,10 @@ def repair(schema_id: UUID) -> int:
 
 
 def list_outdated_organizations(default_zone: str) -> list[UUID]:
-    """Return the ids of organizations whose documents must be counted again.
+    """Return the ids of organizations whose aggregates must be recounted.
 
-    Such an organization was never counted, or was counted with other rules or in another time zone.
+    No recount was ever completed for them, or their aggregates have another `RULES_VERSION` or time
+    zone. Closed organizations are excluded.
     """
     zone = func.coalesce(Organization.settings["time_zone"].astext, default_zone)
     statement = (

@@ -174,7 +174,7 @@ def _select_sums(conditions: Sequence[str], *, is_schema: bool, has_one_range: b
 
 
 class RowSource(StrEnum):
-    """The rows that a statement reads: cells, or the sums of schemas or of people."""
+    """The source of a statement's rows: cells, or precomputed sums of cells by schema or person."""
 
     CELLS = "cells"
     SCHEMAS = "schemas"

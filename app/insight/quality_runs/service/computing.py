@@ -11,12 +11,12 @@ from app.engines.agreement import coefficients
 from app.engines.agreement.coefficients import EMPTY, MarkSets, Ratings
 from app.engines.agreement.marks import Mark, get_region_mark, get_span_mark
 from app.engines.agreement.metrics import (
-    Caution,
-    CautionCode,
     Estimate,
+    EstimateWarning,
     Level,
     Metric,
     PairEstimate,
+    WarningCode,
 )
 from app.insight.quality_runs.queries.answers import Answer, AnswerSnapshot, DocumentAnswers
 from app.insight.quality_runs.service.confusing import ConfusionCounter
@@ -173,16 +173,18 @@ class _Computation:
         return rater_count > 1
 
     def _add_empty_results(self, plan: FieldPlan) -> None:
-        caution = Caution(CautionCode.NO_RATINGS, "Nobody has labeled this field in the period.")
+        warning = EstimateWarning(
+            WarningCode.NO_RATINGS, "Nobody has labeled this field in the period."
+        )
         for metric in plan.metrics:
-            self._add_result(plan, Estimate(metric, None, None, None, 0, 0, 0, (caution,)))
+            self._add_result(plan, Estimate(metric, None, None, None, 0, 0, 0, (warning,)))
 
     def _add_result(self, plan: FieldPlan, estimate: Estimate) -> None:
         values = asdict(estimate)
-        del values["cautions"]
+        del values["warnings"]
         self.computed.results.append({"field": plan.name, **values})
-        for caution in estimate.cautions:
-            self.computed.add_warning(caution.code, caution.text, plan.name)
+        for warning in estimate.warnings:
+            self.computed.add_warning(warning.code, warning.text, plan.name)
 
     def _add_pairs(self, plan: FieldPlan, pairs: list[PairEstimate]) -> None:
         for pair in pairs:

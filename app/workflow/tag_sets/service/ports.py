@@ -7,7 +7,7 @@ from uuid import UUID
 
 
 class PredictedTags(Protocol):
-    """The columns of a completed prediction that tag sets read."""
+    """A completed prediction, reduced to the columns that this package uses."""
 
     @property
     def id(self) -> UUID:

@@ -26,10 +26,10 @@ from app.engines.agreement.marks import Mark
 from app.engines.agreement.metrics import (
     RATING_METRICS,
     SPAN_METRICS,
-    CautionCode,
     Estimate,
     Level,
     Metric,
+    WarningCode,
 )
 from tests.factories.properties import examples
 
@@ -38,22 +38,22 @@ CORRECTED = [Metric.COHEN_KAPPA, Metric.FLEISS_KAPPA, Metric.KRIPPENDORFF_ALPHA]
 QUICK = examples(60)
 
 
-def _codes(estimate: Estimate) -> set[CautionCode]:
-    assert all(caution.text.endswith(".") for caution in estimate.cautions)
-    return {caution.code for caution in estimate.cautions}
+def _codes(estimate: Estimate) -> set[WarningCode]:
+    assert all(warning.text.endswith(".") for warning in estimate.warnings)
+    return {warning.code for warning in estimate.warnings}
 
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize(
     ("rows", "code"),
     [
-        ([], CautionCode.NO_RATINGS),
-        ([("d1", "ann", None)], CautionCode.NO_RATINGS),
-        ([("d1", "ann", "x"), ("d2", "ann", "y")], CautionCode.ONE_RATER),
-        ([("d1", "ann", "x"), ("d2", "bob", "y")], CautionCode.NO_OVERLAP),
+        ([], WarningCode.NO_RATINGS),
+        ([("d1", "ann", None)], WarningCode.NO_RATINGS),
+        ([("d1", "ann", "x"), ("d2", "ann", "y")], WarningCode.ONE_RATER),
+        ([("d1", "ann", "x"), ("d2", "bob", "y")], WarningCode.NO_OVERLAP),
     ],
 )
-def test_nothing_to_compare(metric: Metric, rows: list[Any], code: CautionCode) -> None:
+def test_nothing_to_compare(metric: Metric, rows: list[Any], code: WarningCode) -> None:
     estimate = measure(build_ratings(rows), metric)
     assert (estimate.value, estimate.ci_low, estimate.ci_high) == (None, None, None)
     assert (estimate.units, estimate.documents) == (0, 0)
@@ -67,7 +67,7 @@ def test_one_category(metric: Metric, level: Level) -> None:
     rows = [(document, rater, 4) for document in range(40) for rater in "abc"]
     estimate = measure(build_ratings(rows, level=level), metric, resamples=50)
     assert estimate.value == (None if metric in CORRECTED else 1.0)
-    assert CautionCode.ONE_CATEGORY in _codes(estimate)
+    assert WarningCode.ONE_CATEGORY in _codes(estimate)
 
 
 def test_raters_with_a_constant_each_agree_as_chance_does() -> None:
@@ -129,7 +129,7 @@ def test_numbers_dates_and_amounts_are_numbers_and_other_values_are_left_out() -
     broken = build_ratings([*rows, *wrong], level=Level.INTERVAL)
     assert broken.excluded_count == 4
     estimate = measure(broken, Metric.KRIPPENDORFF_ALPHA, resamples=0)
-    assert CautionCode.VALUES_LEFT_OUT in _codes(estimate)
+    assert WarningCode.VALUES_LEFT_OUT in _codes(estimate)
 
 
 def test_empty_is_a_category_of_its_own_and_no_number() -> None:
@@ -142,7 +142,7 @@ def test_empty_is_a_category_of_its_own_and_no_number() -> None:
     alpha = measure(ratings, Metric.KRIPPENDORFF_ALPHA, resamples=0)
     assert alpha.units == 2
     nothing = build_ratings([(n, r, EMPTY) for n in range(3) for r in "ab"])
-    assert CautionCode.NOTHING_MARKED in _codes(measure(nothing, Metric.F1))
+    assert WarningCode.NOTHING_MARKED in _codes(measure(nothing, Metric.F1))
 
 
 def test_the_last_rating_of_a_rater_counts() -> None:
@@ -156,11 +156,11 @@ def test_the_ratio_level_refuses_what_has_no_ratios() -> None:
     rows = [(n, r, value) for n, value in enumerate((-1, 2, 3)) for r in "ab"]
     estimate = measure(build_ratings(rows, level=Level.RATIO), Metric.KRIPPENDORFF_ALPHA)
     assert estimate.value is None
-    assert CautionCode.NEGATIVE_VALUES in _codes(estimate)
+    assert WarningCode.NEGATIVE_VALUES in _codes(estimate)
     many = [(n, r, 2 * n + r) for n in range(2_500) for r in (0, 1)]
     estimate = measure(build_ratings(many, level=Level.RATIO), Metric.KRIPPENDORFF_ALPHA)
     assert estimate.value is None
-    assert CautionCode.TOO_MANY_VALUES in _codes(estimate)
+    assert WarningCode.TOO_MANY_VALUES in _codes(estimate)
 
 
 def test_weights_need_an_order_and_marks_their_own_functions() -> None:
@@ -177,7 +177,7 @@ def test_a_hundred_raters_of_one_document() -> None:
     metrics = [Metric.PERCENT, Metric.KRIPPENDORFF_ALPHA, Metric.FLEISS_KAPPA]
     estimates = measure_all(ratings, metrics, resamples=5)
     assert estimates[0].value == pytest.approx((90 * 89 + 10 * 9) / (100 * 99))
-    assert all(CautionCode.ONE_DOCUMENT in _codes(each) for each in estimates)
+    assert all(WarningCode.ONE_DOCUMENT in _codes(each) for each in estimates)
     assert len(measure_pairs(ratings, Metric.PERCENT, resamples=0)) == 4950
 
 
@@ -195,7 +195,7 @@ def test_no_input_gives_nan(rows: list[Any], level: Level) -> None:
     for estimate in estimates:
         for number in (estimate.value, estimate.ci_low, estimate.ci_high):
             assert number is None or math.isfinite(number)
-        assert estimate.value is not None or estimate.cautions
+        assert estimate.value is not None or estimate.warnings
 
 
 @QUICK
@@ -291,7 +291,7 @@ def test_marks_are_matched_exactly_and_by_overlap() -> None:
         estimate = measure_marks(marks, metric, resamples=50)
         assert estimate.value == pytest.approx(value)
         assert (estimate.units, estimate.raters) == (2, 2)
-        assert CautionCode.MISSING_RATINGS in _codes(estimate)
+        assert WarningCode.MISSING_RATINGS in _codes(estimate)
         (pair,) = measure_mark_pairs(marks, metric, resamples=50)
         assert pair.estimate.value == estimate.value
 
@@ -315,12 +315,12 @@ def test_rows_of_a_document_must_follow_each_other() -> None:
 @pytest.mark.parametrize(
     ("rows", "code"),
     [
-        ([], CautionCode.NO_RATINGS),
-        ([("d", 9, "a", [_span(0, 4)])], CautionCode.ONE_RATER),
-        ([("d", 9, "a", []), ("e", 9, "b", [])], CautionCode.NO_OVERLAP),
+        ([], WarningCode.NO_RATINGS),
+        ([("d", 9, "a", [_span(0, 4)])], WarningCode.ONE_RATER),
+        ([("d", 9, "a", []), ("e", 9, "b", [])], WarningCode.NO_OVERLAP),
     ],
 )
-def test_marks_without_pairs(metric: Metric, rows: list[Any], code: CautionCode) -> None:
+def test_marks_without_pairs(metric: Metric, rows: list[Any], code: WarningCode) -> None:
     estimate = measure_marks(build_mark_sets(rows), metric)
     assert estimate.value is None
     assert _codes(estimate) == {code}
@@ -331,7 +331,7 @@ def test_nobody_marked_anything(metric: Metric) -> None:
     marks = build_mark_sets([(n, 9, rater, []) for n in range(3) for rater in "ab"])
     estimate = measure_marks(marks, metric)
     assert estimate.value is None
-    assert CautionCode.NOTHING_MARKED in _codes(estimate)
+    assert WarningCode.NOTHING_MARKED in _codes(estimate)
 
 
 _spans = st.lists(

@@ -1,9 +1,9 @@
-"""Build the cautions that explain why an estimate is undefined or less reliable."""
+"""Build confidence intervals, and the warnings that explain why an estimate is less reliable."""
 
 import numpy as np
 
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
-from app.engines.agreement.metrics import Caution, CautionCode, Metric
+from app.engines.agreement.metrics import EstimateWarning, Metric, WarningCode
 
 MIN_DOCUMENTS = 30
 """The number of documents below which bootstrap intervals are likely to be too narrow."""
@@ -12,35 +12,37 @@ CHANCE_CORRECTED_METRICS = frozenset(
 )
 
 
-def explain_missing_pairs(rater_count: int) -> Caution:
-    """Return the caution that explains why no unit has ratings from two raters."""
+def explain_missing_pairs(rater_count: int) -> EstimateWarning:
+    """Return the warning that explains why no unit has ratings from two raters."""
     if rater_count == 0:
-        return Caution(CautionCode.NO_RATINGS, "There are no ratings.")
+        return EstimateWarning(WarningCode.NO_RATINGS, "There are no ratings.")
     if rater_count == 1:
         text = "Only one person rated. Agreement needs at least two raters."
-        return Caution(CautionCode.ONE_RATER, text)
+        return EstimateWarning(WarningCode.ONE_RATER, text)
     text = "No two people rated the same unit. Agreement needs units with at least two ratings."
-    return Caution(CautionCode.NO_OVERLAP, text)
+    return EstimateWarning(WarningCode.NO_OVERLAP, text)
 
 
-def explain_undefined(metric: Metric) -> Caution:
-    """Return the caution that explains why a coefficient is undefined although ratings exist."""
+def explain_undefined(metric: Metric) -> EstimateWarning:
+    """Return the warning that explains why a coefficient is undefined although ratings exist."""
     if metric in CHANCE_CORRECTED_METRICS:
         text = (
             "All ratings are equal, so this coefficient is undefined (0/0): without variation, "
             "agreement cannot be distinguished from chance. See percent agreement and AC1."
         )
-        return Caution(CautionCode.ONE_CATEGORY, text)
+        return EstimateWarning(WarningCode.ONE_CATEGORY, text)
     text = "No rater gave a value, so there is nothing to compare."
-    return Caution(CautionCode.NOTHING_MARKED, text)
+    return EstimateWarning(WarningCode.NOTHING_MARKED, text)
 
 
-def list_rating_cautions(ratings: Ratings, counts: Integers, metric: Metric) -> list[Caution]:
-    """Return the cautions about equal, missing and excluded ratings."""
-    cautions = []
+def list_rating_warnings(
+    ratings: Ratings, counts: Integers, metric: Metric
+) -> list[EstimateWarning]:
+    """Return the warnings about equal, missing and excluded ratings."""
+    warnings = []
     if len(np.unique(ratings.codes)) == 1 and metric not in CHANCE_CORRECTED_METRICS:
         text = "All ratings are equal, so chance alone could explain the agreement."
-        cautions.append(Caution(CautionCode.ONE_CATEGORY, text))
+        warnings.append(EstimateWarning(WarningCode.ONE_CATEGORY, text))
     unit_counts = counts[ratings.documents]
     incomplete_count = int(unit_counts[ratings.sizes < len(ratings.raters)].sum())
     if incomplete_count and metric not in (Metric.COHEN_KAPPA, Metric.F1):
@@ -48,48 +50,48 @@ def list_rating_cautions(ratings: Ratings, counts: Integers, metric: Metric) -> 
             f"{incomplete_count} of {int(unit_counts.sum())} units are not rated by all "
             f"{len(ratings.raters)} raters. Only existing ratings are counted."
         )
-        cautions.append(Caution(CautionCode.MISSING_RATINGS, text))
+        warnings.append(EstimateWarning(WarningCode.MISSING_RATINGS, text))
     if ratings.excluded_count:
         text = (
             f"{ratings.excluded_count} values were left out because they do not fit the "
             f"{ratings.level} level."
         )
-        cautions.append(Caution(CautionCode.VALUES_LEFT_OUT, text))
-    return cautions
+        warnings.append(EstimateWarning(WarningCode.VALUES_LEFT_OUT, text))
+    return warnings
 
 
-def list_average_cautions(metric: Metric, pair_count: int) -> list[Caution]:
-    """Return a caution if a coefficient for two raters is averaged over two or more pairs."""
+def list_average_warnings(metric: Metric, pair_count: int) -> list[EstimateWarning]:
+    """Return a warning if a coefficient for two raters is averaged over two or more pairs."""
     if pair_count < 2:  # noqa: PLR2004 - one pair needs no average
         return []
     aggregation = "the mean of" if metric == Metric.COHEN_KAPPA else "pooled over"
     text = (
         f"This coefficient is for two raters; the value is {aggregation} {pair_count} rater pairs."
     )
-    return [Caution(CautionCode.AVERAGE_OF_PAIRS, text)]
+    return [EstimateWarning(WarningCode.AVERAGE_OF_PAIRS, text)]
 
 
 def build_interval(
     resampled: Floats, document_count: int, confidence: float
-) -> tuple[float | None, float | None, list[Caution]]:
-    """Build an interval from percentiles of `resampled`; return its bounds and its cautions."""
+) -> tuple[float | None, float | None, list[EstimateWarning]]:
+    """Build an interval from percentiles of `resampled`; return its bounds and its warnings."""
     if not len(resampled):
         return None, None, []
     if document_count == 1:
         text = "All ratings are from one document, so there is no interval."
-        return None, None, [Caution(CautionCode.ONE_DOCUMENT, text)]
-    cautions = []
+        return None, None, [EstimateWarning(WarningCode.ONE_DOCUMENT, text)]
+    warnings = []
     if document_count < MIN_DOCUMENTS:
         text = f"The interval is based on only {document_count} documents and is likely too narrow."
-        cautions.append(Caution(CautionCode.FEW_UNITS, text))
+        warnings.append(EstimateWarning(WarningCode.FEW_UNITS, text))
     defined = resampled[np.isfinite(resampled)]
     if len(defined) < len(resampled):
         text = (
             f"The coefficient is undefined in {len(resampled) - len(defined)} of {len(resampled)} "
         )
-        cautions.append(Caution(CautionCode.UNDEFINED_RESAMPLES, f"{text}resamples."))
+        warnings.append(EstimateWarning(WarningCode.UNDEFINED_RESAMPLES, f"{text}resamples."))
     if 2 * len(defined) < len(resampled):
-        return None, None, cautions
+        return None, None, warnings
     tail = (1 - confidence) / 2
     low, high = np.quantile(defined, (tail, 1 - tail))
     if low == high:
@@ -97,5 +99,5 @@ def build_interval(
             "All documents agree equally, so the interval has no width. This does not mean that "
             "the value is certain."
         )
-        cautions.append(Caution(CautionCode.NO_VARIATION, text))
-    return float(low), float(high), cautions
+        warnings.append(EstimateWarning(WarningCode.NO_VARIATION, text))
+    return float(low), float(high), warnings
