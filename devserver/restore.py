@@ -98,10 +98,9 @@ def _restore_data(data_dir: Path, folder: Path, progress: Progress) -> None:
 
 
 def _load_dump(url: str, dump: Path, owner: str, progress: Progress) -> None:
-    """Load the dump of a database whose owner was the role `owner`.
+    """Load a dump of a database that the role `owner` owned.
 
-    The dump contains the name of that role. Therefore the application's role has this name during
-    the load.
+    The dump refers to that role by name, so the application's role is temporarily renamed to it.
     """
     arguments = ["--exit-on-error", "--verbose", str(dump)]
     with (

@@ -1,4 +1,4 @@
-"""`flask billing`: commands that close billing periods, show usage and reconcile meters."""
+"""`flask billing`: commands for billing periods, usage, meters, invoices and credit notes."""
 
 from uuid import UUID
 

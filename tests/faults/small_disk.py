@@ -88,14 +88,20 @@ def small_disk() -> Iterator[SmallDisk]:
     """
     if _may_mount():
         starter = (sys.executable, "-c", MOUNT, str(_SIZE), str(first_data()))
-        with running(through=starter, STORAGE_RESERVE_BYTES=str(_RESERVE)) as service:
+        with running(
+            through=starter, STORAGE_RESERVE_BYTES=str(_RESERVE), JOB_IDLE_SECONDS="3600"
+        ) as service:
             yield SmallDisk(service, service.data_dir, _RESERVE, own=True)
         return
     folder = Path(tempfile.mkdtemp(prefix="labeling-", dir="/dev/shm"))
     try:
         disk = shutil.disk_usage(tempfile.gettempdir()).free
         reserve = min(shutil.disk_usage(folder).free - 24 * MIB, disk // 2)
-        settings = {"STORAGE_URL": f"file://{folder}", "STORAGE_RESERVE_BYTES": str(reserve)}
+        settings = {
+            "STORAGE_URL": f"file://{folder}",
+            "STORAGE_RESERVE_BYTES": str(reserve),
+            "JOB_IDLE_SECONDS": "3600",
+        }
         with running(**settings) as service:
             yield SmallDisk(service, folder, reserve, own=False)
     finally:

@@ -73,7 +73,8 @@ def test_a_full_disk_stops_uploads_and_nothing_else() -> None:
             for _ in range(10):
                 _reads(service, artifact)
                 _refused(_upload(service, b"not even with nothing left"))
-        assert _lasting(service) == before, "no process died"
+        # Processes of other jobs may have started.
+        assert before <= _lasting(service), "no process died"
         disk.clear()
         _comes_back(disk)
 

@@ -203,7 +203,7 @@ def _list_values(tags: Sequence[Tag], shapes: Shapes) -> _ValuesByKey:
 
 
 class _MatchCounts:
-    """Counts the matched tags of each pair of sets, and the tags of each set, for one field."""
+    """Counts the matched tags of each pair of tag sets and the tags of each set, for one field."""
 
     def __init__(self, set_count: int) -> None:
         self._set_pairs = list(combinations(range(set_count), 2))

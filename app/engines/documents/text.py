@@ -58,7 +58,7 @@ _CONTROL_REPLACEMENTS: dict[int, str | None] = {
 
 
 def replace_unstorable(text: str) -> str:
-    """Replace NUL and lone surrogates by U+FFFD one for one, so that offsets are preserved."""
+    """Replace each NUL and each lone surrogate by one U+FFFD, so that offsets are preserved."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 

@@ -38,7 +38,7 @@ _MAX_VALUES = 20
 
 
 def propose(document: Document, fields: Sequence[Field], examples: Sequence[Example]) -> list[Tag]:
-    """Propose tags by rules and by values from `examples`; see `propose_by_rules`."""
+    """Propose tags by rules and by the accepted values in `examples`; see `propose_by_rules`."""
     ordered_examples = sorted(examples, key=lambda example: example.id)
     prepared_examples = prepare_examples(ordered_examples, fields)
     targets = list_all_targets(prepared_examples, fields)

@@ -1,4 +1,4 @@
-"""Provide the steps that readers share: parse JSON, select constraints, validate fields."""
+"""Provide the steps of all schema source readers: parse JSON, select constraints, check fields."""
 
 import orjson
 

@@ -152,7 +152,7 @@ def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
 
 
 def list_pending_organization_ids() -> list[UUID]:
-    """Return the ids of the organizations that have pending entries."""
+    """Return the ids of organizations that have entries to be appended to their hash chains."""
     return list(db.session().scalars(_PENDING_CHAINS))
 
 

@@ -1,4 +1,4 @@
-"""Requests to identity providers by the outbound HTTP client, with limits on time and size."""
+"""Send requests to identity providers with limits on time and size."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

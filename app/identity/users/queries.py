@@ -66,7 +66,7 @@ def find_by_email(email: str) -> User | None:
 
 
 def get_credentials(email: str) -> Credentials:
-    """Return the credentials for an address.
+    """Return the credentials for an email address.
 
     The query takes the same time whether or not the address has an account.
     """

@@ -193,7 +193,7 @@ class AgreementQuery(Schema):
 
 
 class RunBasedResponse(Response):
-    """A response from the results of a run; `run_id` is null if no completed run fits the query."""
+    """A response based on the results of a run; `run_id` is null if no run matches the query."""
 
     schema_id = Uuid()
     run_id = Uuid(allow_none=True)

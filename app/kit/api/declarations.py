@@ -54,7 +54,8 @@ class Declaration:
         access: "public", "user" or "control-plane".
         limit: a key of LIMITS.
         body: schema of the JSON body, or of the URL-encoded form if `form` is set.
-        body_optional: whether a request may have no body. The schema then requires no field.
+        body_optional: whether a request may have no body. The schema must then have no required
+            fields.
         query: schema of the query string, or a Listing for lists.
         upload: schema of a multipart body that is accepted as an alternative to JSON.
         form: whether the body is a URL-encoded form instead of JSON. Each field is a string.
@@ -70,7 +71,7 @@ class Declaration:
         keys: whether API keys may call the operation. By default, they may call operations that
             have a permission.
         nullable: whether the handler may return None. `data` is then null.
-        picture: function that renders the handler's result for requests that accept pictures.
+        picture: function that renders the handler's result for requests that accept images.
     """
 
     permission: str | None = None

@@ -22,7 +22,7 @@ MalformedError = orjson.JSONDecodeError
 
 
 class NestedTooDeeplyError(ValueError):
-    """The JSON text has more nested levels than the parser supports."""
+    """The JSON text has more levels of nesting than the parser supports."""
 
 
 def parse(text: bytes | str, field: str | None = None) -> object:

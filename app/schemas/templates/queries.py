@@ -1,4 +1,4 @@
-"""SQL query that filters and paginates templates. PostgreSQL receives them as a VALUES list."""
+"""SQL query that filters and paginates templates, which are sent as a VALUES list."""
 
 from collections.abc import Iterable
 

@@ -35,7 +35,7 @@ def apply(job: Job) -> None:
 
 @jobs.handler("routing_rules.follow_role", listens=("member.role_changed",))
 def disable_rules_of_viewer(job: Job) -> None:
-    """Disable the rules that assign artifacts to a member whose new role may not label."""
+    """Disable the rules that assign artifacts to a member who may no longer label."""
     service.disable_rules_of_viewer(UUID(job.args["data"]["user_id"]))
 
 

@@ -172,7 +172,7 @@ class UpdateRoutingRule(Schema):
 
 
 class ReorderRoutingRules(Schema):
-    """The ids of all rules in their new order."""
+    """The ids of all rules in their new order, and whether to apply the rules to documents."""
 
     rule_ids = bulk.build_ids_field(required=True)
     apply = Bool(load_default=False, metadata=_APPLY)

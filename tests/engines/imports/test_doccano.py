@@ -43,7 +43,7 @@ def test_a_line_without_labels(labels: dict[str, Any]) -> None:
     [
         ({"label": []}, "`text`: Missing"),
         ({"text": 7}, "`text`: Missing"),
-        ({"text": "x", "label": 7}, "`label`: Must be a list"),
+        ({"text": "x", "label": 7}, "`label`: Must be a string or a list"),
         ({"text": "x", "label": [7]}, "`label`: Each label must be"),
         ({"text": "x", "label": [[0, 1]]}, "`label`: Each label must be"),
         ({"text": "x", "labels": [["0", 1, "A"]]}, "`labels`: Each label must be"),

@@ -1,4 +1,7 @@
-"""Status changes for exports. Only the run that holds the job's lease can complete an export."""
+"""Change the status of exports, and delete expired files.
+
+Only the run that holds the job's lease can complete an export.
+"""
 
 from contextlib import suppress
 from datetime import timedelta

@@ -129,7 +129,7 @@ def _enqueue(job: str, artifact_id: UUID) -> None:
 
 
 def mark_failed(artifact_id: UUID, code: str, message: str) -> None:
-    """Mark a document in processing as failed with the reason, and delete its pages.
+    """Mark a document that is being parsed as failed, store the reason, and delete its pages.
 
     Documents that wait for routing or have another status are not changed.
     """

@@ -1,4 +1,4 @@
-"""Compute agreement coefficients for spans and regions, with intervals."""
+"""Compute agreement coefficients for spans and regions, with confidence intervals."""
 
 from dataclasses import dataclass, replace
 

@@ -64,7 +64,7 @@ def build_text_schema(field: Field) -> Schema:
 
 
 def build_span_schema(field: Field) -> Schema:
-    """Return the schema for unmodified text."""
+    """Return the schema for verbatim text, which may begin or end with whitespace."""
     return {"$ref": "#/$defs/Verbatim", **_build_limits_schema(field, MAX_TEXT)}
 
 

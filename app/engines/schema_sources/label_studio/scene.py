@@ -69,7 +69,7 @@ class Control:
 
     @property
     def name(self) -> str:
-        """Return the `name` attribute, or else the name of the tag."""
+        """Return the `name` attribute, or the name of the XML element if there is none."""
         return self.get("name") or self.element.tag
 
     @property

@@ -120,9 +120,9 @@ def sum_by_schema(cell_filter: CellFilter) -> Sequence[Any]:
 
 
 def sum_by_field(cell_filter: CellFilter) -> Sequence[Any]:
-    """Sum the cells by schema, field and field type, in this order; at most `MAX_ROWS` + 1 rows.
+    """Sum the cells by schema, field and field type, sorted by these; at most `MAX_ROWS` + 1 rows.
 
-    The rows have the counters of corrections and of agreement only.
+    The rows have only the counters of corrections and agreement.
     """
     return _BY_FIELD.read(cell_filter)
 

@@ -20,7 +20,7 @@ DECISION_KINDS = ("accept", "correction", "reject")
 
 
 class CellKey(NamedTuple):
-    """The key of a cell within its organization."""
+    """The key of a quality cell within its organization; see `QualityCell`."""
 
     subject: CellSubject
     schema_id: UUID

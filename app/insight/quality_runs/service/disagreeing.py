@@ -49,7 +49,7 @@ def update(artifact_ids: Sequence[UUID]) -> None:
 
 
 def update_next_documents(schema_id: UUID, after: UUID) -> UUID | None:
-    """Update the disagreements on the next documents of a schema.
+    """Update the disagreements on the next documents of a schema: up to `STEP_SIZE` after `after`.
 
     Returns the id of the last updated document, or None if there are no more documents.
     """

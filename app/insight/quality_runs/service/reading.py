@@ -37,7 +37,7 @@ def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
 
 def _build_visible_pairs(pairs: list[dict[str, Any]], caller: Caller) -> list[dict[str, Any]]:
-    """Build the pairs in which the caller may see at least one labeler; viewers see no pairs.
+    """Return the pairs in which the caller may see at least one labeler; none for viewers.
 
     The labelers of a pair are swapped if necessary, so that the caller may see `a`. `b` is None if
     the caller may not see that labeler.
