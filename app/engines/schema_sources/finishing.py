@@ -1,4 +1,4 @@
-"""Provide the steps of all schema source readers: parse JSON, select constraints, check fields."""
+"""Provide shared steps of schema source readers: parse JSON, select constraints, check fields."""
 
 import orjson
 

@@ -157,7 +157,7 @@ def quiet(app: Flask) -> Iterator[None]:
 
 
 def _start_all(app: Flask, workers: Workers) -> None:
-    """Start all processes with jobs, which other workers on this database may run instead."""
+    """Enqueue jobs until all processes are running; other workers may run some of these jobs."""
 
     def are_running() -> bool:
         _run_jobs(app, *GROUPS)

@@ -1,4 +1,4 @@
-"""Build confidence intervals, and the warnings that explain why an estimate is less reliable."""
+"""Build confidence intervals, and warnings about undefined or less reliable estimates."""
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def list_rating_warnings(
 
 
 def list_average_warnings(metric: Metric, pair_count: int) -> list[EstimateWarning]:
-    """Return a warning if a coefficient for two raters is averaged over two or more pairs."""
+    """Return a warning, in a list, if the coefficient combines two or more pairs of raters."""
     if pair_count < 2:  # noqa: PLR2004 - one pair needs no average
         return []
     aggregation = "the mean of" if metric == Metric.COHEN_KAPPA else "pooled over"

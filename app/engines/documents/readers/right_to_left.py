@@ -103,7 +103,7 @@ def _classify_character(char: str) -> str:
 
 
 def _classify_number_separators(visual_glyphs: Sequence[Glyph], classes: list[str]) -> list[str]:
-    """Return the classes, with separators between numbers classified as numbers.
+    """Reclassify separators between numbers as numbers; return a new list of classes.
 
     Symbols next to a number, such as % or $, are classified as numbers, too.
     """

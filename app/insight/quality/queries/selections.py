@@ -221,7 +221,7 @@ class CellQuery:
             ranges = split_period(cell_filter.first, cell_filter.end, unit)
             has_one_range = len(ranges) == 1
             columns = [[sum_range[index] for sum_range in ranges] for index in range(3)]
-            period = [column[0] for column in columns] if has_one_range else [*columns]
+            period = [*ranges[0]] if has_one_range else [*columns]
         return self._prepare(source, *conditions, has_one_range=has_one_range).all(
             str(tenancy.current_organization_id()),
             cell_filter.subject.value,
