@@ -9,7 +9,9 @@ INSTALL := $(BIN)/python tools/install.py
 CONSTRAINTS := $(wildcard constraints.txt)
 # Some files are not meant for this Python.
 COMPILE := $(BIN)/python -m compileall -qq -j 2 $(VENV)/lib || true
-PYTEST_PROCESSES ?= 4
+# One more than two cores have, as some tests wait. With four, 2,568 tests took a sixth more processor
+# time and 188 s instead of 164.
+PYTEST_PROCESSES ?= 3
 LABEL_STUDIO := 1.23.2
 # The web application; WORKBENCH=off neither builds nor serves it.
 WORKBENCH_BUILD := $(if $(filter off false no 0,$(WORKBENCH)),,web/dist/index.html)

@@ -22,6 +22,9 @@ class _Lazy:
         self._load = load
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            # pytest asks every name of a module whether it is a test.
+            raise AttributeError(name)
         return getattr(self._load(), name)
 
     def __call__(self, *args: Any, **options: Any) -> Any:

@@ -1,5 +1,6 @@
 """Record the SQL statements of a block: prepared ones (`app.kit.prepared`), or the others."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,11 +18,16 @@ Call = tuple[Prepared, tuple[object, ...]]
 
 @contextmanager
 def record_statements(app: Flask) -> Iterator[list[str]]:
-    """Yield a list to which each statement of the block is appended."""
+    """Yield a list to which each statement of the block is appended.
+
+    Statements of other threads, which tests before this one may have started, are not.
+    """
     recorded: list[str] = []
+    thread = threading.get_ident()
 
     def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        recorded.append(statement)
+        if threading.get_ident() == thread:
+            recorded.append(statement)
 
     with app.app_context():
         engines = list(db.engines.values())

@@ -91,8 +91,12 @@ class SlowGuests(Inbox):
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
         guest = any(to.startswith("guest") for to in envelope.rcpt_tos)
         self.hold = "" if self.opened or not guest else "-"
-        (self.guests if guest else self.others).release()
-        return await super().handle_DATA(server, session, envelope)
+        if guest:
+            self.guests.release()
+        answer = await super().handle_DATA(server, session, envelope)
+        if not guest:
+            self.others.release()
+        return answer
 
 
 def test_people_are_mailed_while_invitations_wait(
@@ -124,7 +128,7 @@ def test_people_are_mailed_while_invitations_wait(
         answer = orgs[0].anonymous().post("/auth/password-reset/request", json=asked)
         assert answer.status_code == 202
         assert inbox.others.acquire(timeout=SECONDS)
-        assert inbox.recipients[-1] == asked["email"]
+        assert asked["email"] in inbox.recipients
     finally:
         inbox.opened = True
         inbox.hold = ""
