@@ -1,14 +1,15 @@
 """Record the SQL statements of a block: prepared ones (`app.kit.prepared`), or the others."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 from unittest.mock import patch
 
 from flask import Flask
 from sqlalchemy import event
 
+from app.kit.counters import upkeep
 from app.kit.db import db
 from app.kit.prepared import Prepared, Rows
 
@@ -20,21 +21,21 @@ Call = tuple[Prepared, tuple[object, ...]]
 def record_statements(app: Flask) -> Iterator[list[str]]:
     """Yield a list to which each statement of the block is appended.
 
-    Statements of other threads, which tests before this one may have started, are not.
+    Every 100th read of counts in a process also looks for counts to fold, with a statement of its
+    own. The reads of a block are counted from 1, so that it does not depend on earlier tests.
     """
     recorded: list[str] = []
-    thread = threading.get_ident()
 
     def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if threading.get_ident() == thread:
-            recorded.append(statement)
+        recorded.append(statement)
 
     with app.app_context():
         engines = list(db.engines.values())
     for engine in engines:
         event.listen(engine, "before_cursor_execute", note)
     try:
-        yield recorded
+        with patch.object(upkeep, "_read_counter", count(1)):
+            yield recorded
     finally:
         for engine in engines:
             event.remove(engine, "before_cursor_execute", note)

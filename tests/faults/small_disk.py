@@ -15,6 +15,8 @@ from tests.faults.conftest import Service, first_data, running
 MIB = 1024 * 1024
 _SIZE = 448 * MIB
 _RESERVE = 96 * MIB
+_SETTINGS = {"JOB_IDLE_SECONDS": "3600"}
+"""No process exits because it is idle, so that each one that is missing has died."""
 # Mounts a file system on a folder, visible to no other process, copies `source` into it, if that is
 # not empty, and then executes the program.
 MOUNT = """
@@ -88,21 +90,15 @@ def small_disk() -> Iterator[SmallDisk]:
     """
     if _may_mount():
         starter = (sys.executable, "-c", MOUNT, str(_SIZE), str(first_data()))
-        with running(
-            through=starter, STORAGE_RESERVE_BYTES=str(_RESERVE), JOB_IDLE_SECONDS="3600"
-        ) as service:
+        with running(through=starter, STORAGE_RESERVE_BYTES=str(_RESERVE), **_SETTINGS) as service:
             yield SmallDisk(service, service.data_dir, _RESERVE, own=True)
         return
     folder = Path(tempfile.mkdtemp(prefix="labeling-", dir="/dev/shm"))
     try:
         disk = shutil.disk_usage(tempfile.gettempdir()).free
         reserve = min(shutil.disk_usage(folder).free - 24 * MIB, disk // 2)
-        settings = {
-            "STORAGE_URL": f"file://{folder}",
-            "STORAGE_RESERVE_BYTES": str(reserve),
-            "JOB_IDLE_SECONDS": "3600",
-        }
-        with running(**settings) as service:
+        settings = {"STORAGE_URL": f"file://{folder}", "STORAGE_RESERVE_BYTES": str(reserve)}
+        with running(**settings, **_SETTINGS) as service:
             yield SmallDisk(service, folder, reserve, own=False)
     finally:
         shutil.rmtree(folder)

@@ -53,7 +53,7 @@ class MetricStore:
         os.register_at_fork(after_in_child=self._reset)
 
     def _reset(self) -> None:
-        """Reset the state. After a fork, the inherited state belongs to the parent."""
+        """Initialize the state, also in a forked child, whose inherited state is the parent's."""
         self._start_lock = RLock()
         self._send_lock = Lock()
         self._thread: Thread | None = None

@@ -182,6 +182,5 @@ def test_a_list_takes_as_many_statements_for_many_as_for_one(org: Org) -> None:
     with record_statements(org.app) as many:
         answer = org.api("viewer").get("/teams?sort=created_at&page_size=500")
     assert len(answer.json["data"]) == answer.json["meta"]["total"] == 500
-    # Now and then a reader also looks for counts to fold.
     few, many = ([one for one in ran if "FROM teams" in one] for ran in (few, many))
     assert len(many) == len(few) == 1

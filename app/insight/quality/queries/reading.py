@@ -120,9 +120,10 @@ def sum_by_schema(cell_filter: CellFilter) -> Sequence[Any]:
 
 
 def sum_by_field(cell_filter: CellFilter) -> Sequence[Any]:
-    """Sum the cells by schema, field and field type, sorted by these; at most `MAX_ROWS` + 1 rows.
+    """Sum the cells of each schema, field and field type, and return at most `MAX_ROWS` + 1 rows.
 
-    The rows have only the counters of corrections and agreement.
+    The rows are sorted by schema, field and field type. They have only the counters of corrections
+    and agreement.
     """
     return _BY_FIELD.read(cell_filter)
 

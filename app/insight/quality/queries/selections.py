@@ -220,8 +220,10 @@ class CellQuery:
             source = RowSource.SCHEMAS if is_schema else RowSource.PEOPLE
             ranges = split_period(cell_filter.first, cell_filter.end, unit)
             has_one_range = len(ranges) == 1
-            columns = [[sum_range[index] for sum_range in ranges] for index in range(3)]
-            period = [*ranges[0]] if has_one_range else [*columns]
+            if has_one_range:
+                period = [*ranges[0]]
+            else:
+                period = [[sum_range[index] for sum_range in ranges] for index in range(3)]
         return self._prepare(source, *conditions, has_one_range=has_one_range).all(
             str(tenancy.current_organization_id()),
             cell_filter.subject.value,

@@ -121,7 +121,7 @@ def _build_join_clause(
 def _build_decision_columns(
     kind: str, schema_id: SQLColumnExpression[UUID], at: SQLColumnExpression[datetime]
 ) -> tuple[SQLColumnExpression[Any], ColumnElement[Any]]:
-    """Build `schema_id` and `waited_microseconds`; both are null unless `kind` is a decision."""
+    """Build the columns `schema_id` and `waited_microseconds`, null unless `kind` is a decision."""
     if kind not in _DECISIONS:
         return null(), null()
     waited_microseconds = extract("epoch", at - _previous.created_at) * 1_000_000
