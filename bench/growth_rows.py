@@ -27,7 +27,7 @@ The large organization has a hundred times as much of it, which no person does: 
 day, and 40,000 tag sets labeled blind.
 """
 OWN_BOUND = 20.0
-_ROUNDS = 15
+_ROUNDS = 40
 _WARM = 2
 
 

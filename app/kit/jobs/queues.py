@@ -78,8 +78,9 @@ _ALL_QUEUES = (
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
     # Statistics import numpy and scipy, so they run in forked children that exit after the job.
     Queue("quality", _QUALITY, late_after=_HOUR),
-    # While one thread renders an invoice, the other one can store another invoice.
-    Queue("invoice_files", _INVOICES, slots=2, late_after=_HOUR),
+    # While one thread renders an invoice, the others wait for the disk. A busy disk takes longer to
+    # store an invoice than the processor to render it.
+    Queue("invoice_files", _INVOICES, slots=4, late_after=_HOUR),
     # Crawls mostly wait for other hosts.
     Queue("crawls", _CRAWLS, slots=4, late_after=15 * _MINUTE),
     Queue("export_deliveries", _CRAWLS, slots=4, late_after=15 * _MINUTE),

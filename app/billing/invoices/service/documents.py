@@ -24,7 +24,6 @@ def render_missing(job: Job) -> None:
     """Render and store the missing files of the current organization's issued invoices."""
     for invoice_id in records.list_unrendered_invoices():
         render_files(job, invoice_id)
-        job.checkpoint()
 
 
 def render_files(job: Job, invoice_id: UUID) -> None:
