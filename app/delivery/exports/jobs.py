@@ -67,7 +67,7 @@ def run_export(job: Job) -> None:
 
 
 def _wait_for_commits(job: Job, export: Export) -> None:
-    """Wait for commits, so that no tag set can be added to the export's period afterwards."""
+    """Wait for running commits, which may still add tag sets to the export's period."""
     if export.filter["created_before"] is None and export.filter["decided_before"] is None:
         return
 
@@ -115,7 +115,7 @@ def _write_file(
         progress = _ProgressReporter(report, snapshot.total)
         source = None
         if format_.document_writer is not None:
-            pages = stack.enter_context(snapshot.open_pages())
+            pages = stack.enter_context(snapshot.open_page_reader())
             source = DocumentSource(pages, progress.report_if_due)
         # Writers only call `write`; a staged file does not implement the rest of BinaryIO.
         out = cast("BinaryIO", staged)

@@ -41,7 +41,8 @@ TRANSITIONS: Mapping[ExportStatus, tuple[ExportStatus, ...]] = {
 class Export(TenantModel, db.Record, db.Base):
     """An export job.
 
-    Its file is stored under `storage_key` and can be downloaded until `expires_at`. `manifest`
+    Its file is stored under `storage_key` and can be downloaded until `expires_at`. Without
+    `expires_at`, the file of an export that failed or was cancelled will be deleted. `manifest`
     describes the file, and is kept after the file has expired.
     """
 
@@ -85,7 +86,7 @@ class Export(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the progress: tag sets done, total, rate per second, estimated seconds left."""
+        """Return the progress in tag sets, the rate per second, and the estimated seconds left."""
         done, total = self.progress_done, self.progress_total
         rate = eta = None
         if self.started_at is not None and self.status in (_RUNNING, _COMPLETED):
@@ -101,7 +102,8 @@ class RemovedTagSet(TenantModel, db.Base):
     """A record of an accepted tag set that was reopened or deleted.
 
     Triggers on `tag_sets` write the record. `removed_at` is never before the organization's
-    watermark. If the tag set is accepted again, the record is kept, but exports ignore the record.
+    watermark (see `app.kit.watermarks`). If the tag set is accepted again, the record is kept, but
+    exports ignore it.
     """
 
     __tablename__ = "removed_tag_sets"

@@ -100,8 +100,8 @@ def cancel_export(caller: Caller, job_id: UUID) -> models.Export:
 def retry_export(caller: Caller, job_id: UUID) -> models.Export:
     """Retry an export.
 
-    Queues a failed export again, or an export whose file has expired. The filter, options and
-    period stay the same. A retry does not count toward the hourly limit for exports.
+    Queues an export again if it has failed or its file has expired. The filter, options and period
+    stay the same. A retry does not count toward the hourly limit for exports.
     """
     return controlling.retry(job_id)
 

@@ -35,14 +35,15 @@ _TAGS_TEXT = (
 )
 _PERIOD_TEXT = (
     "A period includes its start and excludes its end. A period without an end, or with an end in"
-    " the future, ends now; the response shows the applied end. If the next export begins at this"
-    " end, each tag set is in exactly one of the two exports, even while tag sets are being saved."
+    " the future, ends at the time of the request; the response shows the applied end. If the next"
+    " export begins at this end, each tag set is in exactly one of the two exports, even while tag"
+    " sets are being saved."
 )
 _END_TEXT = "The applied end of the period, never in the future. Null if there is no period."
 
 
 class ExportFilter(Schema):
-    """The filter that selects tag sets; a tag set must match every property."""
+    """The filter that selects tag sets; a tag set must match every given property."""
 
     schema_id = Uuid()
     statuses = List(

@@ -16,7 +16,7 @@ from spacy.tokens import DocBin
 
 from app.delivery.exports.queries import pages as queries
 from app.kit import container
-from app.kit.storage import StorageUnavailable, blob_key
+from app.kit.storage import StorageUnavailable, build_blob_key
 from tests.delivery.exports.test_rows import tag
 from tests.documents.artifacts.conftest import create_text, make_pdf, make_png, upload
 from tests.engines.formats.documents import parse_file, unpack
@@ -79,7 +79,7 @@ class Shelf:
         return bytes(self.exports.file(made["id"]))
 
     def delete_file(self, artifact: dict[str, Any]) -> None:
-        container.current().storage.delete(blob_key(self.exports.org.id, artifact["sha256"]))
+        container.current().storage.delete(build_blob_key(self.exports.org.id, artifact["sha256"]))
 
 
 @pytest.fixture

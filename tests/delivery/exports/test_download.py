@@ -188,6 +188,16 @@ def test_more_files_than_a_batch_go(
     assert [stored(exports, export_id) for export_id in every] == [False, False, False]
 
 
+def test_the_file_of_a_retry_that_is_cancelled_goes(exports: Any, made: dict[str, Any]) -> None:
+    age(exports, made["id"], "10 minutes")
+    assert exports.api.post(f"/exports/{made['id']}/retry").status_code == 202
+    assert exports.api.post(f"/exports/{made['id']}/cancel").status_code == 200
+    assert exports.get(made["id"])["expires_at"] is None
+    expire(exports)
+    assert not stored(exports, made["id"])
+    assert exports.sql("SELECT storage_key FROM exports WHERE id = :id", id=made["id"]) == [(None,)]
+
+
 def test_a_file_that_was_lost(exports: Any, made: dict[str, Any]) -> None:
     container.current().storage.delete(exports.key_of(made["id"]))
     answer = download(exports, made)

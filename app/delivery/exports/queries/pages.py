@@ -34,10 +34,11 @@ _WORDS = """CAST(a.words AS text) AS words,
 
 
 class PageRow(NamedTuple):
-    """A page of the document at `position`; `start` and `end` are offsets in the document's text.
+    """A page of a document; `start` and `end` are offsets in the document's text.
 
-    `words` is JSON, or None if the words must be laid out from the document's text. In that case,
-    the first page has the document's text in `text`.
+    `position` is the index of the document in the requested `artifact_ids`. `words` is JSON, or
+    None if the words must be laid out from the document's text. In that case, the first page has
+    the document's text in `text`.
     """
 
     position: int
@@ -59,7 +60,7 @@ class PageReader:
     def iterate_pages(
         self, artifact_ids: Sequence[str | None], *, with_words: bool
     ) -> Iterator[PageRow]:
-        """Yield the pages of documents, in the order of `artifact_ids` and page numbers."""
+        """Yield the pages of documents, sorted as in `artifact_ids` and then by page number."""
         connection = self._connection.connection.driver_connection
         assert isinstance(connection, extensions.connection)
         values: dict[str, Any] = {

@@ -12,7 +12,7 @@ from app.kit import counters, db, tenancy
 from app.workflow.tag_sets.counters import TAG_SETS
 
 MAX_COUNTED = 10_000
-"""The maximum number of tag sets to count one by one, if no counter has their total."""
+"""The maximum number of tag sets to count one by one if no stored counter has the total."""
 _SELECT_AS_TEXT = """
 SELECT CAST(line AS text), CAST(version_id AS text), CAST(tags AS text) FROM ({}) AS found
 """
@@ -20,7 +20,7 @@ _COUNTER_FACETS = frozenset({"schema_id", "statuses"})
 
 
 class TagSetCount(NamedTuple):
-    """The number of tag sets in an export; if `is_exact` is false, there are more than `value`."""
+    """The number of tag sets in an export; if `is_exact` is false, the true number is higher."""
 
     value: int
     is_exact: bool

@@ -15,6 +15,8 @@ from app.kit.pagination import Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 
+_STATUSES_WITHOUT_FILE = (ExportStatus.FAILED, ExportStatus.CANCELLED)
+
 
 def get(export_id: UUID) -> Export | None:
     """Return an export, or None if it does not exist."""
@@ -61,7 +63,7 @@ def was_downloaded(entries: Select[Any], actor_id: UUID, *, period: timedelta) -
 
 
 def increment_download_count(export_id: UUID) -> None:
-    """Increment the download count, so that the audit trigger writes an entry."""
+    """Increment the download count of an export; the audit trigger then writes an entry."""
     statement = (
         update(Export)
         .where(Export.id == export_id)
@@ -89,7 +91,7 @@ def is_running(export_id: UUID) -> bool:
 
 
 def disable_idle_timeout() -> None:
-    """Disable the idle timeout for the current transaction, because an object store may be slow."""
+    """Disable the idle timeout for the current transaction, because object stores can be slow."""
     db.session().execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
 
 
@@ -100,7 +102,7 @@ def schema_exists(schema_id: UUID) -> bool:
 
 
 def labeler_exists(user_id: UUID) -> bool:
-    """Return whether a user is a member of the current organization or has labeled in it."""
+    """Return whether a user is a member of the organization, or the labeler of a tag set in it."""
     is_member = exists(select(1).select_from(Membership).where(Membership.user_id == user_id))
     has_labeled = exists(select(1).select_from(TagSet).where(TagSet.labeler_id == user_id))
     return bool(db.session().execute(select(or_(is_member, has_labeled))).scalar())
@@ -112,15 +114,19 @@ def count_artifacts(artifact_ids: Collection[UUID]) -> int:
     return int(db.session().execute(statement).scalar_one())
 
 
-def lock_expired_exports(grace: timedelta, limit: int) -> list[Export]:
-    """Lock and return at most `limit` exports whose file expired more than `grace` ago.
+def lock_exports_with_obsolete_files(grace: timedelta, limit: int) -> list[Export]:
+    """Lock and return at most `limit` exports whose file nobody can download any more.
+
+    It expired more than `grace` ago, or the export failed or was cancelled.
 
     Exports in all organizations are selected. The lock is held until the transaction ends. Exports
     that other transactions have locked are skipped.
     """
+    has_expired = Export.expires_at < func.now() - grace
+    has_no_result = Export.expires_at.is_(None) & Export.status.in_(_STATUSES_WITHOUT_FILE)
     statement = (
         select(Export)
-        .where(Export.storage_key.is_not(None), Export.expires_at < func.now() - grace)
+        .where(Export.storage_key.is_not(None), or_(has_expired, has_no_result))
         .order_by(Export.expires_at)
         .limit(limit)
         .with_for_update(skip_locked=True)

@@ -1,9 +1,9 @@
 """SQL queries that stream tag sets from one database snapshot with COPY.
 
 Each COPY line has three values: the row's JSON without its labels, the id of its schema version,
-and its tags. JSON contains no raw control characters. One control character is the delimiter and
-another is the quote character, so nothing is ever quoted, and the bytes are written to the file
-unchanged. Only the tags are parsed, to build the labels, while PostgreSQL works on the next rows.
+and its tags. JSON contains no raw control characters, so one of them is the delimiter and another
+is the quote character. Nothing is ever quoted, and the bytes are written to the file unchanged.
+Only the tags are parsed, to build the labels, while PostgreSQL works on the next rows.
 
 If the history is included, a row is followed by one line for each of its revisions. The revisions
 are passed on one by one, because all revisions of a row together may exceed the maximum size of a
@@ -39,7 +39,7 @@ _SETTINGS = (
 _SELECT_NOW = "SELECT now()"
 
 
-class ReceiveChunk(Protocol):
+class ChunkReceiver(Protocol):
     """A callback that receives each row in one or more chunks."""
 
     def __call__(self, chunk: bytes, /, *, is_last: bool) -> None:
@@ -64,7 +64,7 @@ class Version:
 
 
 class Snapshot:
-    """The tag sets of one export, unaffected by changes that are saved during the export."""
+    """A database snapshot of the tag sets of one export; concurrent changes do not affect it."""
 
     def __init__(self, connection: Connection, statements: Statements) -> None:
         self._connection = connection
@@ -74,16 +74,16 @@ class Snapshot:
         self.total = sum(version.count for version in self.versions)
         self.taken_at: datetime = connection.exec_driver_sql(_SELECT_NOW).scalar_one()
 
-    def copy(self, receive: ReceiveChunk) -> int:
-        """Copy every tag set as JSON to `receive`, in one or more chunks (see `engines.formats`).
+    def copy(self, receive: ChunkReceiver) -> int:
+        """Pass every tag set as JSON to `receive`, in one or more chunks (see `engines.formats`).
 
-        Tag sets are passed in the order of their creation, then removed tag sets. Returns the
-        number of removed tag sets. Exceptions that `receive` raises are propagated.
+        Tag sets are passed in the order of their creation, followed by removed tag sets. Returns
+        the number of removed tag sets. Exceptions that `receive` raises are propagated.
         """
         return copy(self._connection, self._statements, self.versions, receive)
 
     @contextmanager
-    def open_pages(self) -> Iterator["PageReader"]:
+    def open_page_reader(self) -> Iterator["PageReader"]:
         """Open a second connection on the same snapshot, to read pages while `copy` runs."""
         snapshot_id = self._connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
         with _connect(f"SET TRANSACTION SNAPSHOT '{snapshot_id}'") as connection:
@@ -100,9 +100,9 @@ def copy(
     connection: Connection,
     statements: Statements,
     versions: Sequence[Version],
-    receive: ReceiveChunk,
+    receive: ChunkReceiver,
 ) -> int:
-    """Copy every tag set to `receive`, and return the number of removed tag sets."""
+    """Pass every tag set to `receive`, and return the number of removed tag sets."""
     lines = LineWriter(versions, receive, statements)
     driver = connection.connection.driver_connection
     assert isinstance(driver, extensions.connection)
@@ -153,7 +153,7 @@ class LineWriter:
     """The number of removed tag sets passed to `receive`."""
 
     def __init__(
-        self, versions: Sequence[Version], receive: ReceiveChunk, statements: Statements
+        self, versions: Sequence[Version], receive: ChunkReceiver, statements: Statements
     ) -> None:
         self._receive = receive
         self._statements = statements

@@ -11,8 +11,8 @@ from app.kit import capacity, db, errors, events
 def cancel(export_id: UUID) -> Export:
     """Cancel a queued or running export; its worker stops within about a second.
 
-    Emits `export.cancelled`. Raises 404, and 409 `conflict` with `details.state` if the export has
-    already ended.
+    Emits `export.cancelled`. Raises 404 if the export does not exist, and 409 `conflict` with
+    `details.state` if the export has already ended.
     """
     export = running.change_status(export_id, ExportStatus.CANCELLED)
     if export is None:
@@ -20,6 +20,7 @@ def cancel(export_id: UUID) -> Export:
         message = f"The export is {export.status}; only queued or running exports can be cancelled."
         raise errors.conflict(message, state=export.status)
     export.finished_at = db.utc_now()
+    running.discard_file(export)
     events.emit(
         "export.cancelled",
         {"job_id": export.id, "scheduled_export_id": export.scheduled_export_id},

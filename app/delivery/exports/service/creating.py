@@ -21,7 +21,7 @@ _PARTS = ("evidence", "text", "history")
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """A validated export request with its defaults; all values are JSON values."""
+    """A validated export request with defaults filled in; all values are JSON values."""
 
     format: str
     filter: dict[str, Any]
@@ -101,6 +101,7 @@ def validate_request(
 
 
 def _check_removed(where: Mapping[str, Any], selection: str) -> None:
+    """Raise 400 unless an export with this filter and selection can include removed tag sets."""
     if selection != "accepted":
         raise errors.invalid(
             "Removed tag sets can be included only if `include.tags` is `accepted`.",
@@ -158,17 +159,21 @@ def _complete_filter(
         raise errors.invalid(message, "filter.statuses")
     statuses = requested or ([TagSetStatus.ACCEPTED] if is_accepted_only else list(TagSetStatus))
     ends = {
-        f"{name}_before": _compute_end(where, name, compute_end) for name in ("created", "decided")
+        f"{name}_before": _compute_period_end(where, name, compute_end)
+        for name in ("created", "decided")
     }
     values = {name: _to_json({**where, **ends}.get(name)) for name in FILTER_CONDITIONS}
     return {**values, "statuses": [status.value for status in TagSetStatus if status in statuses]}
 
 
-def _compute_end(where: Mapping[str, Any], name: str, compute_end: ComputeEnd) -> datetime | None:
+def _compute_period_end(
+    where: Mapping[str, Any], name: str, compute_end: ComputeEnd
+) -> datetime | None:
     """Return the end of a period, or None if no period was requested.
 
-    `compute_end` returns the end to apply for the requested end. Raises 400 if the period is empty
-    or starts in the future.
+    `name` is the period's name in the filter: `created` or `decided`. `compute_end` returns
+    the end to apply for the requested end. Raises 400 if the period is empty or starts in the
+    future.
     """
     start, requested_end = where.get(f"{name}_after"), where.get(f"{name}_before")
     if start is None and requested_end is None:
@@ -186,10 +191,7 @@ def _compute_end(where: Mapping[str, Any], name: str, compute_end: ComputeEnd) -
 
 
 def check_references(where: Mapping[str, Any]) -> None:
-    """Check that the schema, labeler and artifacts in a filter exist.
-
-    Raises 400 `validation_error`.
-    """
+    """Raise 400 `validation_error` unless the schema, labeler and artifacts in a filter exist."""
     schema_id, labeler_id = where.get("schema_id"), where.get("labeler_id")
     if schema_id is not None and not records.schema_exists(schema_id):
         raise errors.invalid("This schema does not exist.", "filter.schema_id")

@@ -67,8 +67,9 @@ def _build_schema_entries(versions: Sequence[Version]) -> list[dict[str, Any]]:
 def get_manifest(export_id: UUID) -> dict[str, Any]:
     """Return the manifest of a completed export, even after its file has expired.
 
-    Raises 404, and 409 `conflict` with `details.state` if the export is not completed. The state is
-    `unknown` if the export was created by an earlier release, which did not write manifests.
+    Raises 404 if the export does not exist, and 409 `conflict` with `details.state` if the export
+    is not completed. The state is `unknown` if the export was created by an earlier release, which
+    did not write manifests.
     """
     export = records.get(export_id)
     if export is None:
@@ -77,6 +78,6 @@ def get_manifest(export_id: UUID) -> dict[str, Any]:
         message = f"The export is {export.status}; only completed exports have a manifest."
         raise errors.conflict(message, state=export.status)
     if export.manifest is None:
-        message = "An earlier release created this export without a manifest. Create a new export."
+        message = "This export has no manifest: an earlier release created it. Create a new export."
         raise errors.conflict(message, state="unknown")
     return export.manifest

@@ -50,13 +50,15 @@ def preview(
 def _compute_end(requested: datetime | None) -> datetime:
     """Return the requested end of a period, or the current time if that is earlier.
 
-    Does not raise the watermark, because no later export begins at the end of a preview's period.
+    Does not raise the watermark (see `app.kit.watermarks`), because no later export begins
+    at the end of a preview's period.
     """
     now = db.utc_now()
     return now if requested is None else min(requested, now)
 
 
 def _limit_bytes(lines: list[bytes]) -> list[bytes]:
+    """Return as many of the first rows as fit into `MAX_BYTES`, but at least one row."""
     size = 0
     for index, line in enumerate(lines):
         if index and size + len(line) > MAX_BYTES:

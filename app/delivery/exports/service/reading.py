@@ -53,8 +53,9 @@ def _build_audit_entry(entry: Row[Any]) -> dict[str, Any]:
 def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:
     """Return a download response for the file of an export.
 
-    The download is recorded when the response is sent. Raises 404, and 409 with `details.state` if
-    the export has no file. The state is the export's status, or `expired`.
+    The download is recorded when the response is sent. Raises 404 if the export does not exist, and
+    409 with `details.state` if the export has no file. The state is the export's status or
+    `expired`.
     """
     export = get(export_id)
     if export.status != ExportStatus.COMPLETED:
@@ -99,9 +100,8 @@ def _record_download(export_id: UUID, user_id: UUID, actor_id: UUID, *, is_range
 
 
 def _build_expired_error() -> ApiError:
-    return errors.conflict(
-        "The file of this export has expired. Create a new export.", state="expired"
-    )
+    message = "The file of this export has expired. Retry the export, or create a new export."
+    return errors.conflict(message, state="expired")
 
 
 @contextmanager

@@ -1,9 +1,8 @@
-"""Change the status of exports, and delete expired files.
+"""Status changes of exports, and deletion of expired files.
 
 Only the run that holds the job's lease can complete an export.
 """
 
-from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from app.delivery.exports.service.manifests import RunResult
 from app.engines.formats import FORMATS
 from app.kit import container, db, events
 from app.kit.jobs import Job, LostLease
-from app.kit.storage import StagedFile, StorageUnavailable
+from app.kit.storage import StagedFile
 
 RETENTION = timedelta(days=7)
 """The period after completion in which the file of an export can be downloaded."""
@@ -94,7 +93,7 @@ def _emit_completed(export: Export) -> None:
 def fail(export_id: UUID, cause: str) -> None:
     """Mark an export as failed.
 
-    `cause` begins with the name of the exception; clients do not see it.
+    `cause` begins with the name of the exception; clients do not see it. Emits `export.failed`.
     """
     export = change_status(export_id, ExportStatus.FAILED)
     if export is None:
@@ -102,9 +101,7 @@ def fail(export_id: UUID, cause: str) -> None:
     code, message = _FAILURES.get(cause.partition(":")[0], _UNKNOWN_FAILURE)
     export.error = {"code": code, "message": message}
     export.finished_at = db.utc_now()
-    # A run that was killed after promoting its file leaves a file that no record refers to.
-    with suppress(StorageUnavailable):
-        container.current().storage.delete(_build_storage_key(export))
+    discard_file(export)
     events.emit(
         "export.failed",
         {
@@ -117,8 +114,17 @@ def fail(export_id: UUID, cause: str) -> None:
     )
 
 
+def discard_file(export: Export) -> None:
+    """Let `delete_expired_files` delete the file of an export that failed or was cancelled.
+
+    There may be one: of an earlier run, or of a run that was killed after promoting its file.
+    """
+    export.storage_key = _build_storage_key(export)
+    export.expires_at = None
+
+
 def reopen(export_id: UUID) -> None:
-    """Reopen a failed export by queueing it again; ignore exports in other statuses."""
+    """Queue an export again if it has failed; do nothing if it has another status."""
     export = records.lock(export_id)
     if export is not None and export.status == ExportStatus.FAILED:
         queue_again(export)
@@ -138,8 +144,11 @@ def queue_again(export: Export) -> None:
 
 
 def delete_expired_files() -> int:
-    """Delete a batch of expired files in all organizations, and return how many were deleted."""
-    batch = records.lock_expired_exports(GRACE_PERIOD, _BATCH_SIZE)
+    """Delete a batch of files in all organizations, and return how many exports had one.
+
+    The files have expired, or belong to exports that failed or were cancelled.
+    """
+    batch = records.lock_exports_with_obsolete_files(GRACE_PERIOD, _BATCH_SIZE)
     for export in batch:
         assert export.storage_key is not None
         container.current().storage.delete(export.storage_key)
@@ -148,7 +157,10 @@ def delete_expired_files() -> int:
 
 
 def change_status(export_id: UUID, status: ExportStatus) -> Export | None:
-    """Lock an export and change its status; return None if its current status does not allow it."""
+    """Lock an export, change its status, and return it.
+
+    Returns None if the export does not exist, or if its current status does not allow the change.
+    """
     export = records.lock(export_id)
     if export is None or status not in TRANSITIONS[ExportStatus(export.status)]:
         return None

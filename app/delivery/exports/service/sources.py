@@ -11,7 +11,7 @@ from app.engines.formats import ImageFormat, Page, Word
 
 
 class DocumentSource:
-    """Provides an export's documents: pages from the database snapshot, files from the storage.
+    """Provides an export's documents: pages from the database snapshot, and files from storage.
 
     `on_step` is called before each page and file, because a batch of documents takes a long time.
     The callback reports the progress, and raises an exception if the export has ended.
