@@ -108,10 +108,10 @@ def check_content(content: bytes) -> None:
 def compute_version(
     examples: Sequence[Example], fields: Sequence[Field], *, schema_version: str
 ) -> str:
-    """Return the version that a model trained on these arguments would have, without training.
+    """Return the version that a model trained on these arguments would have.
 
-    The version is the SHA-256 of the examples' ids and revisions, the schema version and its
-    fields, the feature version, and the library versions.
+    No model is trained. The version is the SHA-256 of the examples' ids and revisions, the schema
+    version and its fields, the feature version, and the library versions.
     """
     from app.engines.extraction.examples import hash_version  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Find accepted values in a document: its own values, and values from earlier documents."""
+"""Find values in a document that were accepted for it or for earlier documents."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -17,7 +17,7 @@ _MIN_FUZZY_LENGTH = 5
 def mark_matches(
     candidates: Sequence[Candidate], target: Target, values: Sequence[JsonValue]
 ) -> list[bool]:
-    """Mark the candidates that match one of the accepted values: return one boolean per candidate.
+    """Return, for each candidate, whether it matches one of the accepted values.
 
     If no candidate equals a value, the candidates with the same letters and digits match. If no
     candidate has the same letters and digits, the most similar one matches if it is similar enough.
@@ -69,7 +69,10 @@ def _find_most_similar(candidates: Sequence[Candidate], letters: str) -> list[in
 
 
 def find_evidence_ranges(analysis: Analysis, evidence: Sequence[dict[str, Any]]) -> list[Range]:
-    """Return the token range that each piece of evidence covers, by its offsets or its box."""
+    """Return the token ranges that the pieces of evidence cover, by their offsets or boxes.
+
+    Pieces that cover no token are omitted.
+    """
     ranges = []
     for piece in evidence:
         token_indexes = [i for i, token in enumerate(analysis.tokens) if _is_covered(token, piece)]

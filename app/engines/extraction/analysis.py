@@ -119,7 +119,8 @@ def find_typed_texts(
 ) -> Iterable[TypedText]:
     """Yield the matches that `find` returns for each row's text, with their tokens and offsets.
 
-    `rows` defaults to all rows of the layout.
+    `rows` contains the first and the last token index of each row. By default, all rows of the
+    layout are searched.
     """
     for first, last in layout.rows if rows is None else rows:
         text, offsets = join_row(layout, first, last)
@@ -163,7 +164,10 @@ def _build_typed_texts(
 
 
 def _count_sums(amounts: list[TypedText]) -> dict[str, int]:
-    """Count, for each of the last 60 amounts, the pairs of amounts with that sum or difference."""
+    """Return, for each of the last 60 amounts, the number of pairs with that sum or difference.
+
+    Amounts without decimals are ignored.
+    """
     cents = {
         typed.value: int(Decimal(typed.value) * 100) for typed in amounts if "." in typed.value
     }

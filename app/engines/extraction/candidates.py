@@ -152,7 +152,7 @@ def _build_datetime_candidates(analysis: Analysis) -> Iterator[Candidate]:
 def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
     """Yield candidates with one or more lines: a segment and the segments that continue it below.
 
-    If the last line contains other content after some token (see `_find_cut`), yield a second
+    If the last line contains other content after some token (see `_find_cut_index`), yield a second
     candidate without that content.
     """
     layout = analysis.layout
@@ -164,7 +164,7 @@ def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
             segment = layout.segments[segment_index]
             ranges.append((segment.first, segment.last))
             yield from build_variants(layout, "lines", tuple(ranges))
-            cut = _find_cut(analysis, segment)
+            cut = _find_cut_index(analysis, segment)
             if cut:
                 shortened = (*ranges[:-1], (segment.first, cut - 1))
                 yield from build_variants(layout, "lines", shortened)
@@ -172,7 +172,7 @@ def _build_line_candidates(analysis: Analysis) -> Iterator[Candidate]:
     yield from _build_wide_row_candidates(layout)
 
 
-def _find_cut(analysis: Analysis, segment: Segment) -> int:
+def _find_cut_index(analysis: Analysis, segment: Segment) -> int:
     """Return the index of the token where a keyword or a number in parentheses begins, or 0."""
     for index in range(segment.first + 1, segment.last + 1):
         if analysis.keywords.concepts[index] in _CUTTING_CONCEPTS:
@@ -184,7 +184,7 @@ def _find_cut(analysis: Analysis, segment: Segment) -> int:
 
 
 def _build_wide_row_candidates(layout: Layout) -> Iterator[Candidate]:
-    """Yield candidates with up to five whole rows, of which a wide gap divides at least one."""
+    """Yield candidates of up to five whole rows, at least one of which contains a wide gap."""
     rows = layout.rows[:15]
     for start in range(len(rows)):
         for end in range(start, min(start + 5, len(rows))):
@@ -230,7 +230,7 @@ def _build_code_candidates(layout: Layout) -> Iterator[Candidate]:
 
 
 def _build_keyword_candidates(analysis: Analysis, target: Target) -> Iterator[Candidate]:
-    """Yield candidates to the right of each keyword that names the field, and below the keyword."""
+    """Yield the candidates to the right of, and below, each keyword that names the field."""
     layout, tokens = analysis.layout, analysis.tokens
     for last, first in find_own_keywords(analysis, target):
         segment = layout.segments[tokens[last].segment]

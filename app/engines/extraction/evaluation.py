@@ -2,7 +2,11 @@
 
 from collections.abc import Sequence
 
-from app.engines.extraction.examples import list_all_targets, prepare_examples, select_examples
+from app.engines.extraction.examples import (
+    list_targets_for_examples,
+    prepare_examples,
+    select_examples,
+)
 from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples, Report
 from app.engines.extraction.reports import ComparisonOutcome, build_report, compare_proposals
 from app.engines.extraction.sequences import assign_folds
@@ -43,7 +47,7 @@ def compare_tags(
 ) -> Report:
     """Compare the tags proposed for each example with the accepted tags, and return the report."""
     prepared_examples = prepare_examples(examples, fields)
-    targets = list_all_targets(prepared_examples, fields)
+    targets = list_targets_for_examples(prepared_examples, fields)
     outcomes: list[ComparisonOutcome] = []
     for number, example in enumerate(prepared_examples):
         for target in targets:

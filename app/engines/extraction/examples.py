@@ -54,11 +54,12 @@ def select_examples(examples: Sequence[Example]) -> list[Example]:
         latest.values(), key=lambda example: (example.accepted_at, example.id), reverse=True
     )
     return sorted(
-        _limit_labelers(newest[: 2 * MAX_EXAMPLES])[:MAX_EXAMPLES], key=lambda example: example.id
+        _limit_examples_by_labeler(newest[: 2 * MAX_EXAMPLES])[:MAX_EXAMPLES],
+        key=lambda example: example.id,
     )
 
 
-def _limit_labelers(newest: list[Example]) -> list[Example]:
+def _limit_examples_by_labeler(newest: list[Example]) -> list[Example]:
     counts = Counter(example.labeler_id for example in newest[:MAX_EXAMPLES])
     if len(counts) < 2:  # noqa: PLR2004 - a single labeler is not limited
         return newest
@@ -98,10 +99,13 @@ def _prepare_example(example: Example, keys: set[str]) -> PreparedExample:
     )
 
 
-def list_all_targets(
+def list_targets_for_examples(
     prepared_examples: Sequence[PreparedExample], fields: Sequence[Field]
 ) -> list[Target]:
-    """Return the targets for all fields; accepted values determine the `kind` of text fields."""
+    """List the targets for the fields; accepted values determine the `kind` of text fields.
+
+    Tables, and fields with `ai_assist` false, have no target.
+    """
     values: dict[str, list[Any]] = defaultdict(list)
     for example in prepared_examples:
         for name, field_values in example.values.items():
@@ -119,7 +123,7 @@ def build_word_memory(prepared_examples: Sequence[PreparedExample]) -> Memory:
 
 
 def hash_version(examples: Sequence[Example], fields: Sequence[Field], schema_version: str) -> str:
-    """Compute the version of a model trained on `examples`. It is a hexadecimal SHA-256."""
+    """Compute the version of a model trained on `examples`, as a hexadecimal SHA-256."""
     content = {
         "examples": [[example.id, example.revision] for example in select_examples(examples)],
         "schema_version": schema_version,

@@ -131,7 +131,7 @@ def _group_rows(words: Iterable[SourceWord]) -> list[list[SourceWord]]:
     """Group words whose vertical centers differ by less than half a line, from top to bottom."""
     rows: list[list[SourceWord]] = []
     page, center, height = 0, 0.0, 0.0
-    for word in sorted(words, key=_get_center):
+    for word in sorted(words, key=_get_sort_key):
         _, y0, _, y1 = word.box or (0, 0, 0, 0)
         word_center, word_height = (y0 + y1) / 2, y1 - y0
         if rows and word.page == page and word_center - center < 0.5 * min(height, word_height):
@@ -145,7 +145,7 @@ def _group_rows(words: Iterable[SourceWord]) -> list[list[SourceWord]]:
     return [sorted(row, key=lambda word: (word.box or (0,), word.start)) for row in rows]
 
 
-def _get_center(word: SourceWord) -> tuple[int, float, float, int]:
+def _get_sort_key(word: SourceWord) -> tuple[int, float, float, int]:
     x0, y0, _, y1 = word.box or (0, 0, 0, 0)
     return word.page, (y0 + y1) / 2, x0, word.start
 

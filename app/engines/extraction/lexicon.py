@@ -82,7 +82,7 @@ def _match_longest(
 
 
 def find_concept(field: Field) -> str:
-    """Find the lexicon concept to which a field's key, label or description refers, or ""."""
+    """Return the lexicon concept that a field's key, label or description names, or ""."""
     names = {
         compact(name): concept
         for concept in list_concepts()

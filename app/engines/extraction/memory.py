@@ -52,7 +52,10 @@ class Memory:
     def add_value(
         self, document: int, name: str, analysis: Analysis, candidate: Candidate, spelling: str
     ) -> None:
-        """Add an accepted value of the field `name`, with its position in the document."""
+        """Add an accepted value of the field `name`, with its position.
+
+        `document` is the number that `add_document` returned.
+        """
         token = analysis.tokens[candidate.first]
         record = [
             document,
@@ -166,9 +169,9 @@ class DocumentMemory:
 
 
 def find_left_text(analysis: Analysis, index: int) -> str:
-    """Return up to two words left of a token in its row, or "^" if there are none.
+    """Return the compact text of up to two tokens left of a token, or "^" if there are none.
 
-    Digits are replaced by 0.
+    Only tokens in the same row are used. Digits are replaced with 0.
     """
     first, _ = analysis.layout.rows[analysis.tokens[index].row]
     words = [token.compact for token in analysis.tokens[max(first, index - 2) : index]]

@@ -120,7 +120,10 @@ def find_times(text: str) -> Iterator[PatternMatch]:
 
 
 def find_amounts(text: str) -> Iterator[PatternMatch]:
-    """Yield the numbers in a row's text, with a decimal point and no thousands separators."""
+    """Yield the numbers in a row's text. Values have a decimal point and no thousands separators.
+
+    If a number contains a space, the parts before and after the space are also yielded.
+    """
     for match in _AMOUNT.finditer(text):
         value = parse_amount(match[0])
         if value is None:
@@ -147,14 +150,14 @@ def parse_amount(text: str) -> Decimal | None:
     sign, body = ("-", body[1:]) if body.startswith("-") else ("", body)
     separator_index = max(body.rfind("."), body.rfind(","))
     if separator_index < 0:
-        return Decimal(sign + body) if body.isdigit() and len(body) <= 30 else None  # noqa: PLR2004
+        return Decimal(sign + body) if body.isdecimal() and len(body) <= 30 else None  # noqa: PLR2004
     fraction = body[separator_index + 1 :]
     whole = re.sub(r"[.,]", "", body[:separator_index])
     if len(fraction) == 3 and whole != "0":  # noqa: PLR2004 - thousands, not a fraction
         whole, fraction = whole + fraction, ""
-    if not (whole or "0").isdigit() or (fraction and not fraction.isdigit()):
+    if not (whole + fraction).isdecimal():
         return None
-    return Decimal(f"{sign}{whole or '0'}.{fraction or '0'}") if fraction else Decimal(sign + whole)
+    return Decimal(f"{sign}{whole or '0'}.{fraction}") if fraction else Decimal(sign + whole)
 
 
 def find_pattern_matches(kind: str, text: str) -> Iterator[PatternMatch]:
@@ -176,5 +179,5 @@ def _build_date(year: str, month: str, day: str) -> str:
 
 
 def _fold(text: str) -> str:
-    """Return the text in lower case and without accents; each character stays one character."""
+    """Return the text in lower case without accents; the number of characters does not change."""
     return "".join(unicodedata.normalize("NFKD", char)[0].lower()[:1] for char in text)

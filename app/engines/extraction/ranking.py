@@ -81,9 +81,9 @@ def build_ranking_data(
 
 
 def fit_ranker(data: RankingData, example_indexes: Sequence[int]) -> trees.Ranker | None:
-    """Train a ranker on the candidates in some of the examples.
+    """Train a ranker on the candidates of the examples at `example_indexes`.
 
-    Return None if these examples have no correct candidate, or no incorrect candidate.
+    Returns None if these examples have no correct candidate, or no incorrect candidate.
     """
     rows_by_example = [np.arange(*data.bounds[number]) for number in example_indexes]
     row_indexes = (
@@ -103,7 +103,10 @@ def fit_ranker(data: RankingData, example_indexes: Sequence[int]) -> trees.Ranke
 
 
 def score_out_of_fold(data: RankingData, folds: Sequence[int]) -> list[Array]:
-    """Return the log odds of each example's candidates, from a ranker trained on other folds."""
+    """Return the log odds of each example's candidates, from a ranker trained on the other folds.
+
+    An example has an empty array if no ranker could be trained on the other folds.
+    """
     log_odds: list[Array] = [np.zeros(0)] * len(data.bounds)
     for fold in sorted(set(folds)):
         ranker = fit_ranker(
@@ -118,7 +121,10 @@ def score_out_of_fold(data: RankingData, folds: Sequence[int]) -> list[Array]:
 
 @dataclass(frozen=True, slots=True)
 class CandidateChoice:
-    """A chosen candidate: its index in the list, its log odds, and its lead over the next value."""
+    """A chosen candidate: its index in the candidates, its log odds, and its margin.
+
+    The margin is the lead of its log odds over the best candidate with a different value.
+    """
 
     index: int
     log_odds: float
@@ -131,7 +137,7 @@ def choose_candidates(
     """Choose the candidate with the highest log odds.
 
     For a field with multiple values, choose the best candidates that do not overlap and have log
-    odds of at least -1.
+    odds of at least -1, but no more than MAX_VALUES candidates.
     """
     if not len(log_odds):
         return []

@@ -93,10 +93,11 @@ def _get_digits(text: str) -> str:
 
 
 def find_stripped_punctuation(pairs: Iterable[tuple[str, str]]) -> str:
-    """Find the characters to remove from the end of values, as labelers do.
+    """Return the characters that labelers usually remove from the end of values.
 
-    `pairs` contains (text in the document, accepted value) tuples. The default is spaces and all
-    punctuation except the period, which may end an abbreviation.
+    `pairs` contains (text in the document, accepted value) tuples. If the pairs do not show whether
+    a character is removed, spaces and all punctuation are included, except the period, which may
+    end an abbreviation.
     """
     votes: Counter[str] = Counter()
     for text, value in pairs:

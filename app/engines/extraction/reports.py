@@ -83,7 +83,7 @@ def build_report(
 ) -> Report:
     """Build the report: count the outcomes by field and by document, and measure the calibration.
 
-    `ids` are the document ids, in the order of the numbers in the outcomes.
+    `ids` are the document ids; the `document` of an outcome is an index into them.
     """
     names = [target.name for target in targets]
     pairs = [(outcome.confidence, outcome.correct) for outcome in outcomes if outcome.proposed]

@@ -8,7 +8,7 @@ from app.engines.extraction.examples import (
     PreparedExample,
     build_word_memory,
     find_headers,
-    list_all_targets,
+    list_targets_for_examples,
     prepare_examples,
 )
 from app.engines.extraction.memory import DocumentMemory, Memory
@@ -41,7 +41,7 @@ def propose(document: Document, fields: Sequence[Field], examples: Sequence[Exam
     """Propose tags by rules and by the accepted values in `examples`; see `propose_by_rules`."""
     ordered_examples = sorted(examples, key=lambda example: example.id)
     prepared_examples = prepare_examples(ordered_examples, fields)
-    targets = list_all_targets(prepared_examples, fields)
+    targets = list_targets_for_examples(prepared_examples, fields)
     memory = _build_memory(prepared_examples, targets)
     prepared_document = prepare_document(analyze(document))
     if not prepared_document.analysis.tokens:

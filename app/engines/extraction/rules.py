@@ -106,7 +106,7 @@ def score_candidate(view: FieldView, candidate: Candidate, keywords: NearbyKeywo
         return -1.0 if candidate.kind == ABSENT else 3.0 - 0.1 * min(candidate.first, 9)
     points = _score_nearby_keywords(keywords)
     if kind in ("amount", "date", "time", "datetime"):
-        return points + _score_typed(view, candidate, keywords)
+        return points + _score_typed_text(view, candidate, keywords)
     if view.target.concept == "company":
         return points + _score_company(view, candidate)
     if view.target.concept in ("address", "customer") or view.target.field["type"] == "address":
@@ -129,7 +129,7 @@ def _score_nearby_keywords(keywords: NearbyKeywords) -> float:
     return (1.0 if keywords.above_is_own else 0.0) - (1.5 if keywords.left else 0.0)
 
 
-def _score_typed(view: FieldView, candidate: Candidate, keywords: NearbyKeywords) -> float:
+def _score_typed_text(view: FieldView, candidate: Candidate, keywords: NearbyKeywords) -> float:
     analysis, concept = view.analysis, view.target.concept
     points = -1.0 if candidate.is_alternative else 0.0
     row = analysis.tokens[candidate.first].row

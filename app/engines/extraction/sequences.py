@@ -65,7 +65,7 @@ def align_values(example: PreparedExample, target: Target) -> list[Alignment]:
 
 
 def _list_value_candidates(example: PreparedExample, target: Target) -> list[Candidate]:
-    """Return all candidates for a field, and one for each occurrence of an accepted value."""
+    """Return all candidates for a field, and candidates at occurrences of accepted values."""
     candidates = list_all_candidates(example.prepared_document, target)
     if target.kind in ("lines", "code", "text"):
         for value in example.values.get(target.name, []):

@@ -25,7 +25,7 @@ class SpanScores:
     best_means: dict[str, float]
 
     def sum_excess(self, candidate: Candidate) -> float:
-        """Sum, over the candidate's tokens, the probability's excess over _NEUTRAL_PROBABILITY."""
+        """Return the sum of each token's probability minus _NEUTRAL_PROBABILITY."""
         return sum(
             self.prefix_sums[last + 1]
             - self.prefix_sums[first]
@@ -70,8 +70,9 @@ def build_scores(
 ) -> SpanScores:
     """Build the span scores for one field.
 
-    `begin` and `inside` are the probabilities of the field's two labels by token. `labels` are the
-    numbers of these labels, and `decoded_labels` is the most likely label of each token.
+    `begin` and `inside` contain, for each token, the probabilities that it begins or continues a
+    value. `labels` are the numbers of these two labels, and `decoded_labels` is the most likely
+    label of each token.
     """
     begin_list = begin.tolist()
     inside_list = (begin + inside).tolist()

@@ -140,12 +140,12 @@ def _read_row(
         is_continued = index > first and token.segment == analysis.tokens[index - 1].segment
         # A word stays in the column of the previous word until a gap or a number.
         if not (is_continued and not any(char.isdigit() for char in token.text)):
-            name = _find_nearest(columns, token.box).target.name
+            name = _find_nearest_column(columns, token.box).target.name
         groups.setdefault(name, []).append(index)
     cells: dict[str, _Cell] = {}
     for column in columns:
         tokens = groups.get(column.target.name)
-        candidate = _build_cell(analysis, column.target, tokens) if tokens else None
+        candidate = _build_cell_candidate(analysis, column.target, tokens) if tokens else None
         if candidate is None:
             continue
         view = FieldView(analysis, column.target, {}, contexts, 0.0)
@@ -155,11 +155,13 @@ def _read_row(
     return cells
 
 
-def _find_nearest(columns: Sequence[_Column], box: Box) -> _Column:
+def _find_nearest_column(columns: Sequence[_Column], box: Box) -> _Column:
     return min(columns, key=lambda column: max(column.left - box[2], box[0] - column.right, 0.0))
 
 
-def _build_cell(analysis: Analysis, target: Target, tokens: list[int]) -> Candidate | None:
+def _build_cell_candidate(
+    analysis: Analysis, target: Target, tokens: list[int]
+) -> Candidate | None:
     first, last = tokens[0], tokens[-1]
     if target.kind in ("amount", "date"):
         find = find_amounts if target.kind == "amount" else find_dates
@@ -208,11 +210,11 @@ def _learn_document_headers(
     return {
         name: phrases
         for name, span in first_cells.items()
-        if (phrases := _read_above(analysis, span, top - 1))
+        if (phrases := _read_headers_above(analysis, span, top - 1))
     }
 
 
-def _read_above(analysis: Analysis, span: Range, row: int) -> set[str]:
+def _read_headers_above(analysis: Analysis, span: Range, row: int) -> set[str]:
     left, right = analysis.tokens[span[0]].box[0], analysis.tokens[span[1]].box[2]
     first, last = analysis.layout.rows[row]
     segments = {analysis.tokens[index].segment for index in range(first, last + 1)}

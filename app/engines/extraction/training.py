@@ -13,7 +13,7 @@ from app.engines.extraction.examples import (
     build_word_memory,
     find_headers,
     hash_version,
-    list_all_targets,
+    list_targets_for_examples,
     prepare_examples,
     select_examples,
 )
@@ -57,7 +57,7 @@ def _train(
     selected_examples = select_examples(examples)
     prepared_examples = prepare_examples(selected_examples, fields)
     headers = find_headers(selected_examples, prepared_examples, fields)
-    targets = list_all_targets(prepared_examples, fields)
+    targets = list_targets_for_examples(prepared_examples, fields)
     alignment_lists = [
         [sequences.align_values(example, target) for target in targets]
         for example in prepared_examples
@@ -148,7 +148,7 @@ def _train_field(
         for number, candidates in enumerate(data.candidates)
     ]
     renderer = _fit_renderer(corpus, data, choices)
-    outcomes = _compare_all(corpus, data, choices, renderer)
+    outcomes = _compare_all_proposals(corpus, data, choices, renderer)
     field_calibration = calibration.fit_calibration(
         [(outcome.log_odds, outcome.margin) for outcome in outcomes if outcome.proposed],
         [outcome.correct for outcome in outcomes if outcome.proposed],
@@ -182,7 +182,9 @@ def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]
     best_count = -1
     for mode in MODES:
         renderer.mode = mode
-        correct = sum(outcome.correct for outcome in _compare_all(corpus, data, choices, renderer))
+        correct = sum(
+            outcome.correct for outcome in _compare_all_proposals(corpus, data, choices, renderer)
+        )
         # A mode that changes more must correct at least two more values.
         if correct > best_count + (1 if best_count >= 0 else 0):
             best_count, best_mode = correct, mode
@@ -190,7 +192,7 @@ def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]
     return renderer
 
 
-def _compare_all(
+def _compare_all_proposals(
     corpus: _Corpus, data: ranking.RankingData, choices: list[Any], renderer: Renderer
 ) -> list[ComparisonOutcome]:
     outcomes: list[ComparisonOutcome] = []
@@ -211,9 +213,9 @@ def _compare_all(
 def _fit_threshold(outcomes: list[ComparisonOutcome], *, multiple: bool) -> float:
     """Return the confidence threshold with the best F1.
 
-    For a field with multiple values, it is at least 0.2. For other fields with fewer than
-    _MIN_OUTCOMES outcomes, it is 0 if nearly all documents have a value, and _CAUTIOUS_THRESHOLD
-    otherwise.
+    For a field with multiple values, the threshold is at least 0.2. For other fields with fewer
+    than _MIN_OUTCOMES outcomes, it is 0 if nearly all documents have a value, and
+    _CAUTIOUS_THRESHOLD otherwise.
     """
     support = sum(outcome.support for outcome in outcomes)
     if len(outcomes) < _MIN_OUTCOMES and not multiple:

@@ -55,6 +55,13 @@ def test_an_amount_is_parsed(text, number):
     assert str(parse_amount(text)) == number
 
 
+@pytest.mark.parametrize(
+    "text", ["", ".", ",", "-", "-,", ".,", "\u00b2", "1.\u00b2", "\u00b2,5", "1.2x"]
+)
+def test_what_is_no_amount(text):
+    assert parse_amount(text) is None
+
+
 def test_a_quantity_before_an_amount_is_read_both_ways():
     values = [found.value for found in find_amounts("3 119,04")]
     assert values == ["3119.04", "119.04", "3"]
