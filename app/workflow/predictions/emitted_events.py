@@ -8,7 +8,7 @@ TRAINED = "extraction_model.trained"
 
 
 class EndedPayload(TypedDict):
-    """The payload of `ENDED`: a prediction was completed or has failed; see `status`."""
+    """The payload of `ENDED`: a prediction was completed or failed, according to `status`."""
 
     prediction_id: UUID
     artifact_id: UUID
@@ -21,7 +21,7 @@ class EndedPayload(TypedDict):
 
 
 class TrainedPayload(TypedDict):
-    """The payload of `TRAINED`: a model was trained. If `state` is `active`, it was activated."""
+    """The payload of `TRAINED`: a model was trained and, if `state` is `active`, activated."""
 
     model_id: UUID
     schema_id: UUID

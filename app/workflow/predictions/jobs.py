@@ -14,28 +14,36 @@ RETENTION_DAYS = 90
 _MAX_SERVER_ATTEMPTS = 3
 
 
-def _fail(job: Job, _error: str) -> None:
+def _fail_prediction(job: Job, _error: str) -> None:
     message = "Every attempt failed with an internal error."
     service.fail(UUID(job.args["prediction_id"]), code="internal_error", message=message)
 
 
 @jobs.handler(
-    service.BUILTIN_JOB, queue="predictions", max_attempts=3, on_failure=_fail, retryable=False
+    service.BUILTIN_JOB,
+    queue="predictions",
+    max_attempts=3,
+    on_failure=_fail_prediction,
+    retryable=False,
 )
 def predict(job: Job) -> None:
     """Predict the tags of a document with the organization's trained model, or by rules."""
-    _run(job, service.BUILTIN_JOB)
+    _run_prediction(job, service.BUILTIN_JOB)
 
 
 @jobs.handler(
-    service.SERVER_JOB, queue="model_servers", max_attempts=5, on_failure=_fail, retryable=False
+    service.SERVER_JOB,
+    queue="model_servers",
+    max_attempts=5,
+    on_failure=_fail_prediction,
+    retryable=False,
 )
 def ask_model_server(job: Job) -> None:
     """Ask the organization's model server to predict the tags of a document."""
-    _run(job, service.SERVER_JOB)
+    _run_prediction(job, service.SERVER_JOB)
 
 
-def _run(job: Job, job_name: str) -> None:
+def _run_prediction(job: Job, job_name: str) -> None:
     prediction_id = UUID(job.args["prediction_id"])
     # If the settings have changed, the prediction is moved to the other queue, so that a slow
     # server never delays the predictions of other organizations.
@@ -74,7 +82,7 @@ def train(job: Job) -> None:
 
 @jobs.handler("predictions.forget", listens=(artifact_events.DELETED,), batch=True)
 def retrain_without_deleted_documents(batch: Sequence[Job]) -> None:
-    """Delete the models that were trained on deleted documents, and train new models."""
+    """Delete the models that were trained on deleted documents, and schedule new training runs."""
     service.retrain_without_documents([UUID(job.args["data"]["artifact_id"]) for job in batch])
 
 

@@ -37,13 +37,13 @@ class ModelState(StrEnum):
 class Prediction(TenantModel, db.Record, db.Base):
     """The tags that a model proposes for one artifact. A completed prediction never changes.
 
-    `tags` has the same format as the tags of a tag set. Each tag has the source `model` and a
-    confidence. `model` is `builtin` or the name of the organization's own model. `model_version` is
-    the version of a trained model, `rules-N` if the organization has no trained model yet, or the
-    version that the model server returned. `model` and `model_version` are None until the
-    prediction is completed. `pages` and the token counts are the usage; a trigger copies them to
-    `PredictionUsage`. `ingestion_job_id` is the ingestion job of kind `extract` that requested the
-    prediction.
+    `tags` has the same format as the tags of a tag set. Each tag has a confidence and the source
+    `model`. The column `model` is `builtin` or the name of the organization's own model.
+    `model_version` is the version of a trained model, `rules-N` if the organization has no trained
+    model yet, or the version that the model server returned. `model` and `model_version` are None
+    until the prediction is completed. `pages` and the token counts are the usage; a trigger copies
+    them to `PredictionUsage`. `ingestion_job_id` is the ingestion job of kind `extract` that
+    requested the prediction.
     """
 
     __tablename__ = "predictions"
@@ -96,8 +96,8 @@ class PredictionUsage(TenantModel, db.Base):
 
     A trigger inserts the row in the transaction that completes the prediction. The row never
     changes. Failed predictions have no row. `prediction_id` is not a foreign key, because
-    predictions are deleted when they are old, and together with their document or schema. The row
-    is deleted only when the organization is erased.
+    predictions are deleted when they are outdated, or when their document or schema is deleted. The
+    row is deleted only when the organization is erased.
     """
 
     __tablename__ = "prediction_usage"

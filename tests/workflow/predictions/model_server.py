@@ -54,6 +54,8 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(200, _complete("Certainly! The number of the invoice is A-17."))
         elif BEHAVIOR == "huge":
             self._answer(200, _complete(json.dumps({"number": "x" * 50 * 2**20})))
+        elif BEHAVIOR == "largest":
+            self._answer(200, _complete(json.dumps(VALUES)).ljust(2 * 2**20))
         elif BEHAVIOR == "nonsense":
             self._answer(
                 200, _complete(json.dumps({"number": {"a": 1}, "total": [[]], "lines": 7}))

@@ -36,7 +36,7 @@ def _draft(workspace: Workspace, artifact_id: str) -> Any:
     return answer.json["data"]
 
 
-@pytest.mark.parametrize("behavior", ["good", "slow", "busy_once"])
+@pytest.mark.parametrize("behavior", ["good", "slow", "busy_once", "largest"])
 def test_values_become_tags_with_evidence(
     assisted: Workspace, use_server: UseServer, behavior: str
 ) -> None:

@@ -33,7 +33,7 @@ class VersionRow(NamedTuple):
 
 
 class PageRow(NamedTuple):
-    """A page of a document; `words` is None if the document is flowing text."""
+    """A page of a document; `words` is None if the document consists of flowing text."""
 
     number: int
     start: int
@@ -48,7 +48,7 @@ def list_versions(schema_id: UUID) -> list[VersionRow]:
     return [VersionRow._make(row) for row in db.session().execute(statement)]
 
 
-def _build_learnable_condition() -> ColumnElement[bool]:
+def _build_training_condition() -> ColumnElement[bool]:
     # The text of a scan without words consists only of form feeds between pages. A tag set without
     # tags is no example.
     min_length = func.greatest(func.coalesce(Artifact.page_count, 1), 1)
@@ -77,16 +77,18 @@ def count_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int | No
     return int(db.session().scalar(select(func.count()).select_from(rows)) or 0)
 
 
-def count_learnable(schema_id: UUID, version_ids: Sequence[UUID], limit: int | None = None) -> int:
+def count_training_documents(
+    schema_id: UUID, version_ids: Sequence[UUID], limit: int | None = None
+) -> int:
     """Return the number of documents that a model can learn from, but at most `limit`.
 
-    A document must have words, and an accepted tag set with tags and with one of the versions.
+    Such a document has words, and an accepted tag set that has tags and one of the versions.
     """
     statement = _join_artifacts(select(TagSet.artifact_id)).where(
         TagSet.schema_id == schema_id,
         TagSet.schema_version_id.in_(version_ids),
         TagSet.status == TagSetStatus.ACCEPTED,
-        _build_learnable_condition(),
+        _build_training_condition(),
     )
     rows = statement.distinct().limit(limit).subquery()
     return int(db.session().scalar(select(func.count()).select_from(rows)) or 0)
@@ -104,7 +106,7 @@ def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> l
             TagSet.schema_id == schema_id,
             TagSet.schema_version_id.in_(version_ids),
             TagSet.status == TagSetStatus.ACCEPTED,
-            _build_learnable_condition(),
+            _build_training_condition(),
         )
         .order_by(TagSet.created_at.desc(), TagSet.id.desc())
         .limit(2 * limit)

@@ -141,9 +141,9 @@ def is_ai_assisted(schema_id: UUID) -> bool:
 
 
 def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
-    """Sum the usage in a period: return the pages, prompt tokens and completion tokens.
+    """Return the total pages, prompt tokens and completion tokens used in a period.
 
-    All predictions that were completed from `start` to before `end` are included.
+    Predictions that were completed at or after `start` and before `end` are included.
     """
     usage = PredictionUsage
     columns = (usage.pages, usage.prompt_tokens, usage.completion_tokens)
@@ -157,7 +157,7 @@ def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
 def purge_outdated(days: int, checkpoint: Checkpoint) -> int:
     """Purge predictions that are older than `days`, and return how many were deleted.
 
-    Predictions that are queued, the latest prediction of each artifact, and predictions from which
-    a tag set was started are kept.
+    Keeps queued predictions, the latest prediction of each artifact, and predictions from which a
+    tag set was started.
     """
     return purge("predictions", _OUTDATED, checkpoint, {"days": days})

@@ -97,7 +97,7 @@ def build_examples(
     """Yield a training example for each tag set whose document exists.
 
     `checkpoint` is called after each read. The caller may work on an example for minutes, and no
-    transaction must be open during that time.
+    transaction may be open during that time.
     """
     for row in accepted:
         loaded = load_document(row.artifact_id, None)

@@ -49,7 +49,8 @@ class _PredictionResult(NamedTuple):
 def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: bool) -> bool:
     """Predict the tags for a queued prediction; return False if another attempt may succeed.
 
-    Does nothing if the prediction has already ended. `checkpoint` commits before the slow part.
+    Does nothing if the prediction has already ended. `checkpoint` commits the transaction before
+    the model proposes tags, because this can take long.
     """
     prediction = records.find(prediction_id)
     if prediction is None or prediction.status != PredictionStatus.QUEUED:
@@ -57,17 +58,17 @@ def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: boo
     version = schemas.get_version(prediction.schema_version_id)
     artifact_id = prediction.artifact_id
     try:
-        result = _propose(artifact_id, version, checkpoint)
+        result = _propose_tags(artifact_id, version, checkpoint)
     except PredictionFailed as failure:
         if failure.is_transient and not is_last_attempt:
             return False
         fail(prediction_id, code=failure.code, message=failure.message)
         return True
-    _complete(prediction_id, result, version)
+    _complete_prediction(prediction_id, result, version)
     return True
 
 
-def _propose(
+def _propose_tags(
     artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint
 ) -> _PredictionResult:
     try:
@@ -80,7 +81,7 @@ def _propose(
     source = SourceText(lambda: loaded.document.text)
     settings = records.get_provider()
     if settings.kind != BUILTIN:
-        checkpoint()  # No transaction must be open while the server works.
+        checkpoint()  # No transaction may be open while the server works.
         answer = provider.ask_model_server(settings, loaded.document, version.fields)
         assert settings.model is not None
         return _PredictionResult(
@@ -93,7 +94,9 @@ def _propose(
             answer.prompt_tokens,
             answer.completion_tokens,
         )
-    tags, model_version = _propose_by_builtin(artifact_id, loaded.document, version, checkpoint)
+    tags, model_version = _propose_tags_with_builtin(
+        artifact_id, loaded.document, version, checkpoint
+    )
     valid_tags = _keep_valid_tags(tags, version, artifact, source)
     return _PredictionResult(
         tags, valid_tags, artifact.updated_at, BUILTIN, model_version, loaded.pages
@@ -104,7 +107,7 @@ def _build_deleted_error() -> PredictionFailed:
     return PredictionFailed("deleted", "The artifact was deleted.")
 
 
-def _propose_by_builtin(
+def _propose_tags_with_builtin(
     artifact_id: UUID, document: Document, version: SchemaVersion, checkpoint: Checkpoint
 ) -> tuple[list[Tag], str]:
     try:
@@ -130,19 +133,21 @@ def _propose_by_builtin(
     return list(tags), RULES_VERSION
 
 
-def _complete(prediction_id: UUID, result: _PredictionResult, version: SchemaVersion) -> None:
-    prediction = _lock(prediction_id)
+def _complete_prediction(
+    prediction_id: UUID, result: _PredictionResult, version: SchemaVersion
+) -> None:
+    prediction = _lock_queued_prediction(prediction_id)
     if prediction is None:
         return
     artifact = artifacts.get(prediction.artifact_id)
     if artifact.schema_id != prediction.schema_id:
         message = "The artifact's schema was changed during the prediction."
-        _end_failed(prediction, "schema_changed", message)
+        _end_as_failed(prediction, "schema_changed", message)
         return
     try:
         plan_limits.reserve(Meter.AI_PAGES, result.pages)
     except ApiError as refusal:
-        _end_failed(prediction, refusal.code, refusal.message)
+        _end_as_failed(prediction, refusal.code, refusal.message)
         return
     prediction.tags = result.valid_tags
     if artifact.updated_at != result.updated_at:
@@ -153,13 +158,13 @@ def _complete(prediction_id: UUID, result: _PredictionResult, version: SchemaVer
     prediction.pages = result.pages
     prediction.prompt_tokens = result.prompt_tokens
     prediction.completion_tokens = result.completion_tokens
-    _end(prediction, PredictionStatus.COMPLETED)
+    _end_prediction(prediction, PredictionStatus.COMPLETED)
 
 
 def _keep_valid_tags(
     tags: list[Tag], version: SchemaVersion, artifact: ArtifactRow, source: SourceText
 ) -> list[Tag]:
-    """Keep the tags that fit the schema version and the document, and omit all other tags."""
+    """Return the tags that fit the schema version and the document; omit all other tags."""
     fields = schemas.get_compiled_fields(version.id, version.fields)
     return fields.keep_valid_tags(
         tags,
@@ -171,21 +176,21 @@ def _keep_valid_tags(
 
 def fail(prediction_id: UUID, *, code: str, message: str) -> None:
     """Mark a queued prediction as failed, and store the reason (`code` and `message`)."""
-    prediction = _lock(prediction_id)
+    prediction = _lock_queued_prediction(prediction_id)
     if prediction is not None:
-        _end_failed(prediction, code, message)
+        _end_as_failed(prediction, code, message)
 
 
-def _end_failed(prediction: Prediction, code: str, message: str) -> None:
+def _end_as_failed(prediction: Prediction, code: str, message: str) -> None:
     prediction.error = {"code": code, "message": message}
-    _end(prediction, PredictionStatus.FAILED)
+    _end_prediction(prediction, PredictionStatus.FAILED)
 
 
-def _lock(prediction_id: UUID) -> Prediction | None:
+def _lock_queued_prediction(prediction_id: UUID) -> Prediction | None:
     """Lock an artifact and its queued prediction, and return the prediction.
 
-    Returns None if the prediction has ended or was deleted. The artifact is locked first, as in all
-    other code.
+    Returns None if the prediction has ended or was deleted. The artifact is locked before the
+    prediction, as in all other code.
     """
     prediction = records.find(prediction_id)
     if prediction is None:
@@ -198,7 +203,7 @@ def _lock(prediction_id: UUID) -> Prediction | None:
     return locked if locked is not None and locked.status == PredictionStatus.QUEUED else None
 
 
-def _end(prediction: Prediction, status: PredictionStatus) -> None:
+def _end_prediction(prediction: Prediction, status: PredictionStatus) -> None:
     prediction.status, prediction.completed_at = status.value, db.utc_now()
     db.session().flush()
     summary = {

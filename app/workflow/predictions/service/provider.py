@@ -50,7 +50,7 @@ def ask_model_server(
         headers=_build_headers(provider),
         body=model_servers.build_request(document.text, fields, model=provider.model),
         deadline=DEADLINE_SECONDS,
-        max_response_bytes=MAX_ANSWER_BYTES,
+        max_response_bytes=MAX_ANSWER_BYTES + 1,
         repeatable=False,
     )
     _check_outcome(outcome)
@@ -95,6 +95,6 @@ def _check_outcome(outcome: RequestOutcome) -> None:
         message = f"The model server returned HTTP status {outcome.status_code}."
         is_transient = outcome.status_code in _TRANSIENT_STATUSES
         raise PredictionFailed("refused", message, is_transient=is_transient)
-    if len(outcome.body) >= MAX_ANSWER_BYTES:
-        message = "The model server's answer is larger than 2 MiB."
+    if len(outcome.body) > MAX_ANSWER_BYTES:
+        message = "The model server's response is larger than 2 MiB."
         raise PredictionFailed("answer_too_large", message)

@@ -71,19 +71,19 @@ def find_active(schema_version_id: UUID) -> "TrainedModel | None":
     model_id = models.find_active_id(schema_version_id)
     if model_id is None:
         return None
-    return _load(tenancy.current_organization_id(), model_id)
+    return _load_model(tenancy.current_organization_id(), model_id)
 
 
 def check_active(schema_version_id: UUID) -> None:
     """Check that the active model of a schema version can be read. Raises ModelUnreadable."""
     model_id = models.find_active_id(schema_version_id)
     if model_id is not None:
-        _check_once(tenancy.current_organization_id(), model_id)
+        _check_model_once(tenancy.current_organization_id(), model_id)
 
 
 # A model that cannot be read raises an error, so it is not cached.
 @lru_cache(_MAX_LOADED_MODELS)
-def _load(organization_id: UUID, model_id: UUID) -> "TrainedModel":  # noqa: ARG001 - part of the key
+def _load_model(organization_id: UUID, model_id: UUID) -> "TrainedModel":  # noqa: ARG001 - part of the key
     try:
         return load_model(_get_verified_content(model_id))
     except InvalidModel as error:
@@ -91,11 +91,11 @@ def _load(organization_id: UUID, model_id: UUID) -> "TrainedModel":  # noqa: ARG
 
 
 @lru_cache(_MAX_CHECKED_MODELS)
-def _check_once(organization_id: UUID, model_id: UUID) -> None:  # noqa: ARG001 - part of the key
-    _check(model_id)
+def _check_model_once(organization_id: UUID, model_id: UUID) -> None:  # noqa: ARG001 - part of the key
+    _check_model(model_id)
 
 
-def _check(model_id: UUID) -> None:
+def _check_model(model_id: UUID) -> None:
     try:
         check_content(_get_verified_content(model_id))
     except InvalidModel as error:
@@ -157,7 +157,7 @@ def activate(model_id: UUID) -> None:
     if stored is None:
         raise errors.not_found()
     try:
-        _check(model_id)
+        _check_model(model_id)
     except ModelUnreadable:
         raise errors.conflict("This model has no valid content.", missing="content") from None
     _retire_active(stored.schema_version_id)

@@ -37,8 +37,8 @@ class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
 def compute_next_document_count(last_count: int) -> int:
     """Compute the number of documents that the next training run requires.
 
-    The first training runs require 5, 10, 20, 50 and 100 documents. Each later run requires 25 or
-    10 % more documents than the last run, whichever is larger.
+    The first training runs require 5, 10, 20, 50 and 100 documents. Each later run requires 25
+    more documents than the last run, or 10% more if that is a larger number.
     """
     for count in _FIRST_COUNTS:
         if last_count < count:
@@ -95,7 +95,9 @@ def is_training_due(version_id: UUID) -> bool:
     # There are nearly always too few tag sets, so the documents usually do not have to be read.
     if examples.count_accepted(version.schema_id, version_ids, next_count) < next_count:
         return False
-    return examples.count_learnable(version.schema_id, version_ids, next_count) >= next_count
+    return (
+        examples.count_training_documents(version.schema_id, version_ids, next_count) >= next_count
+    )
 
 
 def enqueue_training(version_id: UUID, *, force: bool = False) -> None:
@@ -122,7 +124,9 @@ def _find_version(version_id: UUID) -> VersionRow | None:
 
 
 def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> UUID | None:
-    """Train a model in a child process, store it, and activate it unless the active one is better.
+    """Train a model in a child process and store it.
+
+    The new model is activated unless the active model is better.
 
     Returns the id of the stored model. If training fails, a model without content is stored.
     Returns None if no training run is due, there are too few documents, the training data has not
@@ -141,7 +145,7 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
         return None
     active_id = models.find_active_id(version_id)
     previous = None if active_id is None else store.find_verified_content(active_id)
-    document_count = _count_learnable(version)
+    document_count = _count_training_documents(version)
     checkpoint()
     try:
         trained = train_in_child(
@@ -157,9 +161,9 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
     return _save_model(version, accepted, document_count, trained)
 
 
-def _count_learnable(version: VersionRow) -> int:
+def _count_training_documents(version: VersionRow) -> int:
     version_ids = documents.list_compatible_version_ids(version)
-    return examples.count_learnable(version.schema_id, version_ids)
+    return examples.count_training_documents(version.schema_id, version_ids)
 
 
 def record_interruption(version_id: UUID) -> None:
@@ -170,7 +174,7 @@ def record_interruption(version_id: UUID) -> None:
     version = _find_version(version_id)
     if version is not None:
         failure = LearningFailed("interrupted", "Every attempt to train the model was interrupted.")
-        _save_failure(version, _count_learnable(version), failure)
+        _save_failure(version, _count_training_documents(version), failure)
 
 
 def _save_failure(version: VersionRow, document_count: int, failure: LearningFailed) -> UUID:
@@ -220,7 +224,7 @@ def _save_model(
 
 
 def retrain_without_documents(artifact_ids: Sequence[UUID]) -> None:
-    """Delete the models that were trained on deleted documents, and enqueue runs to retrain."""
+    """Delete the models that were trained on deleted documents, and enqueue training runs."""
     for version_id in sorted(store.delete_models_trained_on(artifact_ids)):
         enqueue_training(version_id, force=True)
 
