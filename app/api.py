@@ -1,4 +1,4 @@
-"""Registration of the HTTP API and its pages on the Flask application."""
+"""Register the HTTP API and the HTML pages on the Flask application."""
 
 from flask import Flask
 

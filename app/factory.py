@@ -1,4 +1,4 @@
-"""Factory for the Flask application. It also connects features that must not import each other."""
+"""Create the Flask application, and connect features that must not import each other."""
 
 import os
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
     """
     settings = Settings.from_env(os.environ if environ is None else environ, require_servers=True)
     logging.configure(settings.log_level, settings.log_format)
-    metrics.use_store(container.configure(settings).redis)
+    metrics.set_client_factory(container.configure(settings).redis)
     app = Flask("app", static_folder=None)
     app.config["TESTING"] = False
     db.init(app, settings.sqlalchemy_url, settings.web_threads, settings.database_role)
@@ -66,8 +66,8 @@ def _bind_ports() -> None:
 
 def _check_plans() -> None:
     try:
-        catalogue.load_catalogue()
-    except catalogue.CatalogueError as error:
+        catalogue.load_catalog()
+    except catalogue.CatalogError as error:
         raise SettingsError([f"PLANS_FILE {error}"]) from None
 
 

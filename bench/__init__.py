@@ -1,1 +1,4 @@
-"""Benchmarks that compare the service with a minimal implementation (the floor) in one run."""
+"""Benchmarks that compare the service with minimal implementations, which are called floors.
+
+Each row of the printed table compares a measurement with its floor.
+"""

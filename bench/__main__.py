@@ -1,10 +1,9 @@
-"""Measure the rows of `make bench` and their floors, all in one run.
+"""Run all benchmarks and their floors, or only the benchmarks after `--only`.
 
 make bench BENCH_ARGS="--rows 100000 --only list save"
 
-The rows of `growth` create a million documents, and those of `notifications` a million
-notifications, which takes some minutes:
-BENCH_ARGS="--only growth".
+The benchmark `growth` creates a million documents, and `notifications` creates a million
+notifications, which takes several minutes.
 """
 
 import argparse
@@ -60,15 +59,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--imports", type=int, default=50_000, help="texts to import")
     parser.add_argument("--crawled", type=int, default=100_000, help="objects to crawl")
     parser.add_argument("--routed", type=int, default=50_000, help="documents to route")
-    parser.add_argument("--deliveries", type=int, default=5_000, help="webhooks to deliver")
+    parser.add_argument("--deliveries", type=int, default=5_000, help="events to deliver")
     parser.add_argument("--billed", type=int, default=5_000, help="organizations to bill")
-    parser.add_argument("--seconds", type=float, default=3.0, help="length of a round")
-    parser.add_argument("--only", nargs="*", choices=NAMES, default=[], help="just these rows")
+    parser.add_argument("--seconds", type=float, default=3.0, help="seconds per round")
+    parser.add_argument("--only", nargs="*", choices=NAMES, default=[], help="benchmarks to run")
     return parser.parse_args()
 
 
 def main() -> int:
-    """Run the benchmarks; return 1 if a bound was missed."""
+    """Run the benchmarks; return 0, or 1 if a result missed its bound."""
     options = arguments()
     names = set(options.only)
     report = Report()
@@ -177,7 +176,7 @@ def _measure_workers(
 
 
 def _measure_growth(report: Report, service: Service, names: set[str]) -> None:
-    """Measure what must not grow with the number of rows."""
+    """Measure requests whose time must not grow with the number of rows in the database."""
     from bench import feedback_rows, growth_rows, quality_rows  # noqa: PLC0415 - as above
 
     groups: dict[str, Callable[[], None]] = {

@@ -1,4 +1,4 @@
-"""Compare tag sets; the floor is one pass that reads every tag of both."""
+"""Measure comparisons of two tag sets. The floor is one pass that reads every tag of both sets."""
 
 import random
 import time
@@ -24,7 +24,7 @@ _Tags = list[dict[str, Any]]
 
 
 def measure(report: Report) -> None:
-    """Measure spans that hardly overlap, spans that all overlap, and tables with changed rows."""
+    """Measure the agreement of spans with little or full overlap, and the changes in tables."""
     words = _spans(lambda n, turn: (6 * n, 6 * n + 4 + turn))
     _row(report, "2 x 10,000 spans, neighbours overlap", words, _check_agreement, 25)
     overlapping = _spans(lambda n, turn: (n, n + 40_000 + turn))
@@ -70,7 +70,7 @@ def _check_changes(sets: list[_Tags]) -> None:
 
 
 def _read_tags(sets: list[_Tags]) -> None:
-    """Read the place and the value of each tag, which every comparison must do."""
+    """Read the position and the value of each tag, which every comparison must do."""
     for tags in sets:
         marks_by_value: dict[Any, Any] = {}
         for tag in tags:
@@ -87,7 +87,7 @@ def _row(
 
 
 def _milliseconds(function: Callable[[list[_Tags]], None], sets: list[_Tags]) -> float:
-    """Return the median processor time; nothing here waits."""
+    """Return the median processor time of five calls, in milliseconds."""
     times = []
     for _ in range(5):
         began = time.process_time()

@@ -1,4 +1,4 @@
-"""Measure a long backlog: the rate of jobs, and the wait for another organization's document."""
+"""Measure the effect of a long backlog on the job rate and on another organization's uploads."""
 
 import time
 from io import BytesIO
@@ -27,7 +27,7 @@ _DROP = "DELETE FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL
 
 
 def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
-    """Let `busy` fill the queue while `other` uploads a document."""
+    """Measure the job rate of `busy` and the uploads of `other`, with and without a backlog."""
     with open_cursor(service) as cursor:
         idle = median(_measure_arrival(other) for _ in range(_ARRIVALS))
         few = median(_measure_rate(cursor, busy, FEW, seconds=60.0) for _ in range(3))
@@ -36,7 +36,7 @@ def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
         loaded = median(_measure_arrival(other) for _ in range(_ARRIVALS))
         left = _count_left(cursor, busy)
         cursor.execute(_DROP, {"org": str(busy.id)})
-    assert left > 0, "the backlog was there to the end"
+    assert left > 0, "the backlog did not last until the end"
     report.add(
         Row(
             f"jobs with {QUEUED:,} queued, and {FEW}",
@@ -70,10 +70,10 @@ def _count_left(cursor: Any, org: Org) -> int:
 
 
 def _measure_rate(cursor: Any, org: Org, count: int, *, seconds: float) -> float:
-    """Queue `count` jobs; return how many finish per second until none is left or time is up.
+    """Enqueue `count` jobs, and return the jobs finished per second, over at most `seconds`.
 
-    Without `count`, jobs that are queued already are counted at the beginning and at the end only:
-    counting 50,000 rows all the time would take a good part of a processor from the workers.
+    If `count` is 0, the existing jobs are measured, and they are only counted at the beginning and
+    at the end. Counting 50,000 rows repeatedly would take processor time from the workers.
     """
     if count:
         _fill(cursor, org, count)

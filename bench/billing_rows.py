@@ -1,4 +1,4 @@
-"""Measure the closing of a month: the invoices of many organizations, and their files.
+"""Measure closing a billing month: issuing many invoices, and rendering their files.
 
 The floor is one statement that copies the finished invoices.
 """
@@ -20,7 +20,7 @@ from bench.service import Service
 
 _PERIOD, _LINES = "1999-05", 20
 _INVOICES, _FILES = 200.0, 20.0
-"""The numbers of invoices and of files that are needed in a second."""
+"""The required numbers of invoices and of files per second."""
 _FILES_SECONDS = 15.0
 _POLL_SECONDS = 0.1
 _PLAN = """
@@ -51,7 +51,7 @@ _COPY = "CREATE TEMPORARY TABLE copied ON COMMIT DROP AS SELECT * FROM invoices"
 
 
 def measure(report: Report, service: Service, count: int) -> None:
-    """Measure closing a month of `count` organizations with 20 lines each."""
+    """Measure closing a month for `count` organizations whose invoices have 20 lines each."""
     with open_cursor(service) as cursor:
         cursor.execute(_PLAN, (_build_plan(),))
         cursor.execute(_ORGANIZATIONS.format(count=count))
@@ -77,7 +77,7 @@ def measure(report: Report, service: Service, count: int) -> None:
 
 
 def _build_plan() -> str:
-    """Return a plan whose charge has a line for each of its tiers."""
+    """Return the JSON of a plan whose charge has an invoice line for each of its tiers."""
     tiers = [Tier(Decimal(100 * n), Decimal("0.05")) for n in range(1, _LINES - 1)]
     charge = Charge(Meter.DOCUMENTS, 0, (*tiers, Tier(None, Decimal("0.01"))), 1)
     plan = catalogue.get_plan("business")
@@ -86,7 +86,7 @@ def _build_plan() -> str:
 
 
 def _close(service: Service, cursor: Any, count: int) -> float:
-    """Close the month, wait for the invoices, and return how many were issued in a second."""
+    """Close the month, wait for the invoices, and return the issued invoices per second."""
     began = time.perf_counter()
     with service.app.app_context(), db.transaction():
         periods.close(period=_PERIOD)
@@ -96,7 +96,7 @@ def _close(service: Service, cursor: Any, count: int) -> float:
 
 
 def _count_files(cursor: Any, count: int) -> float:
-    """Return how many files were rendered in a second, until all are or the time is over."""
+    """Return the rendered files per second, until all files exist or the time limit is reached."""
     began, before = time.perf_counter(), _read(cursor)[1]
     while (seconds := time.perf_counter() - began) < _FILES_SECONDS:
         rendered = _read(cursor)[1]

@@ -1,4 +1,4 @@
-"""Measure the workbench in a browser, with a slower processor where the name of the row says so."""
+"""Measure the workbench in a browser. Some rows use a slowed processor, as their names say."""
 
 import os
 import time
@@ -22,12 +22,12 @@ _KEY_MS = 50
 _TASK_MS = 50
 _LISTED = 10_000
 _FILLED = 11_200
-"""Documents to create: a tenth is archived, and the list leaves those out."""
+"""The number of documents to create. A tenth of the documents is archived, so it is not listed."""
 _IDLE_SECONDS = 60
 
 
 def measure(report: Report, service: Service) -> None:
-    """Report how soon pages are there, how smoothly they move, and the size of their scripts."""
+    """Measure how fast pages load and react, how smoothly they move, and the script size."""
     _wait_until_idle(service)
     password = os.environ.get("DEMO_PASSWORD") or _read_password(service)
     with TemporaryDirectory(prefix="labeling-bench-pictures-") as pictures:
@@ -42,7 +42,7 @@ def measure(report: Report, service: Service) -> None:
 
 
 def _wait_until_idle(service: Service) -> None:
-    """Wait until the documents of the demo organization are ready."""
+    """Wait until no jobs are due, so that the demo documents are ready, or until a timeout."""
     end = time.monotonic() + _IDLE_SECONDS
     with filling.open_cursor(service) as cursor:
         while time.monotonic() < end:

@@ -23,7 +23,7 @@ Statement = tuple[str, Any]
 
 @contextmanager
 def record_statements(app: Flask) -> Iterator[list[Statement]]:
-    """Yield a list of the block's statements, except those that authenticate the caller."""
+    """Yield a list that collects the block's statements, except the caller's authentication."""
     statements: list[Statement] = []
 
     def record(_c: Any, _k: Any, statement: str, parameters: Any, _x: Any, _m: bool) -> None:  # noqa: FBT001

@@ -1,9 +1,10 @@
-"""Measure agreement with intervals over 1,200,000 labels, in a process of its own.
+"""Measure agreement coefficients with confidence intervals of 1,200,000 labels.
 
-100,000 documents have 4 fields (a choice, an ordinal choice, an amount, a text that is nearly
+100,000 documents have 4 fields (a choice, an ordinal choice, an amount, and a text that is nearly
 always different), each labeled by 3 people. The rows are tuples as a database cursor yields them.
 All coefficients of the API are computed with 200 resamples for each field and each pair of
-labelers. The floor reads the rows and compares the values of each document, without any interval.
+labelers. The floor reads the rows and compares the values of each document, without intervals. The
+measurement runs in a separate process.
 """
 
 import json
@@ -31,7 +32,7 @@ _Row = tuple[str, UUID, UUID, Any]
 
 
 def measure(report: Report, names: set[str]) -> None:
-    """Report the processor time on one core, and the peak memory of the whole process."""
+    """Report the processor time on one core, and the peak memory of the process."""
     if names and not names & {"coefficients", "agreement"}:
         return
     report.head()
@@ -63,7 +64,7 @@ def measure(report: Report, names: set[str]) -> None:
 
 
 def _rows() -> Iterator[_Row]:
-    """Yield the labels document by document. Each labeler is right in 85 of 100 cases."""
+    """Yield the labels document by document. Labelers are right with a probability of 0.85."""
     generator = random.Random(13)
     labelers = [UUID(int=number) for number in range(_LABELERS)]
     for _ in range(_DOCUMENTS):
@@ -86,7 +87,7 @@ def _value(field: str, generator: random.Random) -> Any:
 
 
 def _main() -> None:
-    """Print the figures of one core; the time to make the rows does not count."""
+    """Print the measurements on one core as JSON, without the time for generating the rows."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     making = _time(lambda: sum(1 for _ in _rows()))
     floor = _time(_compare_only) - making

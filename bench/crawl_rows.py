@@ -1,4 +1,4 @@
-"""Crawl a bucket that has not changed; the floor is the plain listing of the same objects."""
+"""Measure crawling an unchanged bucket. The floor is a plain listing of the same objects."""
 
 import subprocess
 import sys
@@ -107,7 +107,7 @@ def _time_listing(url: str, count: int) -> float:
 
 
 def _run_crawl(service: Service, org: Org, connector: str) -> tuple[dict[str, Any], float]:
-    """Run a crawl by a worker; return the job, and the workers' peak memory in MB."""
+    """Run a crawl in a worker; return the job, and the workers' peak memory in MB."""
     api = org.api("admin")
     answer = api.post(f"/connectors/{connector}/crawl")
     assert answer.status_code == 202, answer.json

@@ -1,11 +1,11 @@
-"""Simulate drift detection: the share of shifts that are found, and of quiet runs that report."""
+"""Measure the shares of detected shifts and of false reports in a drift simulation."""
 
 from bench.drift_simulation import LEAST_FOUND, MOST_FALSE, RUNS, simulate
 from bench.report import Report, Row
 
 
 def measure(report: Report) -> None:
-    """Run the whole simulation."""
+    """Run the simulation, and report the shares of detected shifts and of false reports."""
     result = simulate(RUNS)
     found, false = result.found_share, result.false_share
     report.add(

@@ -1,11 +1,12 @@
-"""Simulate drift detection: how many planted shifts are found, and how often quiet runs report.
+"""Simulate drift detection, and count the shifts that are found and the false reports.
 
     .venv/bin/python -m bench.drift_simulation
 
-Each run compares `CURRENT` documents with `BASELINE` ones in the fields and metrics of a typical
-schema. In a run with a shift, one of them, in turn, has a shift of the stated size: its population
-stability index is between 0.16 and 0.35. A shift is found if the run reports this metric; a quiet
-run is counted if it reports anything at all.
+Each run compares `CURRENT` documents with `BASELINE` documents in the metrics of a typical schema.
+In a run with a planted shift, one metric has the shift that `METRICS` describes, and each run takes
+the next metric. The population stability index of a shift is between 0.16 and 0.35. A shift is
+found if the run reports its metric. A quiet run has no shift; if it reports any metric, this is a
+false report.
 """
 
 import argparse
@@ -38,7 +39,7 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a field: draws a sample of a size, as before or after the stated shift."""
+    """A metric of a field. `draw` draws a sample of a given size from before or after the shift."""
 
     shift: str
     draw: Callable[[Generator, int, bool], Sample]
@@ -111,7 +112,7 @@ METRICS: Mapping[str, Metric] = {
 
 
 class Result(NamedTuple):
-    """The counts of a simulation; `found` and `planted` are by metric."""
+    """The counts of a simulation. `found` and `planted` count the shifts of each metric."""
 
     found: dict[str, int]
     planted: dict[str, int]
@@ -125,12 +126,12 @@ class Result(NamedTuple):
 
     @property
     def false_share(self) -> float:
-        """Return the share of quiet runs that reported anything."""
+        """Return the share of quiet runs that reported any metric."""
         return self.false_runs / self.quiet_runs
 
 
 def simulate(runs: int, *, seed: int = 20261202, limits: DriftLimits | None = None) -> Result:
-    """Simulate `runs` runs with a planted shift, and as many without."""
+    """Simulate `runs` runs with a planted shift, and the same number of quiet runs."""
     random = np.random.default_rng(seed)
     names = list(METRICS)
     found, planted = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
@@ -157,7 +158,7 @@ def _run(random: Generator, shifted: str | None, limits: DriftLimits | None) -> 
 
 
 def main() -> int:
-    """Print both shares, and return 1 unless both are met."""
+    """Print both shares; return 0 if both meet their bounds, or else 1."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
     runs = parser.parse_args().runs

@@ -1,7 +1,7 @@
-"""Measure training and prediction of learned extraction, and how often its proposals are right.
+"""Measure the training, the predictions and the accuracy of learned extraction.
 
 Receipts and invoices are generated: 36 layouts to learn from, and 12 layouts of unseen vendors. The
-process of the measurement has one thread. Memory is the peak of that process.
+measurement runs in a process with one thread. Memory is the peak memory of that process.
 """
 
 import json
@@ -21,7 +21,7 @@ _CALIBRATED = 100
 
 
 def measure(report: Report, names: set[str]) -> None:
-    """Measure 0, 5, 20, 100 and 500 tag sets of four fields."""
+    """Measure extraction that has learned from 0, 5, 20, 100 and 500 tag sets of four fields."""
     if names and "extraction" not in names:
         return
     report.head()

@@ -1,7 +1,7 @@
-"""Compare summaries of a million feedback rows with the sum of the rows in SQL.
+"""Measure summaries of a million feedback rows. The floor is one SQL query on the rows.
 
-The feedback is of one year, three models, eight fields and twelve labelers of one schema, on
-documents that have feedback on all models. The floor reads the rows themselves.
+The feedback covers one year, three models, one schema with eight fields, and the users of one
+organization. Each document has feedback on all models.
 """
 
 import time
@@ -67,7 +67,7 @@ FROM prediction_feedback WHERE organization_id = :org GROUP BY model
 
 
 def measure(report: Report, service: Service) -> None:
-    """Fill an organization, and measure the reads and what recording adds to accepting."""
+    """Fill an organization; measure the summaries, and the job that records feedback."""
     org = make_org(service.app)
     with filling.without_triggers(service):
         labeled = make_labeled(org, DOCUMENTS)

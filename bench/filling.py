@@ -52,20 +52,20 @@ def open_cursor(service: Service) -> Iterator[Any]:
 
 
 def compile_statement(statement: str) -> str:
-    """Return SQL with `:name` parameters in the form that a cursor takes."""
+    """Convert the `:name` parameters of a statement to the form that a psycopg2 cursor accepts."""
     return str(text(statement).compile(dialect=PGDialect_psycopg2()))  # type: ignore[no-untyped-call]
 
 
 def analyze(service: Service) -> None:
-    """Run VACUUM ANALYZE, as autovacuum would do in time."""
+    """Run VACUUM ANALYZE, as autovacuum would eventually do."""
     with open_cursor(service) as cursor:
         cursor.execute("VACUUM ANALYZE")
 
 
 def time_undone(service: Service, org: Org, statement: str, **values: Any) -> float:
-    """Return the seconds that a statement takes with every trigger on, and undo it.
+    """Run a statement with all triggers enabled, roll it back, and return its seconds.
 
-    It is the floor of an operation on many rows: one statement, no batches, no events.
+    This is the floor for an operation on many rows: one statement, no batches, no events.
     """
     with service.app.app_context(), tenancy.organization(org.id):
         session = db.session()
@@ -79,9 +79,9 @@ def time_undone(service: Service, org: Org, statement: str, **values: Any) -> fl
 
 @contextmanager
 def without_triggers(service: Service) -> Iterator[None]:
-    """Run the block without triggers, so that the audit log does not record the filling.
+    """Run the block with all triggers disabled, so that the audit log does not record new rows.
 
-    Counts are computed afterwards from the existing rows.
+    After the block, counts are computed from the existing rows.
     """
     with open_cursor(service) as cursor:
         cursor.execute(
@@ -98,7 +98,7 @@ def without_triggers(service: Service) -> Iterator[None]:
 
 
 def create_members(service: Service, org: Org, rows: int) -> None:
-    """Create `rows` members, each in a team of its own, including what triggers would maintain."""
+    """Create `rows` members, each in a separate team, with the values that triggers maintain."""
     values = {"org": org.id, "salt": org.slug, "rows": rows}
     with without_triggers(service), open_cursor(service) as cursor:
         cursor.execute(_PEOPLE.format(**values))

@@ -1,4 +1,4 @@
-"""Serve the floor: bare Flask routes that run the same SQL with psycopg2 and answer with orjson.
+"""Serve the floor: minimal Flask routes that run the same SQL as the service with psycopg2.
 
 There is no authentication, tenancy or validation. The statements are those that the service ran
 (see `capture`), except the authentication of the caller, so both sides do the same work in
@@ -52,19 +52,19 @@ def _answer(value: Any) -> Response:
 
 @app.get("/")
 def ready() -> Response:
-    """Answer that the floor is ready."""
+    """Return an empty object, which shows that the floor is ready."""
     return _answer({})
 
 
 @app.get("/read/<name>")
 def read(name: str) -> Response:
-    """Run the statements of a read; return the rows of each."""
+    """Run the captured statements of a read request; return the rows of each statement."""
     return _run_statements(_connection(autocommit=True).cursor(), name)
 
 
 @app.get("/lean/<name>")
 def lean(name: str) -> Response:
-    """Run read statements that differ from the service's own; return the rows of each."""
+    """Run statements that the service does not run; return the rows of each statement."""
     cursor = _connection(autocommit=True).cursor()
     psycopg2.extras.register_default_jsonb(cursor, loads=orjson.loads)
     return _run_statements(cursor, name)
@@ -81,9 +81,9 @@ def _run_statements(cursor: Any, name: str) -> Response:
 
 @app.post("/write/<name>")
 def write(name: str) -> Response:
-    """Run the statements of a write.
+    """Run the captured statements of a write request in one transaction.
 
-    Captured ids and hashes that the request created are replaced by new ones; other values are
+    Ids and hashes that the captured request created are replaced with new values. Other values are
     replaced as the body specifies.
     """
     body = orjson.loads(request.get_data())
@@ -112,6 +112,6 @@ def _replace(value: Any, values: dict[Any, Any]) -> Any:
 
 @app.post("/login")
 def login() -> Response:
-    """Compute one Argon2 hash and run the statements of a login."""
+    """Compute one Argon2 hash, and run the captured statements of a login."""
     passwords.verify_password(PLAN["password_hash"], PLAN["password"])
     return write("login")

@@ -1,4 +1,4 @@
-"""List the requests whose cost must not grow with the organization."""
+"""List the requests whose time must not grow with the size of the organization."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ def list_cases(benchmark: BenchmarkOrganization) -> list[Case]:
 
 
 def list_notification_cases() -> Iterator[Case]:
-    """Yield the requests for the notifications of the viewer."""
+    """Yield the requests for the notifications of the user `viewer`."""
     for name, query in (
         ("", ""),
         ("unread", "unread=true"),

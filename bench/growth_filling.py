@@ -1,8 +1,8 @@
-"""Fill an organization of any size for the rows of growth: the same users, more documents.
+"""Create an organization with any number of documents and a fixed number of users.
 
-PostgreSQL generates the rows with triggers off. Documents and their results are spread evenly over
-a year: two thirds are done, a tenth waits for review, a sixth waits to be labeled and is mostly
-assigned to one team. Drafts and skills, which belong to users, do not grow.
+PostgreSQL generates the rows while triggers are disabled. Documents and their results are spread
+evenly over a year: two thirds are done, a tenth is in review, and a fifth waits to be labeled and
+is mostly assigned to one team. The numbers of drafts and skills do not depend on the size.
 """
 
 from dataclasses import dataclass
@@ -203,7 +203,7 @@ FROM generate_series(1, :rows) AS i
 
 @dataclass(frozen=True)
 class BenchmarkOrganization:
-    """The ids of an organization created by `grow`."""
+    """An organization created by `grow`, with the ids of its records."""
 
     org: Org
     rows: int

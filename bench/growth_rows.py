@@ -1,6 +1,6 @@
-"""Compare requests in an organization of a million documents with one of ten thousand.
+"""Compare requests in two organizations, with a million and with ten thousand documents.
 
-Filling them takes some minutes.
+Creating the organizations takes several minutes.
 """
 
 import time
@@ -21,10 +21,10 @@ OWN_WORK = {
     # It reads the activity of one user in thirty days.
     "one's own activity",
 }
-"""The cases that grow with one user's own work.
+"""The cases whose time grows with the work of one user.
 
-The large organization has a hundred times as much of it, which no person does: 170 submissions a
-day, and 40,000 tag sets labeled blind.
+In the large organization, each user has done a hundred times as much, which is more than a person
+can do: 170 submissions a day, and 40,000 tag sets labeled blind.
 """
 OWN_BOUND = 20.0
 _ROUNDS = 40
@@ -32,7 +32,7 @@ _WARM = 2
 
 
 def measure(report: Report, service: Service) -> None:
-    """Fill both organizations, and measure each request in both, alternately."""
+    """Create both organizations, and measure each request alternately in both."""
     began = time.perf_counter()
     small, large = grow(service, SMALL), grow(service, LARGE)
     filling.analyze(service)
@@ -41,7 +41,7 @@ def measure(report: Report, service: Service) -> None:
 
 
 def measure_notifications(report: Report, service: Service) -> None:
-    """Fill the notifications of a user of both sizes, and measure their requests."""
+    """Create a user with few and a user with many notifications, and compare their requests."""
     small, large = (notification_filling.fill(service, rows) for rows in (SMALL, LARGE))
     filling.analyze(service)
     cases = list(list_notification_cases())
@@ -56,7 +56,7 @@ def measure_notifications(report: Report, service: Service) -> None:
 def _compare(
     report: Report, service: Service, small: tuple[Org, list[Case]], large: tuple[Org, list[Case]]
 ) -> None:
-    """Measure each request in both organizations, alternately."""
+    """Measure each request alternately in both organizations, and report the ratio."""
     connection = load.Connection(service.base)
     for small_case, large_case in zip(small[1], large[1], strict=True):
         assert small_case[0] == large_case[0]

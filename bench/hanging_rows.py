@@ -1,4 +1,4 @@
-"""Measure deliveries to many webhooks of which some hang: the healthy ones must not notice."""
+"""Measure how much hanging webhooks delay the deliveries to healthy webhooks."""
 
 import time
 from uuid import uuid4
@@ -17,7 +17,7 @@ _BATCH = 500
 
 
 def measure(report: Report, alone: Org, beside: Org, count: int) -> None:
-    """Deliver `count` events to the healthy webhooks alone, then beside hanging ones."""
+    """Compare deliveries of `count` events to healthy webhooks with and without hanging ones."""
     floor = _measure_delivery(alone, count, hanging=0)
     seconds = _measure_delivery(beside, count, hanging=HANGING)
     ratio = seconds / floor
@@ -62,5 +62,5 @@ def _emit(org: Org, count: int) -> None:
 def _wait_until_received(url: str, count: int) -> None:
     until = time.monotonic() + _LIMIT_SECONDS
     while requests.get(url, timeout=5).json()["count"] < count:
-        assert time.monotonic() < until, "the deliveries have not ended"
+        assert time.monotonic() < until, "the deliveries were not completed in time"
         time.sleep(0.1)

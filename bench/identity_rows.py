@@ -1,4 +1,4 @@
-"""Measure authentication, login and its hash, and long lists."""
+"""Measure authentication, login including the password hash, and long lists."""
 
 import json
 import time
@@ -36,7 +36,7 @@ _LOGINS = 60
 
 
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
-    """Measure the rows of `names`, or all; `rows` is the length of the lists."""
+    """Measure the rows that `names` lists, or all if it is empty; the lists have `rows` records."""
 
     def is_selected(name: str) -> bool:
         return not names or name in names
@@ -54,14 +54,14 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
 
 
 def _create_token_headers(org: Org) -> list[dict[str, str]]:
-    """Return the headers of many users of one organization."""
+    """Create many users of one organization, and return their request headers."""
     for number in range(_CALLERS):
         org.add_user(f"person{number}", "viewer")
     return [org.api(f"person{number}").headers() for number in range(_CALLERS)]
 
 
 def _create_key_headers(org: Org) -> list[dict[str, str]]:
-    """Return the headers of many recently used keys of one organization."""
+    """Create many recently used API keys of one organization, and return their request headers."""
     owner = Caller(
         user_id=org.users["owner"],
         email="",
@@ -83,10 +83,11 @@ def _create_key_headers(org: Org) -> list[dict[str, str]]:
 def _measure_authentication(
     report: Report, service: Service, what: str, bound: float, callers: list[dict[str, str]]
 ) -> None:
-    """Measure the authentication of a caller, called in the same way as a route calls it.
+    """Measure the function with which routes authenticate a caller.
 
-    The floor is the round trip of a statement that does nothing, which every authentication that
-    queries the database needs. `bound` is in round trips, so that it means the same on any machine.
+    The floor is the round trip of a statement that does nothing. Every authentication that queries
+    the database needs a round trip. `bound` is a number of round trips, so that it means the same
+    on any machine.
     """
     listing = next(
         op for op in list_operations(endpoints.BLUEPRINTS) if op.name == "list_artifacts"
@@ -124,9 +125,9 @@ def _time(call: Callable[[], object]) -> float:
 
 
 def _measure_login(report: Report, service: Service, org: Org) -> None:
-    """Measure one login after the other, alternating with what each of them takes.
+    """Measure consecutive logins. The floor is the minimum work of a login, done alternately.
 
-    That is the hash of the password, and a committed session, written by plain SQL.
+    The minimum work is to verify the password hash, and to insert a session with plain SQL.
     """
     body = json.dumps({"email": org.email("labeler"), "password": PASSWORD}).encode()
     request = load.request("POST", "/api/v1/auth/login", {"Content-Type": "application/json"}, body)
@@ -160,7 +161,7 @@ def _measure_login(report: Report, service: Service, org: Org) -> None:
 
 
 class _List(Requests):
-    """The measurement of one list of a large organization."""
+    """The measurement of one long list of an organization."""
 
     reader = "admin"
 

@@ -1,4 +1,4 @@
-"""Import texts from JSON Lines; the floor is COPY of the same rows into equal tables."""
+"""Measure imports of texts from JSON Lines. The floor is COPY of the same rows."""
 
 import io
 import time
@@ -19,7 +19,7 @@ from tests.factories.workspace import Workspace
 
 _GOAL = 0.15
 _LABELED_GOAL = 0.05
-"""Not reached yet (decision 0048), so that the rows have no bounds."""
+"""The goals have not been reached yet (decision 0048), so the rows have no bounds."""
 _GROWTH = 1.25
 _MEMORY_MB = 250
 _TEXT_BYTES = 600
@@ -42,7 +42,7 @@ WHERE organization_id = %s AND number > %s AND number <= %s
 
 
 def measure(report: Report, service: Service, org: Org, count: int) -> None:
-    """Import `count` texts of 600 bytes, and compare the rows per second with COPY."""
+    """Import `count` texts of 600 bytes, and compare the texts per second with COPY."""
     job, memory = _run_import(service, org, _build_file(count))
     assert job["counts"]["created"] == count, job
     ours = count / get_job_seconds(service, org)
@@ -82,7 +82,7 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
 
 
 def measure_labeled(report: Report, service: Service, org: Org, count: int) -> None:
-    """Import `count` texts with four tags each, and compare the rows per second with COPY."""
+    """Import `count` texts with four tags each, and compare the texts per second with COPY."""
     schema_id = Workspace(org).schema(fields=_FIELDS)
     words = [f"part_{number}" for number in range(4)]
     tags = [
@@ -112,7 +112,7 @@ def _build_file(count: int, **members: Any) -> bytes:
 def _run_import(
     service: Service, org: Org, data: bytes, **members: str
 ) -> tuple[dict[str, Any], float]:
-    """Run an import by a worker; return the job, and the workers' peak memory in MB."""
+    """Run an import in a worker; return the job, and the workers' peak memory in MB."""
     api = org.api("labeler")
     form = {"file": (io.BytesIO(data), "texts.jsonl"), **members}
     answer = api.request(
@@ -123,7 +123,7 @@ def _run_import(
 
 
 def wait_for_job(service: Service, api: Api, job_id: str) -> tuple[dict[str, Any], float]:
-    """Wait for the end of an ingestion job; return it, and the workers' peak memory in MB."""
+    """Wait for the end of an ingestion job; return the job, and the workers' peak memory in MB."""
     peak = 0.0
     while True:
         peak = max(peak, get_peak_memory(service))
@@ -136,7 +136,7 @@ def wait_for_job(service: Service, api: Api, job_id: str) -> tuple[dict[str, Any
 
 
 def get_job_seconds(service: Service, org: Org) -> float:
-    """Return how long the only ingestion job of an organization ran."""
+    """Return the run time of an organization's only ingestion job, in seconds."""
     with open_cursor(service) as cursor:
         cursor.execute(
             "SELECT extract(epoch FROM finished_at - started_at) FROM ingestion_jobs"
@@ -153,7 +153,7 @@ def _get_mean(service: Service, org: Org, after: int) -> float:
 
 
 def _time_copy(service: Service, org: Org, tables: Sequence[str]) -> float:
-    """Return the seconds in which COPY writes the imported rows into tables with equal indexes."""
+    """Return the seconds that COPY takes to write the imported rows to copies of the tables."""
     seconds = 0.0
     with open_cursor(service) as cursor:
         for table in tables:

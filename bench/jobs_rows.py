@@ -1,4 +1,4 @@
-"""Measure background work: an export and COPY, deliveries and a loop of requests."""
+"""Measure exports compared with COPY, and webhook deliveries compared with plain requests."""
 
 import socket
 import subprocess
@@ -22,15 +22,15 @@ from tests.factories.labels import make_labeled
 
 ADDRESS = DELIVERY_NETWORK.split("/")[0]
 _ROUNDS = 5
-_POLL_SECONDS = 0.2  # each poll takes time that the export then lacks
+_POLL_SECONDS = 0.2  # each poll takes processor time from the export
 _THREADS = 8
 _MEMORY_MB = 200
 _WORKERS = ("worker.py", "app.engines.formats.child")
-"""What occurs in the command lines of workers, and of processes that write files for them."""
+"""Parts of the command lines of workers, and of processes that write files for workers."""
 _EVENT = "drift.detected"
-"""An event that only webhooks listen to, so that nothing else is measured."""
+"""An event that only webhooks receive, so that no other handlers are measured."""
 _EXPORT_BOUNDS = {"jsonl": 2.5, "csv": 3.0, "parquet": 3.0}
-"""The formats that are measured, and how often the time of COPY they may take."""
+"""The measured formats, and the maximum ratio of an export's time to the time of COPY."""
 _COPY = """
 COPY (
     SELECT json_build_object(
@@ -75,7 +75,7 @@ def measure_export(report: Report, service: Service, org: Org, count: int) -> No
 def _measure_format(
     report: Report, service: Service, org: Org, count: int, format_id: str
 ) -> float:
-    """Compare exports in one format with COPY, in turn; return the workers' peak memory in MB."""
+    """Alternate exports in one format with COPY; return the workers' peak memory in MB."""
     floors, jobs, peaks = [], [], []
     for _ in range(_ROUNDS):
         with open_cursor(service) as cursor:
@@ -100,7 +100,7 @@ def _measure_format(
 
 
 def _run_export(service: Service, org: Org, count: int, format_id: str) -> tuple[float, float]:
-    """Run one export; return its seconds, and the workers' peak memory in MB."""
+    """Run one export; return its run time in seconds, and the workers' peak memory in MB."""
     api = org.api("reviewer")
     job = api.post("/exports", {"format": format_id}).json["data"]
     peak = 0.0
@@ -150,7 +150,7 @@ def _report_memory(report: Report, megabytes: float) -> None:
 
 @contextmanager
 def run_receiver() -> Iterator[str]:
-    """Run `bench.receiver` in a process of its own; yield its URL."""
+    """Run `bench.receiver` in a separate process, and yield its URL."""
     with socket.socket() as probe:
         probe.bind((ADDRESS, 0))
         port = probe.getsockname()[1]
@@ -172,7 +172,7 @@ def run_receiver() -> Iterator[str]:
 
 
 def measure_delivery(report: Report, org: Org, count: int) -> None:
-    """Deliver `count` events to one receiver on loopback; measure from first to last delivery."""
+    """Measure the rate of `count` deliveries to one local receiver, and of plain requests to it."""
     with run_receiver() as url:
         body = {"url": f"{url}/hook", "events": [_EVENT]}
         answer = org.api("admin").post("/webhooks", body)
@@ -210,7 +210,7 @@ def _wait_until_received(url: str, count: int) -> float:
 
 
 def _measure_loop(url: str, count: int) -> float:
-    """Send requests from threads, each with a session; return the seconds."""
+    """Send `count` requests from threads, each with its own session; return the seconds."""
     body = b'{"event":"drift.detected","timestamp":"2026-11-21T00:00:00Z","data":{}}'
     headers = {"Content-Type": "application/json"}
 

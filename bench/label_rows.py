@@ -1,4 +1,4 @@
-"""Compare saving a large tag set with a small one, and list many revisions."""
+"""Compare saves of a large and a small tag set, and measure listing many revisions."""
 
 import json
 import time
@@ -49,14 +49,14 @@ def measure(report: Report, service: Service, org: Org, names: set[str]) -> None
         agreement_rows.measure(report)
 
 
-def _tags(count: int, turn: int = 0) -> list[dict[str, Any]]:
-    """Return `count` table cells with evidence; each turn changes one cell."""
+def _build_tags(count: int, revision: int = 0) -> list[dict[str, Any]]:
+    """Build tags for `count` table cells with evidence; the first value contains `revision`."""
     tags = []
     for number in range(count):
         column = _COLUMNS[number % len(_COLUMNS)]
         at = 4 * number % 900
         piece = {"page": 1, "box": [0.1, 0.2, 0.3, 0.4], "start": at, "end": at + 3, "text": "119"}
-        value = f"Turn {turn}" if number == 0 else _VALUES[column]
+        value = f"Revision {revision}" if number == 0 else _VALUES[column]
         row = number // len(_COLUMNS)
         tags.append({"field": f"lines.{column}", "value": value, "row": row, "evidence": [piece]})
     return tags
@@ -65,11 +65,13 @@ def _tags(count: int, turn: int = 0) -> list[dict[str, Any]]:
 def _saver(
     connection: load.Connection, org: Org, draft: dict[str, Any], count: int
 ) -> Callable[[int], float]:
-    """Return a function that saves a draft with `count` tags and returns the milliseconds."""
+    """Return a function that saves `count` tags in a draft and returns the time in milliseconds."""
     headers = {"Content-Type": "application/json", **org.api("labeler").headers()}
 
     def save(turn: int) -> float:
-        body = json.dumps({"tags": _tags(count, turn), "revision": draft["revision"]}).encode()
+        body = json.dumps(
+            {"tags": _build_tags(count, turn), "revision": draft["revision"]}
+        ).encode()
         request = load.request("PUT", f"/api/v1/tag-sets/{draft['id']}/tags", headers, body)
         began = time.perf_counter()
         status, answer = connection.send(request)
@@ -82,7 +84,7 @@ def _saver(
 
 
 def _large(report: Report, service: Service, org: Org, drafts: list[dict[str, Any]]) -> None:
-    """Alternate saves of both sizes on one connection, so that both have the same load."""
+    """Alternate large and small saves on one connection, so that both have the same load."""
     connection = load.Connection(service.base)
     small, large = (
         _saver(connection, org, draft, count) for draft, count in zip(drafts, (4, 200), strict=True)
@@ -102,7 +104,7 @@ def _large(report: Report, service: Service, org: Org, drafts: list[dict[str, An
 
 
 def _revisions(report: Report, service: Service, org: Org, draft: dict[str, Any]) -> None:
-    """Measure a page of 100 of 1,000 revisions of 200 tags, including the changes of each."""
+    """Measure listing 100 of 1,000 revisions with their changes; each revision has 200 tags."""
     connection = load.Connection(service.base)
     save = _saver(connection, org, draft, 200)
     for turn in range(1000):

@@ -1,6 +1,7 @@
-"""Compare reads with the leanest SQL that returns the answer, which the service does not run.
+"""Compare read requests with the simplest SQL that returns the same data.
 
-The floor knows the organization, does not authenticate, and returns the columns unchanged.
+The service runs other statements. The floor knows the organization, does not authenticate, and
+returns the columns unchanged.
 """
 
 import json

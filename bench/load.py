@@ -1,4 +1,4 @@
-"""Generate load with plain sockets: few connections, one request after the other on each."""
+"""Generate load over a few plain sockets, with one request at a time on each connection."""
 
 import socket
 import threading
@@ -9,25 +9,25 @@ from statistics import median
 from urllib.parse import urlsplit
 
 MakeRequest = Callable[[int, int], bytes]
-"""A function from (connection, count) to the bytes of a request."""
-Answer = Callable[[int, int, bytes], None]
-"""A function of (connection, count, body) that checks an answer and raises if it is wrong."""
+"""A function of (connection number, request number) that returns a request as bytes."""
+ResponseHandler = Callable[[int, int, bytes], None]
+"""A function of (connection number, request number, response body) that checks the response."""
 
 
 @dataclass
 class Result:
-    """The measurements of one round, in seconds."""
+    """The duration of one round, and the time of each response, in seconds."""
 
     seconds: float = 0.0
     times: list[float] = field(default_factory=list)
 
     @property
     def per_second(self) -> float:
-        """Return the number of answers per second."""
+        """Return the number of responses per second."""
         return len(self.times) / self.seconds
 
     def quantile(self, share: float) -> float:
-        """Return a quantile of the answer times."""
+        """Return the quantile `share` (from 0 to 1) of the response times, in seconds."""
         ordered = sorted(self.times)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
@@ -35,14 +35,14 @@ class Result:
 def request(
     method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> bytes:
-    """Return the bytes of a request on a keep-alive connection."""
+    """Return an HTTP/1.1 request as bytes."""
     lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(body)}"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
 
 
 class Connection:
-    """A keep-alive connection."""
+    """A keep-alive connection to the server at `base`, a URL."""
 
     def __init__(self, base: str) -> None:
         parts = urlsplit(base)
@@ -53,7 +53,7 @@ class Connection:
         self.rest = b""
 
     def send(self, data: bytes) -> tuple[int, bytes]:
-        """Send a request; return the status and body of its answer."""
+        """Send a request; return the status and body of the response."""
         self.socket.sendall(data)
         while b"\r\n\r\n" not in self.rest:
             self._more()
@@ -84,9 +84,9 @@ def run(
     connections: int = 8,
     seconds: float = 3.0,
     expect: int = 200,
-    answer: Answer | None = None,
+    on_response: ResponseHandler | None = None,
 ) -> Result:
-    """Send requests for `seconds` on each connection; raise if an answer is unexpected."""
+    """Send requests for `seconds` on each connection; raise if a response is unexpected."""
     result, failures = Result(), []
     start = threading.Barrier(connections + 1)
 
@@ -101,8 +101,8 @@ def run(
                 status, body = connection.send(make(number, count))
                 times.append(time.perf_counter() - began)
                 assert status == expect, f"{status}: {body[:300]!r}"
-                if answer is not None:
-                    answer(number, count, body)
+                if on_response is not None:
+                    on_response(number, count, body)
                 count += 1
             connection.socket.close()
         except Exception as failure:  # noqa: BLE001 - raised again in the caller's thread
@@ -126,9 +126,10 @@ def run(
 def compare(
     ours: Callable[[], Result], floor: Callable[[], Result], rounds: int = 5
 ) -> tuple[Result, Result, float]:
-    """Alternate both; return the median round of each, and the median of the ratios per round.
+    """Alternate rounds of `ours` and `floor`; return the median round of each and the median ratio.
 
-    Few connections may all stick to one of two workers, so the rates of rounds have two peaks.
+    The ratios compare rounds of the same rank, because the rates can have two peaks: a few
+    connections may all reach the same one of two workers.
     """
     ours(), floor()  # warm up
     pairs = [(ours(), floor()) for _ in range(rounds)]

@@ -12,7 +12,7 @@ _SETTLE_SECONDS = 160
 
 
 def idle(report: Report, service: Service) -> None:
-    """Report the memory (PSS) of all processes of an idle service, databases included."""
+    """Report the memory (PSS) of all processes of an idle service, including its databases."""
     time.sleep(_SETTLE_SECONDS)
     megabytes = measure_tree_pss(service.process.pid) / 1e6
     report.add(

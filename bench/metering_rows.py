@@ -1,4 +1,4 @@
-"""Compare creating a document and saving tags with meters on and off, in turns of the same run."""
+"""Compare creating documents and saving tags with and without usage meters."""
 
 import json
 import time
@@ -20,7 +20,7 @@ _SWITCH = "; ".join(f"ALTER TABLE {table} {{0}} TRIGGER meter_insert" for table 
 
 
 def measure(report: Report, service: Service, org: Org) -> None:
-    """Measure what the triggers of the meters add. The plan has no limit, as by default."""
+    """Measure the time that the meters' triggers add. The plan has no limits, as by default."""
     connection = load.Connection(service.base)
     _compare(report, service, "create a document", _make_creator(connection, org))
     _compare(report, service, "save tags", _make_saver(connection, org))
@@ -31,7 +31,7 @@ def _compare(report: Report, service: Service, name: str, send: Callable[[int], 
     number = 0
     with filling.open_cursor(service) as cursor:
         for turn in range(2 * _TURNS):
-            # Each order as often, so that what runs beside it meets both.
+            # Use both orders equally often, so that other processes affect both in the same way.
             switch = ("DISABLE", "ENABLE", "ENABLE", "DISABLE")[turn % 4]
             cursor.execute(_SWITCH.format(switch))
             took = []

@@ -47,11 +47,11 @@ UPDATE artifacts SET assignees = jsonb_build_array(jsonb_build_object('user_id',
     updated_at = now(), revision = revision + 1
 WHERE organization_id = :org
 """
-"""The leanest statement that assigns all documents, to one member, with every trigger on."""
+"""The simplest statement that assigns all documents to one member."""
 
 
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
-    """Measure the rows of `names`, or all; `rows` is the number of pending documents."""
+    """Measure the rows that `names` lists, or all if it is empty, with `rows` ready documents."""
     if not names or "next" in names:
         org = make_org(service.app)
         for number in range(CALLERS):
@@ -63,7 +63,7 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
 
 
 def create_documents(service: Service, org: Org, rows: int) -> Labeled:
-    """Create `rows` documents of all priorities with a new schema that wait for labels."""
+    """Create a schema and `rows` documents that are ready for labeling, with all priorities."""
     fields = [make_field("total", "money")]
     schema_id, version_id = make_schema(org, fields)
     values = {"org": org.id, "schema": schema_id, "owner": org.users["owner"]}
@@ -74,7 +74,7 @@ def create_documents(service: Service, org: Org, rows: int) -> Labeled:
 
 
 class ClaimNext(Requests):
-    """Many callers that claim the next document at the same time."""
+    """The measurement of many users who claim the next document at the same time."""
 
     def _rows(self) -> dict[str, Callable[[], Any]]:
         return {"next": self._next}
@@ -108,7 +108,7 @@ class ClaimNext(Requests):
             for name in callers
         ]
 
-        def answer(_number: int, _count: int, body: bytes) -> None:
+        def handle_response(_number: int, _count: int, body: bytes) -> None:
             document = json.loads(body)["data"]
             if claimed is not None:
                 claimed.append(document["id"])
@@ -118,7 +118,7 @@ class ClaimNext(Requests):
             lambda number, _: requests[number],
             connections=len(callers),
             seconds=self.seconds,
-            answer=answer,
+            on_response=handle_response,
         )
 
     def _measure_floor_claims(self, base: str, callers: list[str]) -> load.Result:
@@ -129,10 +129,12 @@ class ClaimNext(Requests):
             body = json.dumps({"replace": replace}).encode()
             return load.request("POST", "/write/next", _JSON, body)
 
-        def answer(_number: int, _count: int, body: bytes) -> None:
+        def handle_response(_number: int, _count: int, body: bytes) -> None:
             json.loads(body)  # both sides parse an answer
 
-        return load.run(base, make, connections=len(callers), seconds=self.seconds, answer=answer)
+        return load.run(
+            base, make, connections=len(callers), seconds=self.seconds, on_response=handle_response
+        )
 
     def _measure_behind_labeled(self, report: Report, criteria: dict[str, Any]) -> None:
         """Measure one caller who has already labeled the documents at the head of the queue."""
@@ -174,7 +176,7 @@ def _count_duplicates(claimed: list[str]) -> Row:
 
 
 def _measure_bulk_assignment(report: Report, service: Service, rows: int) -> None:
-    """Measure bulk assignment against one equal statement, while a labeler claims documents."""
+    """Measure bulk assignment while a labeler claims documents. The floor is one SQL statement."""
     for strategy in ("everyone", "least_loaded"):
         org = make_org(service.app)
         labeled = create_documents(service, org, rows)

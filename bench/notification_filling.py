@@ -1,4 +1,4 @@
-"""Fill an organization with notifications of one user, a year of them, of which few are unread."""
+"""Create an organization with a user who has many notifications, of which few are unread."""
 
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ FROM (
 
 
 def fill(service: Service, rows: int) -> Org:
-    """Create an organization whose viewer has `rows` notifications."""
+    """Create an organization whose user `viewer` has `rows` notifications."""
     org = make_org(service.app)
     values = {
         "org": str(org.id),

@@ -1,8 +1,9 @@
-"""Compare parsing of PDFs in the sandbox with what plain pypdfium2 does in one process.
+"""Compare parsing PDFs in the sandbox with plain pypdfium2 in one process.
 
-The floor of one-page PDFs is text extraction alone. That of longer PDFs promises the same as the
-service, text, words and boxes, so it reads every rectangle of a word: pdfium returns several if the
-font or the color changes within it. It neither sorts words nor maps boxes to the displayed page.
+The floor for one-page PDFs only extracts text. The floor for longer PDFs returns text, words and
+boxes, as the service does. It reads every rectangle of a word, because pdfium returns several
+rectangles if the font or the color changes within a word. It does not sort words or map boxes to
+the displayed page.
 """
 
 import json
@@ -32,7 +33,7 @@ _Rectangle = tuple[float, float, float, float]
 
 
 def measure(report: Report, names: set[str]) -> None:
-    """Measure parsing on one core, including caller, fork server and processes."""
+    """Measure parsing on one core, including the caller, the fork server and its processes."""
     if names and "parse" not in names:
         return
     report.head()
@@ -62,7 +63,7 @@ def measure(report: Report, names: set[str]) -> None:
 
 
 def _main() -> None:
-    """Alternate measurement and floor on one core, and print both medians of each row."""
+    """Alternate parsing and the floor on one core, and print the median rates as JSON."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # the fork server inherits this
     from app.engines import documents  # noqa: PLC0415
     from tests.engines.documents.samples import pdf  # noqa: PLC0415
@@ -112,7 +113,7 @@ def _enclose_rectangles(a: _Rectangle, b: _Rectangle) -> _Rectangle:
 
 
 def _compare(ours: Callable[[], object], floor: Callable[[], object], count: int) -> list[float]:
-    """Return the calls per second of both, each the median of alternating rounds."""
+    """Return the calls per second of `ours` and `floor`, as medians of alternating rounds."""
     rounds = [(_rate(ours, count), _rate(floor, count)) for _ in range(_ROUNDS)]
     return [median(rates) for rates in zip(*rounds, strict=True)]
 

@@ -1,6 +1,6 @@
-"""Measure reads of quality with a million accepted tag sets, beside the list of 10,000 documents.
+"""Measure requests for quality statistics of a million accepted tag sets.
 
-Also measure how fast tag sets are counted.
+The floor is a list of 100 documents. Also measure how fast tag sets are counted.
 """
 
 import time
@@ -17,7 +17,7 @@ from tests.factories import Org
 LISTED = 10_000
 ACCEPTED = 1_000_000
 BOUND = 1.0
-"""A read may take the time of a list of 100 documents, however many tag sets there are."""
+"""The maximum ratio of a request's time to the time for listing 100 documents."""
 _DAYS = 365
 _LABELERS, _REVIEWERS, _FIELDS = 50, 10, 20
 _ROUNDS = 30
@@ -42,7 +42,7 @@ CROSS JOIN LATERAL (
 
 
 def measure(report: Report, service: Service) -> None:
-    """Fill an organization, and measure each read beside the list of its documents."""
+    """Fill an organization, and measure each request alternately with a list of documents."""
     benchmark = grow(service, LISTED)
     filling.analyze(service)
     _measure_counting(report, benchmark.org)
@@ -84,7 +84,7 @@ def _last_year() -> str:
 
 
 def _measure_counting(report: Report, org: Org) -> None:
-    """Measure a recount of all tag sets that the organization has."""
+    """Measure recounting all tag sets of an organization, in documents per second."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         began = time.perf_counter()
         quality.rebuild(db.checkpoint)
@@ -96,7 +96,7 @@ def _measure_counting(report: Report, org: Org) -> None:
 
 
 def _fill(service: Service, org: Org) -> None:
-    """Replace the cells by those of a million accepted tag sets in a year."""
+    """Replace the quality cells with the cells of a million accepted tag sets from one year."""
     people = org.add_users({f"measured{n}": "labeler" for n in range(_LABELERS)})
     with filling.open_cursor(service) as cursor:
         cursor.execute("DELETE FROM quality_cells WHERE organization_id = %s", [str(org.id)])

@@ -1,4 +1,4 @@
-"""Measure a whole quality run: three labelers of many documents, from the request to the results.
+"""Measure a quality run on many documents with three labelers, from the request to the results.
 
 The floor is one scan of the same tag sets by COPY.
 """
@@ -33,11 +33,11 @@ _COPY = "COPY (SELECT tags FROM tag_sets WHERE organization_id = '{}') TO STDOUT
 
 class _Sink:
     def write(self, data: bytes) -> None:
-        """Accept a line."""
+        """Discard the data."""
 
 
 def measure(report: Report, service: Service, names: set[str], count: int) -> None:
-    """Measure a run over `count` documents with three labelers and four fields."""
+    """Measure a quality run on `count` documents with three labelers and four fields."""
     if names and "quality_run" not in names:
         return
     org = make_org(service.app)
@@ -73,7 +73,7 @@ def _add_labelers(org: Org) -> None:
 
 
 def _run(service: Service, org: Org, body: dict[str, Any], count: int) -> tuple[float, float]:
-    """Compute a run; return its seconds, and the workers' peak memory in MB."""
+    """Compute a quality run; return its time in seconds, and the workers' peak memory in MB."""
     api = org.api("reviewer")
     began, peak = time.perf_counter(), 0.0
     run_id = api.post("/quality/compute", body).json["data"]["id"]

@@ -1,6 +1,8 @@
-"""Receive deliveries and count them: POST is a delivery, GET returns the count and the seconds.
+"""Receive and count webhook deliveries.
 
-A request to a path below /hang gets no response.
+A POST request to a path that begins with /hook is a delivery. A POST request to a path that begins
+with /hang gets no response. A GET request returns the number of deliveries, and the seconds from
+the first to the last delivery.
 """
 
 import socket

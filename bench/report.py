@@ -1,4 +1,4 @@
-"""Print the table of a run."""
+"""Collect and print the results of a benchmark run."""
 
 import sys
 import traceback
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Row:
-    """One measured path and its floor; `ratio` is ours divided by the floor's.
+    """A row of the table: a measurement (`ours`), its floor, and the ratio of the two.
 
-    `met` is None if the row has no bound.
+    `met` is true if the bound was met, and None if the row has no bound.
     """
 
     name: str
@@ -23,12 +23,12 @@ class Row:
 
 @dataclass
 class Report:
-    """The rows of a run, printed as they are added."""
+    """The rows of a benchmark run. Each row is printed when it is added."""
 
     rows: list[Row] = field(default_factory=list)
 
     def head(self) -> None:
-        """Print the head of the table."""
+        """Print the header of the table."""
         print(f"{'path':<44}{'ours':>20}{'floor':>20}{'ratio':>8}  bound")
 
     def add(self, row: Row) -> None:
@@ -40,7 +40,7 @@ class Report:
         sys.stdout.flush()
 
     def attempt(self, name: str, measure: Callable[[], object]) -> None:
-        """Measure rows. An error counts as a missed row, because the other rows take long."""
+        """Call `measure`. If it fails, add a missed row, so that the benchmark run continues."""
         try:
             measure()
         except Exception:  # noqa: BLE001 - printed and counted

@@ -1,4 +1,4 @@
-"""Provide the base of rows of single requests: a floor with the same SQL, and list pages."""
+"""Provide the base class for measurements of requests, whose floor runs the same SQL."""
 
 import json
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ CONNECTIONS = 8
 
 
 class Requests(ABC):
-    """The measured requests of one organization and their floors."""
+    """A base class for the measurements of one organization's requests."""
 
     reader = "viewer"
 
@@ -31,7 +31,7 @@ class Requests(ABC):
         self.plan: dict[str, Any] = {}
 
     def measure(self, report: Report, names: set[str]) -> None:
-        """Capture the SQL of every row, start the floor with it, and measure alternately."""
+        """Capture the SQL of the requests, start the floor, and measure both alternately."""
         rows = {name: make() for name, make in self._rows().items() if not names or name in names}
         if not rows:
             return
@@ -43,7 +43,7 @@ class Requests(ABC):
 
     @abstractmethod
     def _rows(self) -> dict[str, Callable[[], Any]]:
-        """Return the function that prepares each row, by the row's name."""
+        """Return a function for each row name that prepares the row's measurement."""
 
     def _whole_plan(self) -> dict[str, Any]:
         from app.kit.prepared import REGISTRY  # noqa: PLC0415
@@ -104,7 +104,7 @@ class Requests(ABC):
         return our_round
 
     def _pages(self, name: str, path: str, what: str, count: int) -> Any:
-        """Compare the first page of a list of `count` records with the floor and a deep page."""
+        """Prepare to compare a list's first page with the floor and with a later page."""
         api = self.org.api(self.reader)
         first = f"{path}?page_size=100"
         self._capture(name, lambda: api.get(first))

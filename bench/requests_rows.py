@@ -11,7 +11,7 @@ from bench.requests_base import CONNECTIONS, Requests
 from tests.factories.orgs import PASSWORD
 
 LOG_INS = 2
-"""The number of concurrent logins; more than a process has slots for would be refused.
+"""The number of concurrent logins. A process refuses more logins than it has slots.
 
 See `app.kit.secrets.HashingSlots`.
 """
@@ -20,7 +20,7 @@ TEXT = "Invoice {n}\nFrom: Northwind Traders\n" + "A line of the invoice's text.
 
 
 class SingleRequests(Requests):
-    """The benchmark rows of single requests on one organization's documents."""
+    """The measurements of single requests for one organization's documents."""
 
     def _rows(self) -> dict[str, Callable[[], Any]]:
         return {
@@ -152,7 +152,7 @@ class SingleRequests(Requests):
             body = json.dumps({"tags": tags, "revision": draft["revision"]}).encode()
             return load.request("PUT", f"/api/v1/tag-sets/{draft['id']}/tags", headers, body)
 
-        def answer(number: int, _: int, body: bytes) -> None:
+        def handle_response(number: int, _: int, body: bytes) -> None:
             drafts[number]["revision"] = json.loads(body)["data"]["revision"]
 
         return load.run(
@@ -160,7 +160,7 @@ class SingleRequests(Requests):
             make,
             connections=CONNECTIONS,
             seconds=self.seconds,
-            answer=answer,
+            on_response=handle_response,
         )
 
     def _floor_saves(
@@ -175,9 +175,11 @@ class SingleRequests(Requests):
             body = json.dumps({"tags": tags, "replace": replace}).encode()
             return load.request("POST", "/write/save", _JSON, body)
 
-        def answer(number: int, _: int, body: bytes) -> None:
+        def handle_response(number: int, _: int, body: bytes) -> None:
             # The service parses an answer and saves a revision, so the floor must do the same.
             json.loads(body)
             drafts[number]["revision"] += 1
 
-        return load.run(base, make, connections=CONNECTIONS, seconds=self.seconds, answer=answer)
+        return load.run(
+            base, make, connections=CONNECTIONS, seconds=self.seconds, on_response=handle_response
+        )

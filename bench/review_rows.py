@@ -1,4 +1,4 @@
-"""Measure the review queue: claiming with many callers, its worst case, and bulk decisions."""
+"""Measure the review queue: many concurrent claims, the slowest claim, and bulk decisions."""
 
 import json
 import threading
@@ -44,7 +44,7 @@ AND review_rank < (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY review_ran
 
 
 class Reviews(Requests):
-    """The review queue of one organization and its reviewers."""
+    """The measurements of one organization's review queue."""
 
     reader = "caller0"
 
@@ -100,7 +100,7 @@ class Reviews(Requests):
         return row
 
     def _next(self, base: str, *, floor: bool = False) -> load.Result:
-        """Let each caller claim and finish items repeatedly; only the claims are timed."""
+        """Let each caller repeatedly claim and finish items, and measure only the claims."""
         local, claimed_ids = threading.local(), []
         headers = [self.org.api(f"caller{n}").headers() for n in range(CALLERS)]
 
@@ -113,7 +113,7 @@ class Reviews(Requests):
                 "POST", "/write/next", _JSON, json.dumps({"replace": replace}).encode()
             )
 
-        def answer(number: int, _: int, body: bytes) -> None:
+        def handle_response(number: int, _: int, body: bytes) -> None:
             if not hasattr(local, "cursor"):
                 local.cursor = self._cursor()
             local.cursor.execute(_FINISH, (str(self.org.id), str(self.users[number])))
@@ -124,7 +124,9 @@ class Reviews(Requests):
                 )
             claimed_ids.extend(finished)
 
-        result = load.run(base, make, connections=CALLERS, seconds=self.seconds, answer=answer)
+        result = load.run(
+            base, make, connections=CALLERS, seconds=self.seconds, on_response=handle_response
+        )
         self.claimed_ids += claimed_ids
         result.seconds = sum(result.times) / CALLERS
         return result
@@ -160,7 +162,7 @@ class Reviews(Requests):
         return row
 
     def _measure_alone(self) -> float:
-        """Return the median claim of one caller, in milliseconds."""
+        """Return the median time of a claim by a single caller, in milliseconds."""
         connection, times = load.Connection(self.service.base), []
         headers = {**_JSON, **self.org.api(self.reader).headers()}
         request = load.request("POST", "/api/v1/review-queue/next", headers, b"{}")
@@ -240,5 +242,5 @@ class Reviews(Requests):
 def measure(
     report: Report, service: Service, org: Org, names: set[str], rows: int, seconds: float
 ) -> None:
-    """Measure the rows of `names`, or all, with a queue of `rows` items."""
+    """Measure the rows that `names` lists, or all if it is empty, with a queue of `rows` items."""
     Reviews(service, org, rows, seconds).measure(report, names)

@@ -1,4 +1,4 @@
-"""Route many documents through many rules; the floor only writes the assignments."""
+"""Measure routing many documents with many rules. The floor only writes the assignments."""
 
 import random
 import resource
@@ -51,7 +51,7 @@ _TEXTS = text(
 
 
 def measure(report: Report, service_: Service, rows: int) -> None:
-    """Measure rules on attributes of documents, and rules of which one reads the text."""
+    """Measure routing with rules on attributes only, and with a rule that reads the text."""
     for reading in (False, True):
         org = make_org(service_.app)
         with filling.without_triggers(service_):
@@ -88,8 +88,8 @@ def _fill(org: Org, rows: int) -> None:
 def _rules(org: Org, *, reading: bool) -> None:
     """Create typical rules: by vendor, amount, name and language, with groups and patterns.
 
-    They use every assignment strategy. Four of five documents match a rule, most of them only after
-    many earlier rules did not match.
+    The rules use every assignment strategy. Four of five documents match a rule, and most documents
+    only match after many rules that do not match.
     """
     router, draw = Router(Workspace(org)), random.Random(7)
     team = router.team(*(f"member{number}" for number in range(_MEMBERS)))
@@ -121,7 +121,7 @@ def _route(org: Org) -> int:
 
 
 def _floor(service_: Service, rows: int) -> float:
-    """Return the documents per second when the same assignees are only written in batches."""
+    """Return the documents per second if the same assignees are written without any rules."""
     org = make_org(service_.app)
     with filling.without_triggers(service_):
         _fill(org, rows)
@@ -145,5 +145,5 @@ def _floor(service_: Service, rows: int) -> float:
 
 
 def _peak() -> float:
-    """Return this process's peak of resident memory, in MB."""
+    """Return this process's peak resident memory in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,6 +1,6 @@
-"""An S3 server in a process of its own, whose bucket already has many objects.
+"""Run an S3 server whose bucket already contains many objects.
 
-Usage: python -m bench.s3_server PORT COUNT. It prints a line when it answers.
+Usage: python -m bench.s3_server PORT COUNT. It prints `ready` when it accepts requests.
 """
 
 import sys
@@ -14,7 +14,7 @@ KEYS = {"access_key_id": "key", "secret_access_key": "secret"}
 
 
 def main(port: int, count: int) -> None:
-    """Create the bucket with `count` small objects and serve it until the process is ended."""
+    """Create a bucket with `count` small objects, and serve it until standard input is closed."""
     backend = s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
     backend.create_bucket(BUCKET, "us-east-1")
     for number in range(count):

@@ -1,4 +1,4 @@
-"""Compare full-text search with the plain list; measure statistics and bulk actions."""
+"""Compare full-text search with a plain list, and measure statistics and bulk actions."""
 
 import json
 import time
@@ -16,7 +16,7 @@ from tests.factories import Org, make_org
 from tests.factories.labels import make_labeled
 
 CONNECTIONS = 2
-"""One connection per core, so that times contain the work and no queueing."""
+"""One connection per core, so that requests do not wait for each other."""
 ROUNDS = 7
 BULK = 1000
 
@@ -35,7 +35,7 @@ _INDEX = "INSERT INTO artifact_search_backlog (organization_id) VALUES (:org)"
 
 
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
-    """Measure the rows of `names`, or all, with `rows` documents of text."""
+    """Measure the rows that `names` lists, or all if it is empty, with `rows` text documents."""
     org = make_org(service.app)
     _fill(service, org, rows)
     if not names or "search" in names:
@@ -113,7 +113,7 @@ def _timed(service: Service, org: Org, method: str, path: str) -> float:
 
 
 def _archive(report: Report, service: Service, org: Org) -> None:
-    """Archive and restore a thousand documents by id, alternately."""
+    """Measure archiving and restoring a thousand documents by id, alternately."""
     api = org.api("admin")
     listed = api.get(f"/artifacts?page_size={BULK}").json["data"]
     ids = [document["id"] for document in listed]
@@ -139,13 +139,13 @@ _PLAIN = {
     " revision = revision + 1 WHERE organization_id = :org",
     "delete": "DELETE FROM artifacts WHERE organization_id = :org",
 }
-"""The leanest statements that do the same to the rows, with every trigger on."""
+"""The simplest statements that change the rows in the same way as the bulk actions."""
 
 
 def _measure_bulk_actions(report: Report, service: Service, org: Org, rows: int) -> None:
-    """Measure archiving, restoring and deleting by filter, each against one equal statement.
+    """Measure archiving, restoring and deleting by filter. The floor is one SQL statement.
 
-    Deletes all documents.
+    This deletes all documents of the organization.
     """
     headers = {**org.api("admin").headers(), "Content-Type": "application/json"}
     connection = load.Connection(service.base)

@@ -1,4 +1,4 @@
-"""Run the measured service as an operator would, and its floor."""
+"""Run the measured service as an operator would run it, and run its floor."""
 
 import json
 import os
@@ -21,28 +21,28 @@ DELIVERY_NETWORK = "127.0.0.2/32"
 
 
 def free_port() -> int:
-    """Return a port on which nothing listens."""
+    """Return a TCP port on 127.0.0.1 that no program uses."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes], seconds: float = 180) -> None:
-    """Wait until `url` answers 200."""
+    """Wait until `url` responds with status 200, for at most `seconds`."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if process.poll() is not None:
-            raise RuntimeError(f"the process ended with {process.returncode}")
+            raise RuntimeError(f"the process exited with status {process.returncode}")
         with suppress(OSError), urllib.request.urlopen(url, timeout=2) as answer:
             if answer.status == 200:
                 return
         time.sleep(0.1)
-    raise TimeoutError(url)
+    raise TimeoutError(f"{url} was not ready in time")
 
 
 @dataclass
 class Service:
-    """The running service; `app` is an application in this process on the same database."""
+    """The running service. `app` is an application in this process that uses the same database."""
 
     base: str
     environ: dict[str, str]
@@ -57,7 +57,7 @@ class Service:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Terminate a process and wait for it."""
+    """Terminate a process, and kill it if it does not exit within a minute."""
     process.send_signal(signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         process.wait(60)
@@ -67,7 +67,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def running(**settings: str) -> Iterator[Service]:
-    """Run the whole service under its supervisor with a new data folder."""
+    """Run the whole service under its supervisor with a new data folder, and yield it."""
     with tempfile.TemporaryDirectory(prefix="labeling-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -96,7 +96,7 @@ def running(**settings: str) -> Iterator[Service]:
 
 
 def _application(environ: dict[str, str]) -> Flask:
-    """Create an application in this process on the service's servers, to fill and query them."""
+    """Create an application in this process that uses the service's database and other servers."""
     record = Path(environ["DATA_DIR"]) / "running.json"
     until = time.monotonic() + 30
     while not record.exists() and time.monotonic() < until:
@@ -110,7 +110,7 @@ def _application(environ: dict[str, str]) -> Flask:
 
 @contextmanager
 def floor(service: Service, plan: Path) -> Iterator[str]:
-    """Run the bare routes of `bench.floor` under gunicorn threads; yield their base address."""
+    """Run `bench.floor` under gunicorn with threads, and yield its base URL."""
     port = free_port()
     environ = {**service.environ, "PORT": str(port), "BENCH_PLAN": str(plan)}
     command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "-k", "gthread"]

@@ -1,4 +1,4 @@
-"""Measure requests while clients stall: half a head, half a body, an unread download."""
+"""Measure requests while other clients stall in a request head, a request body or a download."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from tests.factories import Org
 from tests.faults.stalling import stalling
 
 STALLED = 500
-"""The number of connections of each of the three types."""
+"""The number of stalled connections of each type: head, body and reader."""
 ROUNDS = 3
 BOUND = 3.0
 _DOWNLOAD_BYTES = 8 * 1024 * 1024
@@ -62,7 +62,7 @@ def _add(report: Report, name: str, stalled: float, usual: float) -> None:
 
 
 def _upload(service: Service, org: Org) -> Any:
-    """Store a file, through the running service, that exceeds the buffer of a socket."""
+    """Upload a file that is larger than a socket's buffer, and return the id of its artifact."""
     boundary = "bench"
     content = b"%PDF-1.7\n" + os.urandom(_DOWNLOAD_BYTES)
     disposition = 'Content-Disposition: form-data; name="file"; filename="large.pdf"'

@@ -1,4 +1,4 @@
-"""Create the demo organization by API requests from its users, within this process.
+"""Create the demo organization with API requests from its users, within this process.
 
 The organization has a temporary slug until it is complete. The next start can therefore recognize
 an interrupted load, delete its data, and load again.

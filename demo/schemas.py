@@ -11,8 +11,8 @@ Label what the document **says**, not what it should say.
   prints: `1.234,50 €` is `1234.50` `EUR`.
 - **Total** is the amount to pay, tax included.
 - **IBAN** without spaces. Leave it empty when the invoice names none.
-- **Line items**: one row per item, in the order of the page, over all pages. Amounts carried
-  forward and subtotals are not items.
+- **Line items**: one row per item, in the order of the document, across all pages. Amounts
+  carried forward and subtotals are not items.
 - **Paid** is yes only when the document itself says so: a stamp, a ticked box, a receipt.
 
 Reject a tag set if a number is wrong. If only a space or a capital letter is wrong, correct it
@@ -112,7 +112,7 @@ INVOICE: dict[str, Any] = {
             "line_items",
             "Line items",
             "table",
-            "One row per item, over all pages.",
+            "One row per item, across all pages.",
             columns=_LINE_COLUMNS,
         ),
         _build_field("paid", "Paid", "boolean", "Whether the document says that it has been paid."),
@@ -142,9 +142,18 @@ CONTRACT: dict[str, Any] = {
             multiple=True,
         ),
         _build_field(
-            "effective_date", "Effective date", "date", "The first day in force.", required=True
+            "effective_date",
+            "Effective date",
+            "date",
+            "The first day on which the contract is in force.",
+            required=True,
         ),
-        _build_field("end_date", "End date", "date", "The last day in force, if there is one."),
+        _build_field(
+            "end_date",
+            "End date",
+            "date",
+            "The last day on which the contract is in force, if it ends.",
+        ),
         _build_field("governing_law", "Governing law", "country", "The country whose law applies."),
         _build_field(
             "contract_type",
@@ -166,7 +175,7 @@ CONTRACT: dict[str, Any] = {
             "termination_notice_days",
             "Notice of termination",
             "integer",
-            "The days of notice for terminating the contract without cause.",
+            "The number of days' notice for terminating the contract without cause.",
             constraints={"min": 0, "max": 3650},
         ),
         _build_field(

@@ -66,7 +66,7 @@ def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = 
 
 
 def _get_embedded_url(data_dir: Path, url: str) -> str | None:
-    """Return the superuser's URL if `url` is the URL of the embedded PostgreSQL, or None."""
+    """Return the superuser's URL if `url` belongs to the embedded PostgreSQL, or else None."""
     port = urlsplit(url).port
     if port is None or not (data_dir / "postgres" / "cluster").exists():
         return None

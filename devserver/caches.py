@@ -1,4 +1,4 @@
-"""Choose the cache sizes for the embedded PostgreSQL by the machine's memory."""
+"""Choose the cache sizes for the embedded PostgreSQL based on the machine's memory."""
 
 import os
 from pathlib import Path

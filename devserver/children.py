@@ -1,4 +1,4 @@
-"""The specifications of the application's processes, and checks whether they are ready."""
+"""Specify the application's processes, and check whether they are ready."""
 
 import signal
 import socket

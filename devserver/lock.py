@@ -36,7 +36,7 @@ class DataLock:
 
 
 def _try_lock(descriptor: int, timeout: float = 0.3) -> bool:
-    """Try to take the lock for `timeout` seconds, and return whether it was taken.
+    """Try for `timeout` seconds to take the lock, and return whether it was taken.
 
     One attempt is not enough, because `find_lock_holder` in another process briefly takes the lock.
     """

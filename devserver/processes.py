@@ -1,4 +1,4 @@
-"""Read which processes are running on this machine from /proc (proc(5))."""
+"""Read from /proc which processes are running on this machine (proc(5))."""
 
 import os
 from collections.abc import Iterator

@@ -172,7 +172,7 @@ class Service:
         self._wait(
             lambda: children.are_workers_ready(self.supervisor.get_pids().get(children.WORKERS))
         )
-        self._progress.done("the relay; the others start with their first job")
+        self._progress.done("the relay has started; workers start with their first job")
 
 
 class DemoRecord:

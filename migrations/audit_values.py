@@ -1,7 +1,7 @@
-"""Define the database functions that show values in the audit log and create entry ids."""
+"""Define the database functions that format values for the audit log and create entry ids."""
 
 LARGE = 2048
-"""The size in bytes of JSON above which a value is shown by its size and its SHA-256."""
+"""The maximum size of a value in bytes; for larger values, the log shows size and SHA-256."""
 
 # JSON members with these names contain secrets, so their values are never shown.
 _NAMES = "(passwords?|secrets?|tokens?|api_?keys?|private_?keys?|credentials?)"

@@ -14,9 +14,9 @@ from alembic import op
 from sqlalchemy import Connection, text
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
-"""The id that represents an organization if a record belongs to none."""
+"""The organization id in entries about records that belong to no organization."""
 BATCH = 1000
-"""The maximum number of entries in one row that wait to be appended to the hash chain."""
+"""The maximum number of entries in one row of `audit_unsealed`, the hash chain's queue."""
 
 _IGNORED = frozenset({"created_at", "updated_at", "revision"})
 # Columns with these names contain secrets, so their values are never shown.
@@ -115,7 +115,7 @@ _KEYS = text(
 
 @dataclass(frozen=True)
 class _Watch:
-    """The options of `audited` for a table, and its columns and keys according to PostgreSQL."""
+    """The options that `audited` stored for a table, and the table's columns and keys."""
 
     table: str
     kind: str
@@ -203,10 +203,10 @@ def audited(
 ) -> None:
     """Record every insert, update and delete on `table` in the audit log.
 
-    `label` is the column that identifies a record to readers; `user_id` stands for the email
-    address of that user. For `secret` columns, for columns with secret names, and for members of
+    `label` is the column that identifies a record to readers; if it is `user_id`, the email address
+    of the user is shown. For `secret` columns, for columns with secret names, and for members of
     JSON columns with secret names, the log only shows that they changed. Changes that only affect
-    `ignored` columns write nothing.
+    `ignored` columns are not recorded.
 
     `kind` is the type of the record if the API's name differs from the table's; the model's table
     must then set `audited_as` in its info. `target` is the column with the record's id, by default
@@ -227,7 +227,7 @@ def audited(
 
 
 def unaudited(table: str) -> None:
-    """Stop recording changes of `table`."""
+    """Stop recording changes to `table`, and delete its options."""
     op.execute(f"DROP FUNCTION audit_{table}() CASCADE")
     statement = text("DELETE FROM audit_watches WHERE table_name = :table")
     op.get_bind().execute(statement, {"table": table})

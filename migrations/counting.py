@@ -1,9 +1,9 @@
-"""Maintain exact counts of rows by facets with triggers; used by migrations.
+"""Create triggers that maintain exact counts of rows; used by migrations.
 
-See `app.kit.counters`. A *source* counts the rows of a table, all or those that meet a condition,
-by facets: texts computed from their columns. Triggers append to `count_deltas` the change of each
-statement, one row per combination of facets whose count changes. `fold_counts` moves deltas into
-the cells of the source's *cubes* (`counts`), each of which has some of the facets. Sources and
+See `app.kit.counters`. A *source* counts the rows of a table that meet a condition, grouped by
+facets: texts computed from the columns. For each statement, triggers append one row to
+`count_deltas` for each combination of facets whose count changes. `fold_counts` adds these changes
+to the cells (`counts`) of the source's *cubes*; each cube groups by some of the facets. Sources and
 cubes are stored in tables, so that every release folds in the same way.
 """
 
@@ -14,7 +14,7 @@ from alembic import op
 from sqlalchemy import Connection, text
 
 FOLDING = 7_203_114_560
-"""The advisory lock for changing cells."""
+"""The advisory lock for changing cells of `counts`."""
 
 _SAVE_SOURCE = text(
     "INSERT INTO count_sources (source, table_name, condition, facets, expressions, measure)"
@@ -58,9 +58,10 @@ _ROWS = """
 
 @dataclass(frozen=True)
 class Cube:
-    """A set of cells by some of a source's facets; readers select cells by `key` and `bucket`.
+    """A set of counts by some of a source's facets.
 
-    Only the first `length` characters of the bucket's facet, a time as text, are kept.
+    Readers select counts by the facets `key` and `bucket`. The facet `bucket` is a time as text, of
+    which only the first `length` characters are kept.
     """
 
     name: str
@@ -72,10 +73,10 @@ class Cube:
 
 @dataclass(frozen=True)
 class Source:
-    """The definition of what is counted in the rows `r` of a table.
+    """The definition of counts of the rows of a table, which SQL expressions call `r`.
 
-    `facets` maps names to SQL expressions that return text, '' for none. `measure`, an SQL
-    expression for a whole number, is summed in addition to the number of rows.
+    `facets` maps names to SQL expressions that return text, or '' for no value. `measure` is an SQL
+    expression for a whole number; its sum is maintained in addition to the number of rows.
     """
 
     name: str
@@ -86,10 +87,10 @@ class Source:
 
 
 def as_hour(column: str) -> str:
-    """Return SQL for the hour, in UTC, that contains a time.
+    """Return SQL that converts a time to a facet: the UTC hour that contains the time.
 
-    An hour includes its end but not its start, so that rows due at exactly five o'clock need not be
-    examined at a quarter past.
+    An hour includes its end but not its start. Therefore rows that are due at exactly five o'clock
+    need not be examined at a quarter past five.
     """
     return (
         f"""coalesce(to_char(({column} - interval '1 microsecond') AT TIME ZONE 'UTC',"""
@@ -98,23 +99,23 @@ def as_hour(column: str) -> str:
 
 
 def as_text(column: str) -> str:
-    """Return SQL that converts any other value to a facet."""
+    """Return SQL that converts any value except a time to a facet."""
     return f"coalesce(CAST({column} AS text), '')"
 
 
 def counted(table: str, *sources: Source) -> None:
     """Count the rows of `table` from now on; `live.recount` counts the existing rows.
 
-    May be called again for other sources of the table.
+    Call this again to add other sources for the same table.
     """
     connection = op.get_bind()
     for source in sources:
-        _save(connection, table, source)
+        _save_source(connection, table, source)
     _install(connection, table)
 
 
 def uncounted(*sources: str) -> None:
-    """Stop counting by these sources, and delete their counts."""
+    """Stop counting for these sources, and delete the sources and their counts."""
     connection = op.get_bind()
     for source in sources:
         table = connection.scalar(
@@ -132,7 +133,7 @@ def uncounted(*sources: str) -> None:
         _install(connection, str(table))
 
 
-def _save(connection: Connection, table: str, source: Source) -> None:
+def _save_source(connection: Connection, table: str, source: Source) -> None:
     names = list(source.facets)
 
     def get_position(facet: str | None) -> int | None:

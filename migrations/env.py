@@ -26,7 +26,7 @@ def _url() -> str:
 
 
 def run() -> None:
-    """Run the migrations."""
+    """Run the migrations that Alembic's command requests, while no other process migrates."""
     url = _url()
     options = {"options": waiting.OPTIONS, "application_name": "labeling-migrate"}
     engine = create_engine(url, connect_args={**get_timeouts(url), **options})

@@ -1,16 +1,16 @@
 """Provide migration steps that are safe on tables in use.
 
-A plain migration is one transaction: it happens completely or not at all. It may hold exclusive
-locks, so nothing in it may take long. Work that takes long is a step of this module, in a separate
-migration after the plain one:
+A plain migration is one transaction: it is applied completely or not at all. It may hold exclusive
+locks, so it must be short. Work that takes long is done by the steps in this module, in a separate
+migration after the plain migration:
 
-* each step commits by itself and does not block readers or writers of rows;
+* each step commits its own changes, and does not block sessions that read or write rows;
 
-* each step can be repeated after a failure and skips what is already done.
+* each step can be repeated after a failure, and skips work that is already done.
 
-A migration of steps that failed is therefore run again from its beginning with the same command. A
+If a migration that consists of steps fails, the same command runs it again from its beginning. A
 step refuses to run if the migration has already changed something in its own transaction, because
-that change would be committed incompletely and fail the second time.
+that change would be committed with the step and fail when it is repeated.
 """
 
 import sys
@@ -77,8 +77,9 @@ def create_index(
 ) -> None:
     """Build an index CONCURRENTLY unless it exists; `options` are those of `op.create_index`.
 
-    An INVALID index left by an interrupted build is dropped and built again. Give a changed index a
-    new name: then one of the two always exists, and a second run can distinguish them.
+    An INVALID index left by an interrupted build is dropped and built again. To change an index,
+    create one with a new name, and then drop the old index. Then one of the two always exists, and
+    a second run can distinguish them.
     """
     with _step(name) as (connection, _):
         if connection.scalar(_INVALID, {"name": name}):
@@ -107,9 +108,9 @@ def validate(name: str, table: str) -> None:
 
 
 def set_not_null(table: str, column: str) -> None:
-    """Set a column NOT NULL after checking every row without a lock that blocks others.
+    """Set a column NOT NULL. Rows are checked without a lock that blocks other sessions.
 
-    Fails if a row has no value; run `backfill` before.
+    Fails if a row has no value; run `backfill` first.
     """
     name = f"ck_{table}_{column}_filled"
     column_is = {"table": table, "column": column}
@@ -132,10 +133,10 @@ def backfill(table: str, change: str, *, pending: str, size: int = BATCH) -> Non
     """Change the rows of `table` that meet the condition `pending`.
 
     The table is read in primary key order, `size` rows per transaction. `change` is an UPDATE,
-    INSERT or DELETE that refers to `batch`: the keys of the pending rows among them. The rows are
-    locked in key order before it runs, so that it sees what previous lock holders have written.
-    After `change`, `pending` must no longer hold for a row, so that a second run skips it. Rows of
-    all organizations are processed.
+    INSERT or DELETE that refers to `batch`, the keys of the pending rows in the transaction. These
+    rows are locked in key order before `change` runs, so that it sees what previous lock holders
+    have written. A changed row must no longer meet the condition `pending`, so that a second run
+    skips it. Rows of all organizations are processed.
     """
     with _step(f"filling {table}") as (connection, progress):
         walk = Walk(connection.engine, table, change, pending, size)
@@ -146,10 +147,10 @@ def backfill(table: str, change: str, *, pending: str, size: int = BATCH) -> Non
 
 
 def recount(*sources: str) -> None:
-    """Count existing rows by these sources, one organization at a time.
+    """Count the existing rows for these sources, one organization at a time.
 
-    Run this after the migration whose triggers count new changes. Each row is counted once, because
-    only the difference to the current rows is added. A second run finds no differences.
+    Run this after the migration that creates the triggers. Each row is counted once, because only
+    the difference from the current rows is added. A second run finds no differences.
     """
     with _step(f"counting {', '.join(sources)}") as (connection, progress):
         organizations = connection.scalars(_ORGANIZATIONS).all()
@@ -160,10 +161,10 @@ def recount(*sources: str) -> None:
 
 
 def fill_meters() -> None:
-    """Add the existing rows to the meters of usage, one organization at a time.
+    """Add the existing rows to the usage meters, one organization at a time.
 
-    Run this after the migration whose triggers meter new changes. Only the difference is added, so
-    that each row counts once. A second run finds no difference.
+    Run this after the migration that creates the triggers. Each row is metered once, because only
+    the difference from the current rows is added. A second run finds no differences.
     """
     with _step("metering") as (connection, progress):
         organizations = connection.scalars(_ORGANIZATIONS).all()
@@ -197,10 +198,10 @@ def _reporter() -> Reporter:
 
 @contextmanager
 def _step(name: str) -> Iterator[tuple[Connection, Reporter]]:
-    """Run a step outside of a transaction with long timeouts, and report its start and end."""
+    """Run a step outside a transaction with long timeouts, and report its start and end."""
     if op.get_bind().scalar(_CHANGED):
         raise RuntimeError(
-            f"{name}: put steps before all other changes of a migration, or in a separate one"
+            f"{name}: move this step before all other changes, or to a separate migration"
         )
     progress = _reporter()
     with op.get_context().autocommit_block():

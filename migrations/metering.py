@@ -1,9 +1,9 @@
-"""Meter what organizations use with triggers; used by migrations.
+"""Create triggers that meter the usage of organizations; used by migrations.
 
-See `app.billing.usage`. Each meter sums a quantity over the rows of a table. Triggers append what a
-statement adds and removes to `usage_changes`, in the transaction of the change. `fold_usage` moves
-changes into `usage_days`. The definitions are stored in `usage_sources`, so that meters can be
-compared with the rows.
+See `app.billing.usage`. Each meter sums a quantity over the rows of a table. Triggers append the
+quantities that a statement adds and removes to `usage_changes`, in the same transaction.
+`fold_usage` moves changes into `usage_days`. The definitions are stored in `usage_sources`, so that
+meters can be compared with the rows.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from alembic import op
 from sqlalchemy import text
 
 FOLDING = 7_203_114_561
-"""The advisory lock for folding changes; settling a period takes it shared."""
+"""The advisory lock for folding changes; settling a period takes it in shared mode."""
 REPAIRING = 7_203_114_562
 """The advisory lock for repairing meters."""
 TODAY = "CAST(timezone('UTC', now()) AS date)"
@@ -56,11 +56,11 @@ FOR EACH ROW WHEN (({old}) <> ({new})) EXECUTE FUNCTION meter_{meter}_update()
 
 @dataclass(frozen=True)
 class Source:
-    """The definition of a meter: `quantity` is summed over the rows `r` of a table.
+    """The definition of a meter, which sums `quantity` over the rows of a table.
 
-    `quantity` is an SQL expression for a whole number that is not negative. `created` is the column
-    with the time from which a row counts. If `changed_by` is None, the quantity of a row never
-    changes; otherwise it is the column on which the quantity depends.
+    `quantity` is an SQL expression for a whole number that is not negative; it calls the row `r`.
+    `created` is the column with the time from which a row counts. `changed_by` is the column on
+    which the quantity depends, or None if the quantity of a row never changes.
     """
 
     meter: str
@@ -85,7 +85,7 @@ def metered(table: str, *sources: Source) -> None:
         )
     for source in sources:
         if source.changed_by is not None:
-            _follow_updates(table, source, source.changed_by)
+            _create_update_trigger(table, source, source.changed_by)
 
 
 def _build_append(column: str, rows: str, sources: Sequence[Source]) -> str:
@@ -98,7 +98,7 @@ def _build_append(column: str, rows: str, sources: Sequence[Source]) -> str:
     )
 
 
-def _follow_updates(table: str, source: Source, column: str) -> None:
+def _create_update_trigger(table: str, source: Source, column: str) -> None:
     values = {
         "table": table,
         "meter": source.meter,

@@ -1,7 +1,7 @@
 """Apply the row-level security of tenant tables; used by migrations.
 
-The settings are read in sub-selects, so that PostgreSQL evaluates them once per statement instead
-of once per row. If unset or empty, they match nothing.
+The policies read session settings in sub-selects, so that PostgreSQL evaluates them once per
+statement instead of once per row. If the settings are unset or empty, no rows are visible.
 """
 
 import os
@@ -17,7 +17,7 @@ _EVERYTHING = "(SELECT current_setting('app.all_organizations', true) = 'on')"
 
 
 def create_role() -> None:
-    """Create the application's role: no login, no superuser, owner of nothing.
+    """Create the application's role, which cannot log in, and grant it access to new tables.
 
     Roles belong to the cluster, so the role may already exist.
     """
@@ -51,7 +51,7 @@ def create_role() -> None:
 
 
 def protect(table: str, *, force: bool = True) -> None:
-    """Let sessions see only rows of the bound organization; `force` includes the table's owner."""
+    """Limit sessions to rows of their organization. `force` also limits the table's owner."""
     op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     if force:
         op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")

@@ -1,4 +1,4 @@
-"""Wait for locks on tables, briefly and repeatedly, and for other migrations until they end."""
+"""Retry while tables are locked, and wait until other migrations have ended."""
 
 import logging
 import time
@@ -9,15 +9,15 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
 
 RETRY_SECONDS = 600.0
-"""The number of seconds after which a step that has not got its locks fails."""
+"""The number of seconds for which locks are requested before a step fails."""
 
 LOCK_TIMEOUT = "500ms"
 """The maximum time that a migration waits for a table or a row at a time.
 
 Other sessions that need the table queue behind the migration. A session that has waited for
 `deadlock_timeout` (1 s) checks for deadlocks and is the one that fails; a migration that has
-stopped waiting by then never makes a request fail. What remains is for a migration on a slow
-machine that has locked one table and takes a moment before it waits for the next one.
+stopped waiting by then never makes a request fail. The remaining risk is a migration on a slow
+machine that locks one table and pauses before it waits for the next table.
 """
 
 # Row-level security applies to the owner too. If the client disconnects, the server must stop the
@@ -26,7 +26,7 @@ OPTIONS = (
     f"-c lock_timeout={LOCK_TIMEOUT} -c statement_timeout=15min -c timezone=UTC"
     " -c app.all_organizations=on -c client_connection_check_interval=2s"
 )
-"""The start-up options of a migrating connection."""
+"""The PostgreSQL options for the connection of a migration."""
 
 _TRY = text("SELECT pg_try_advisory_lock(:key)")
 _LOCK_ERRORS = {"55P03", "40P01"}  # lock_not_available, deadlock_detected
@@ -43,7 +43,7 @@ def retry_while_locked(attempt: Callable[[], T], *, seconds: float = RETRY_SECON
     the cause is not a lock.
     """
     deadline = time.monotonic() + seconds
-    for pause in _pauses():
+    for pause in _generate_pauses():
         try:
             return attempt()
         except OperationalError as failure:
@@ -58,7 +58,7 @@ def retry_while_locked(attempt: Callable[[], T], *, seconds: float = RETRY_SECON
     raise AssertionError("the pauses never end")
 
 
-def _pauses() -> Iterator[float]:
+def _generate_pauses() -> Iterator[float]:
     pause = 0.2
     while True:
         yield pause
@@ -69,9 +69,9 @@ def take_advisory_lock(connection: Connection, key: int) -> None:
     """Take the advisory lock `key` for the session, and wait for it without a time limit.
 
     The lock is polled, because a session that waits inside a statement holds a snapshot, and an
-    index build with CONCURRENTLY waits for all snapshots: the two would wait for each other.
+    index build with CONCURRENTLY waits for all snapshots, which would cause a deadlock.
     """
-    for pause in _pauses():
+    for pause in _generate_pauses():
         locked = connection.scalar(_TRY, {"key": key})
         connection.commit()
         if locked:

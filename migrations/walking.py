@@ -18,7 +18,7 @@ _KEY = text(
 class Walk:
     """Changes the pending rows of a table; see `migrations.live.backfill`.
 
-    Keys are passed as text, whatever their types. The SQL only contains text from migrations.
+    Keys of any type are passed as text. The SQL only contains text from migrations.
     """
 
     def __init__(self, engine: Engine, table: str, change: str, pending: str, size: int) -> None:
@@ -46,7 +46,7 @@ class Walk:
         self._change = text(f"WITH batch {keys} {change}")
 
     def step(self) -> bool:
-        """Change the pending rows among the next rows, and commit; return False at the end.
+        """Change the pending rows among the next `size` rows, and commit; return False at the end.
 
         One statement locks the rows before another changes them, so that the change sees what
         previous lock holders have written. A step that fails has no effect.
@@ -61,7 +61,7 @@ class Walk:
         return len(keys) == self._size
 
     def _read_keys(self, connection: Connection) -> Sequence[Row[Any]]:
-        """Return the keys of the next rows."""
+        """Return the keys of the next `size` rows as text."""
         values, later = {}, ""
         if self._reached:
             values = {f"after_{n}": k for n, k in zip(self._key, self._reached, strict=True)}

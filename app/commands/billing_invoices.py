@@ -20,7 +20,7 @@ _COLUMNS = (
 _MAX_REASON_LENGTH = 500
 
 
-class _Month(click.ParamType[Any]):
+class _MonthType(click.ParamType[Any]):
     """A parameter type that converts a month, such as 2026-10, to the start of that month."""
 
     name = "month"
@@ -32,7 +32,7 @@ class _Month(click.ParamType[Any]):
             self.fail(f"{value!r} is not a month such as 2026-10.", param, ctx)
 
 
-class _Amount(click.ParamType[Any]):
+class _AmountType(click.ParamType[Any]):
     """A parameter type that converts an amount, such as 12.50, to a `Decimal`."""
 
     name = "amount"
@@ -63,7 +63,7 @@ _reason_option = click.option(
 @invoices.command("list")
 @click.option("--org", "slug", help="Only invoices of the organization with this slug.")
 @click.option("--status", type=click.Choice([status.value for status in InvoiceStatus]))
-@click.option("--period", type=_Month(), help="Only invoices for this month, such as 2026-10.")
+@click.option("--period", type=_MonthType(), help="Only invoices for this month, such as 2026-10.")
 @as_json
 def list_invoices(
     slug: str | None, status: str | None, period: datetime | None, *, as_json: bool
@@ -110,7 +110,9 @@ def void(number: str, reason: str, *, as_json: bool) -> None:
 @click.command("credit-note")
 @with_appcontext
 @click.argument("number")
-@click.option("--amount", type=_Amount(), required=True, help="Amount before tax, such as 12.50.")
+@click.option(
+    "--amount", type=_AmountType(), required=True, help="Amount before tax, such as 12.50."
+)
 @_reason_option
 @as_json
 def credit_note(number: str, amount: Decimal, reason: str, *, as_json: bool) -> None:

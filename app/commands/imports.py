@@ -106,7 +106,7 @@ def _wait_and_show_job(
 
 
 def _wait_for_job(job_id: UUID, label: str) -> IngestionJob:
-    """Wait for an ingestion job to end, show its progress meanwhile, and return the ended job."""
+    """Show the progress of an ingestion job until it ends, and return the ended job."""
     with show_progress(label) as report_progress:
         while True:
             db.session().rollback()

@@ -66,7 +66,7 @@ def list_jobs(
 
 
 class JobOptions(TypedDict):
-    """The arguments and options that `_add_job_options` adds."""
+    """The values of the arguments and options that `_add_job_options` adds to a command."""
 
     job_ids: tuple[UUID, ...]
     slug: str | None
@@ -92,7 +92,7 @@ def _add_job_options(command: Callable[..., None]) -> Callable[..., None]:
 def retry(*, as_json: bool, **options: Unpack[JobOptions]) -> None:
     """Run failed jobs again: the jobs JOB_IDS or, with --all, all jobs that the options select.
 
-    Also undoes the effects of the failure. For example, a failed document is pending again.
+    Also undoes the effects of the failure. For example, a failed document becomes pending again.
     """
     queued_count = _change_jobs("retry_jobs", "Retrying", failures.retry, options)
     show_record({"queued": queued_count}, as_json=as_json)

@@ -23,7 +23,7 @@ group = AppGroup("sso", help="Single sign-on.")
 @click.option("--vouch", is_flag=True, help="Skip the DNS lookup and mark the domain as proven.")
 @as_json
 def verify_domain(slug: str, domain: str, *, vouch: bool, as_json: bool) -> None:
-    """Verify that the organization SLUG owns DOMAIN, by a DNS lookup.
+    """Verify with a DNS lookup that the organization SLUG owns DOMAIN.
 
     The exit status is 3 if the domain is not proven.
     """

@@ -18,13 +18,13 @@ from app.delivery.webhooks.sending import sign_body
 
 MAX_BODY_BYTES = 1024 * 1024
 TIMEOUT_SECONDS = 10.0
-"""The maximum time in seconds for which a client may send no data."""
+"""The time in seconds after which the server closes a connection that sends no data."""
 TOLERANCE_SECONDS = 300
 """The maximum difference in seconds between a signed timestamp and the current time."""
 
 
 class SignatureStatus(StrEnum):
-    """The status of a delivery's signature after verification; the receiver prints the value."""
+    """The result of verifying a delivery's signature. The receiver prints the value."""
 
     VALID = "valid"
     INVALID = "invalid"
@@ -87,7 +87,7 @@ class Receiver:
         self._lock = Lock()
 
     def receive(self, headers: Mapping[str, str], body: bytes) -> bool:
-        """Receive, verify and print a delivery; return whether the server must stop after it."""
+        """Receive, verify and print a delivery; return whether it was the last delivery."""
         service_result = standard_result = SignatureStatus.UNVERIFIED
         if self._secret is not None:
             signature = headers.get("X-Service-Signature")
@@ -124,9 +124,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif int(length) > MAX_BODY_BYTES:
             self.send_error(413)
         else:
-            self._receive(int(length))
+            self._receive_delivery(int(length))
 
-    def _receive(self, length: int) -> None:
+    def _receive_delivery(self, length: int) -> None:
         body = self.rfile.read(length)
         if len(body) < length:
             self.send_error(400)
@@ -162,7 +162,7 @@ class _Server(ThreadingHTTPServer):
 
 
 def run_receiver(receiver: Receiver, host: str, port: int) -> None:
-    """Serve until the receiver has its last delivery, or until the user presses Ctrl+C.
+    """Serve until the receiver has received its last delivery, or until the user presses Ctrl+C.
 
     Raises OSError if the address is not available.
     """

@@ -1,1 +1,1 @@
-"""Libraries that depend neither on Flask nor on the database nor on any feature."""
+"""Libraries that do not depend on Flask, the database or any feature."""

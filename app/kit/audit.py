@@ -1,9 +1,9 @@
 """Binding of the current actor and operation, for the audit log.
 
 PostgreSQL triggers write the audit log in the transaction of the change (see
-migrations/auditing.py). They cannot know who acts, in which operation, or from where. This module
-binds the actor, the operation and the origin to the running request, job or command. These values
-are sent to PostgreSQL together with the organization.
+migrations/auditing.py). The triggers do not know who makes a change, in which operation, or from
+where. This module binds the actor, the operation and the origin to the running request, job or
+command. These values are sent to PostgreSQL together with the organization.
 """
 
 from collections.abc import Iterator

@@ -33,7 +33,7 @@ class Context:
 
     @cached_property
     def sql(self) -> str:
-        """Return the SQL statement that sends this context. It is put before another statement."""
+        """Return the SQL statement that sends this context. Callers put it before a statement."""
         fields: dict[str, Any] = {
             "kind": self.kind,
             "id": self.id,

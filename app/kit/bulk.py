@@ -109,7 +109,7 @@ def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
 
 
 def _build_filter_result(matched: int, failures: Failures, *, failed: int) -> dict[str, Any]:
-    """Return the result of an action on the records that matched a filter. It lists failures."""
+    """Return the result of an action on records that matched a filter. It lists only failures."""
     outcomes = [_build_outcome(*item) for item in islice(failures.items(), MAX_OUTCOMES)]
     return _build_summary(matched, failed, outcomes)
 

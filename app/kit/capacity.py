@@ -1,4 +1,4 @@
-"""Protection of free disk space. While it is low, large writes are refused.
+"""Protection of free disk space. While free space is low, large writes are refused.
 
 Reads and small writes still work.
 """

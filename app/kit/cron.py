@@ -1,8 +1,8 @@
 """Due times of cron expressions, in the time zone of the person who wrote them.
 
 A local time that is skipped when clocks go forward is due right after the change. A local time that
-occurs twice is due once. Expressions that are due every hour follow the elapsed hours instead.
-These are the rules of Debian's cron, which the library `cronsim` implements.
+occurs twice is due once. Expressions that are due every hour follow elapsed time instead. These
+are the rules of Debian's cron, which the library `cronsim` implements.
 """
 
 from collections.abc import Iterator
@@ -17,15 +17,15 @@ from app.kit import errors
 MAX_LENGTH = 100
 _FIELD_COUNT = 5
 _CHECKED_TIME_COUNT = 200
-"""The number of due times whose intervals are checked. They cover more than three hours."""
+"""The number of due times to check. With one per minute, they cover more than three hours."""
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def check_expression(expression: str, *, field: str, min_interval: timedelta) -> str:
     """Validate a cron expression, and return it with single spaces.
 
-    Raises 400 for `field` if the expression is malformed, never due, or due more often than
-    `min_interval`.
+    Raises 400 for `field` if the expression is malformed, is never due, or has due times that are
+    less than `min_interval` apart.
     """
     normalized = " ".join(expression.split())
     try:
@@ -34,13 +34,14 @@ def check_expression(expression: str, *, field: str, min_interval: timedelta) ->
         times = []
     if not times or normalized.count(" ") != _FIELD_COUNT - 1:
         raise errors.invalid(
-            "Must be a cron expression with five fields that is due at some time,"
+            "Must be a cron expression with five fields that is due at least once,"
             " for example `0 6 * * 1-5`.",
             field,
         )
     if any(second - first < min_interval for first, second in pairwise(times)):
         minutes = int(min_interval.total_seconds()) // 60
-        raise errors.invalid(f"Must not be due more often than every {minutes} minutes.", field)
+        message = f"Must not be due more often than once every {minutes} minutes."
+        raise errors.invalid(message, field)
     return normalized
 
 

@@ -194,7 +194,7 @@ def checkpoint() -> None:
     """Commit the changes so far, so that a later failure does not undo them.
 
     Use it if a failure in the second part of an operation must not undo the first part. For
-    example, the response from an identity provider uses up the sign-in even if the response is
+    example, a response from an identity provider ends the sign-in attempt, even if the response is
     invalid. Also use it before waiting for another host, so that no transaction stays open.
     """
     session().commit()
@@ -225,7 +225,7 @@ def dispose() -> None:
 
 
 def close_unused_connections() -> None:
-    """Close the pooled connections, and those in use as soon as they are returned."""
+    """Close the idle connections now, and connections in use when they return to the pool."""
     for engine in db.engines.values():
         engine.dispose()
 

@@ -209,7 +209,9 @@ def _encode_groups(name: str, ids: Sequence[str], payloads: Sequence[bytes]) -> 
     return [orjson.dumps({"events": group}).decode() for group in groups]
 
 
-def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: object) -> int:
+def emit_for_organizations(
+    name: str, data: dict[str, Any], *, organizations: str, **values: object
+) -> int:
     """Emit one event for each selected organization, and return how many events were emitted.
 
     All events have the same `data`. `organizations` is the SQL of a SELECT that returns

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.kit import container, db, errors, metrics
-from app.kit.api.responses import encode, json_response
+from app.kit.api.responses import build_json_response, encode
 from app.kit.errors import ApiError
 from app.kit.jobs import backlog
 
@@ -19,7 +19,7 @@ health = Blueprint("health", __name__)
 @health.get("/health/live")
 def live() -> Response:
     """Report that the process responds."""
-    return json_response(encode({"status": "live"}), 200)
+    return build_json_response(encode({"status": "live"}), 200)
 
 
 @health.get("/health/ready")
@@ -42,7 +42,7 @@ def ready() -> Response:
     checks["background"] = ("behind" if late_queues else "ok") if ok else "unknown"
     status = ("degraded" if late_queues else "ready") if ok else "unavailable"
     body = {"status": status, "checks": checks, "behind": late_queues}
-    return json_response(encode(body), 200 if ok else 503)
+    return build_json_response(encode(body), 200 if ok else 503)
 
 
 def _check_database() -> str:

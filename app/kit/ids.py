@@ -1,4 +1,4 @@
-"""Generation of UUIDv7 (RFC 9562, section 5.7), which PostgreSQL supports only since version 18."""
+"""Generation of UUIDv7 (RFC 9562, section 5.7), which PostgreSQL supports from version 18 on."""
 
 import os
 import threading

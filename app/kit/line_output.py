@@ -62,7 +62,7 @@ class LineOutput:
         atexit.register(self.flush)
 
     def _reset(self) -> None:
-        """Reset to an empty queue and no thread. After a fork, both belong to the parent."""
+        """Discard the queue and the thread. After a fork, both belong to the parent."""
         self._changed = Condition(RLock())
         self._lines: deque[bytes] = deque()
         self._queued_bytes = 0
@@ -156,7 +156,7 @@ class LineOutput:
     def _drain(self) -> None:
         """Write the queued lines. Return after `_IDLE_SECONDS` without new lines."""
         try:
-            while batch := self._take_batch():
+            while batch := self._pop_batch():
                 failed = not self._write_blocking(b"".join(batch))
                 self._finish(len(batch), failed=failed)
                 if failed:
@@ -166,8 +166,8 @@ class LineOutput:
                 if self._thread is current_thread():
                     self._thread = None
 
-    def _take_batch(self) -> list[bytes]:
-        """Take about `_BATCH_BYTES` of the oldest lines, or none after an idle `_IDLE_SECONDS`."""
+    def _pop_batch(self) -> list[bytes]:
+        """Remove and return about `_BATCH_BYTES` of lines, or no lines after an idle period."""
         with self._changed:
             if not self._lines:
                 self._thread_is_idle = True
@@ -221,7 +221,7 @@ class LineOutput:
         return True
 
     def flush(self, seconds: float = EXIT_SECONDS) -> bool:
-        """Wait at most `seconds` until every line is written. Return whether all are written.
+        """Wait up to `seconds` for all lines to be written. Return whether all were written.
 
         Call this before `os._exit`. A regular exit of the interpreter calls it automatically.
         """

@@ -136,7 +136,7 @@ class LineHandler(logging.Handler):
             lines.msg(_render_line(lines, "error", {"event": "log.failed", "error": text}))
 
 
-class OutageNotice:
+class OutageDetector:
     """Detects the first log line about an outage, so that the following lines can be left out.
 
     An outage is over after `quiet_seconds` without a line about it.
@@ -156,7 +156,7 @@ class OutageNotice:
 
 _REDIS_OUTAGES = (RedisConnectionError, RedisTimeoutError)
 # RQ logs one or two lines for each attempt, sometimes with tracebacks of chained exceptions.
-_redis_outage = OutageNotice()
+_redis_outage = OutageDetector()
 
 
 def _shorten_outage(event: Event, failure: BaseException | None) -> Event:
@@ -199,12 +199,12 @@ _output = LineOutput(_get_stderr_descriptor, describe_dropped=_describe_dropped)
 
 
 def set_dropped_lines_callback(callback: Callable[[int], object]) -> None:
-    """Set the function to call with the number of lines whenever log lines are dropped."""
+    """Set the callback that receives the number of log lines whenever lines are dropped."""
     _output.on_dropped = callback
 
 
 def flush(seconds: float = EXIT_SECONDS) -> bool:
-    """Wait at most `seconds` until every line is written. Return whether all are written.
+    """Wait up to `seconds` for all lines to be written. Return whether all were written.
 
     Use it in processes that exit with `os._exit`. A regular exit does this automatically.
     """

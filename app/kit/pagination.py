@@ -79,7 +79,7 @@ class _Order:
     edge: Sequence[Any] | None
 
     def apply(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
-        """Return the statement, ordered by `columns` and limited to rows after the edge."""
+        """Return the statement, ordered by `columns` and limited to rows after `edge`."""
         if self.edge is not None:
             position, edge = tuple_(*columns), tuple_(*self.edge)
             statement = statement.where(position < edge if self.descending else position > edge)

@@ -1,4 +1,4 @@
-"""Plan limits: the interface with which features check whether the plan allows an addition.
+"""Plan limits: the interface that features use to check whether the plan allows an addition.
 
 Billing implements the interface, and the factory binds the implementation. A check and the addition
 that it allows run in one transaction. If a meter has a limit, other checks of the meter for this
@@ -32,7 +32,7 @@ class Meter(StrEnum):
 
     @property
     def is_monthly(self) -> bool:
-        """Return whether the meter counts additions per month. Other meters count what exists."""
+        """Return whether the meter counts additions per month instead of existing records."""
         return self in (Meter.DOCUMENTS, Meter.AI_PAGES)
 
 

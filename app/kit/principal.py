@@ -13,7 +13,7 @@ from app.kit.permissions import Role
 class Organization:
     """The organization of a request, with the attributes that the kit needs.
 
-    `plan_limits` are the organization's custom limits, which replace those of the plan.
+    `plan_limits` are the organization's custom limits, which replace the plan's limits.
     """
 
     id: UUID
@@ -49,7 +49,7 @@ class Caller:
 
     @property
     def org(self) -> Organization:
-        """Return the organization. Use it only in organization-scoped operations."""
+        """Return the organization. Use this only in organization-scoped operations."""
         assert self.organization is not None, "the operation is not organization-scoped"
         return self.organization
 

@@ -138,7 +138,7 @@ def count(item: RateLimitItem, name: str, key: str, *, subject: str) -> None:
         subject: the first words of the error message.
 
     Raises:
-        ApiError: 429 `rate_limited` with `Retry-After`. It is never raised while the store is down.
+        ApiError: 429 `rate_limited` with `Retry-After`. Not raised while the store is down.
     """
     if not _store.enabled:
         return

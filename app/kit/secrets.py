@@ -148,9 +148,9 @@ def random_hex(nbytes: int = 32) -> str:
 class HashingSlots:
     """Limits the number of threads that hash passwords or wait to hash them.
 
-    Additional threads wait up to `wait_seconds` for a slot. If there have been too few slots for
-    more than `flood_seconds`, additional threads get an error immediately, so that the remaining
-    threads can serve all other requests.
+    Additional threads wait up to `wait_seconds` for a slot. If slots have been scarce for more than
+    `flood_seconds`, additional threads get an error immediately, so that they can serve other
+    requests.
     """
 
     flood_seconds = 1.0
@@ -172,7 +172,7 @@ class HashingSlots:
         if getattr(self._reserved, "slot", False):
             yield
             return
-        self._enter()
+        self._acquire_slot()
         self._reserved.slot = True
         try:
             yield
@@ -182,7 +182,7 @@ class HashingSlots:
                 self._used_slots -= 1
                 self._free.notify()
 
-    def _enter(self) -> None:
+    def _acquire_slot(self) -> None:
         with self._free:
             if self._used_slots >= self.count:
                 now = time.monotonic()

@@ -1,7 +1,7 @@
 """All settings of the service, read from the environment and validated before anything starts.
 
-This module imports only the standard library, because the supervisor reads its settings with it
-and does not need other packages at that time.
+This module imports only the standard library, because the supervisor uses it to read its settings
+before other packages are needed.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,8 +33,8 @@ class SettingsError(Exception):
 def _setting(parse: Callable[[str], object], default: object, *, secret: bool = False) -> Any:
     """Return a dataclass field for one setting.
 
-    `parse` converts the text of the environment variable. No message and no repr shows the value of
-    a `secret` setting.
+    `parse` converts the text of the environment variable. Messages and reprs never show the
+    value of a `secret` setting.
     """
     return field(default=default, repr=not secret, metadata={"parse": parse, "secret": secret})
 

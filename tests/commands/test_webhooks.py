@@ -123,7 +123,7 @@ def signed() -> dict[str, str]:
         "X_Service_Signature": sending.sign_body(key, b"{}"),
         "webhook_id": "one",
         "webhook_timestamp": str(now),
-        "webhook_signature": sending.sign_standard([key], "one", now, b"{}"),
+        "webhook_signature": sending.sign_standard_webhook([key], "one", now, b"{}"),
     }
 
 
@@ -141,7 +141,7 @@ def test_a_delivery_is_printed_with_the_state_of_its_signatures(signed: dict[str
 def test_old_or_missing_signatures_are_named(signed: dict[str, str]) -> None:
     listening = Listening(SECRET, status=500)
     old = {"webhook_timestamp": "1000", "webhook_signature": ""}
-    old["webhook_signature"] = sending.sign_standard([SECRET.encode()], "one", 1000, b"{}")
+    old["webhook_signature"] = sending.sign_standard_webhook([SECRET.encode()], "one", 1000, b"{}")
     assert listening.post(b"{}", **{**signed, **old}) == 500
     assert f"Standard Webhooks: {SignatureStatus.EXPIRED}" in listening.output()
     assert listening.post(b"{}") == 500

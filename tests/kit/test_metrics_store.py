@@ -26,7 +26,7 @@ import os, sys, time
 import redis
 from app.kit import metrics
 def connect(): return redis.Redis.from_url(os.environ["STORE"], socket_timeout=5)
-metrics.use_store(connect)
+metrics.set_client_factory(connect)
 def count(outcome, amount=1): metrics.DELIVERIES.labels(outcome).inc(amount)
 """
 

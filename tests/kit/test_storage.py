@@ -21,7 +21,7 @@ from app.kit.storage import (
     StorageFull,
     StorageUnavailable,
     TooLarge,
-    blob_key,
+    build_blob_key,
 )
 
 CONTENT = bytes(range(256)) * 5000
@@ -184,7 +184,7 @@ def test_staged_content_gets_its_name_at_the_end(storage: Storage) -> None:
         assert staged.sha256 == hashlib.sha256(CONTENT[:1000]).hexdigest()
         staged.write(CONTENT[1000:])
         assert (staged.size, staged.sha256) == (len(CONTENT), SHA256)
-        key = blob_key("0190f3a0-0000-7000-8000-000000000001", staged.sha256)
+        key = build_blob_key("0190f3a0-0000-7000-8000-000000000001", staged.sha256)
         assert not storage.exists(key)
         assert staged.promote(key) == (len(CONTENT), SHA256)
         with pytest.raises(RuntimeError):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.kit.storage import DiskReserve, InvalidKey, Storage, StorageFull, blob_key
+from app.kit.storage import DiskReserve, InvalidKey, Storage, StorageFull, build_blob_key
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTENT = bytes(range(256)) * 5000
@@ -89,7 +89,9 @@ def test_odd_prefixes_are_refused(disk: Storage, prefix: str) -> None:
 
 
 def test_blob_keys_are_by_organization_and_digest() -> None:
-    assert blob_key("0190-org", SHA256) == f"organizations/0190-org/blobs/{SHA256[:2]}/{SHA256}"
+    assert (
+        build_blob_key("0190-org", SHA256) == f"organizations/0190-org/blobs/{SHA256[:2]}/{SHA256}"
+    )
     for organization, digest in (
         ("a/b", SHA256),
         ("..", SHA256),
@@ -97,7 +99,7 @@ def test_blob_keys_are_by_organization_and_digest() -> None:
         ("a", SHA256.upper()),
     ):
         with pytest.raises(InvalidKey):
-            blob_key(organization, digest)
+            build_blob_key(organization, digest)
 
 
 def test_files_on_disk_are_for_the_owner_only(disk: Storage, tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_a_step_refuses_to_commit_half_of_a_migration(
         op.add_column("things", sa.Column("more", sa.Integer()))
         live.create_index("ix_more", "things", ["more"])
 
-    with pytest.raises(RuntimeError, match="ix_more: put steps before"):
+    with pytest.raises(RuntimeError, match="ix_more: move this step before"):
         migrate(mixed)
     assert "more" not in [
         row[0]

@@ -84,7 +84,7 @@ def a_bulk_sends_back_without_end(patch: Patch) -> None:
 
 
 def work_is_handed_to_who_left(patch: Patch) -> None:
-    patch.setattr(decisions, "lock_eligible", lambda user_ids, _role: set(user_ids))
+    patch.setattr(decisions, "lock_eligible_members", lambda user_ids, _role: set(user_ids))
 
 
 def drafts_are_anybodys(patch: Patch) -> None:

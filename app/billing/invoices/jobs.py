@@ -22,7 +22,7 @@ def issue_month(job: Job) -> None:
     """Issue the invoices of a closed month for a batch of organizations; enqueue the next batch.
 
     If the batch fails, a separate job is enqueued for each of its organizations, so that one
-    organization does not block the others.
+    organization does not block the other organizations.
     """
     start, end = _get_period(job)
     organization_ids = issuing.list_billed_organizations(

@@ -14,7 +14,7 @@ from app.kit.tenancy import TenantModel
 
 
 class InvoiceKind(StrEnum):
-    """The types of numbered documents."""
+    """The types of billing documents that have a number."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"

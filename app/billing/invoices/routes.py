@@ -36,7 +36,7 @@ def get_upcoming_invoice(caller: Caller) -> dict[str, Any]:
     """Get the upcoming invoice.
 
     Returns the invoice that would be created if the current month were closed now. It contains the
-    price of the current plan until the end of the month, and the usage until now.
+    price of the current plan until the end of the month, and the usage so far.
     """
     return reading.get_upcoming(caller.org.id)
 

@@ -39,7 +39,7 @@ class InvoicePeriod(Response):
 
 
 class InvoiceParty(Response):
-    """The seller or the buyer, as it was when the invoice was issued."""
+    """The seller or the buyer, as recorded when the invoice was issued."""
 
     name = Str()
     address = Nested(BillingAddress)

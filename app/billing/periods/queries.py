@@ -28,20 +28,21 @@ def get_database_time() -> datetime:
 
 
 def close(period: str, ended_at: datetime) -> bool:
-    """Close a period, which ended at `ended_at`.
+    """Close a period that ended at `ended_at`; return False if it was already closed.
 
-    Returns False if the period was already closed. If requests run concurrently, one request
-    inserts the row, and the others wait until it commits.
+    If another transaction is closing the period, waits until that transaction ends.
     """
     values = {"period": period, "ended": ended_at}
     return db.session().execute(_CLOSE, values).first() is not None
 
 
 def emit_for_billed_organizations(event: str, payload: dict[str, str], ended_at: datetime) -> int:
-    """Emit an event for each billed organization; return the number of these organizations."""
-    return events.emit_each(event, payload, organizations=_BILLED_ORGANIZATIONS, ended=ended_at)
+    """Emit an event for each billed organization, and return the number of organizations."""
+    return events.emit_for_organizations(
+        event, payload, organizations=_BILLED_ORGANIZATIONS, ended=ended_at
+    )
 
 
 def find(period: str) -> BillingPeriod | None:
-    """Find a closed period; return None if `period` is not closed."""
+    """Return a closed period, or None if the period is not closed."""
     return db.session().get(BillingPeriod, period)

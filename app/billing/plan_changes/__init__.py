@@ -1,1 +1,1 @@
-"""Plan changes, which are immediate or at the end of the period, and the plan history."""
+"""Plan changes, either immediate or at the end of the billing period, and the plan history."""

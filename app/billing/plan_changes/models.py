@@ -15,8 +15,8 @@ class PlanChange(TenantModel, db.Base):
     """A plan change of an organization. Rows are written by a trigger on `organizations`.
 
     `id` increases in the order of the changes, and `changed_at` never decreases. `plan_before` of
-    the first change is the plan that the organization had from its creation. An organization
-    without changes has always had its current plan.
+    the first change is the plan with which the organization was created. An organization without
+    changes has always had its current plan.
     """
 
     __tablename__ = "plan_changes"

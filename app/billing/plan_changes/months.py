@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 
-def get_month(at: datetime) -> tuple[datetime, datetime]:
+def get_month_bounds(at: datetime) -> tuple[datetime, datetime]:
     """Return the start of the UTC month that contains `at`, and the start of the next month."""
     first = at.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     if first.month < 12:  # noqa: PLR2004 - December

@@ -20,7 +20,10 @@ def get_database_time() -> datetime:
 
 
 def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange]]:
-    """List all plan changes of each organization, in order. Requires access to all of them."""
+    """List all plan changes of each organization, oldest first.
+
+    Requires access to all organizations.
+    """
     changes: dict[UUID, list[PlanChange]] = {key: [] for key in organization_ids}
     statement = (
         select(PlanChange)
@@ -54,6 +57,6 @@ def list_due_organizations(organization_ids: Sequence[UUID] | None = None) -> li
     return list(db.session().scalars(statement))
 
 
-def set_due_time(at: datetime | None) -> None:
-    """Set the due time for later plan changes in this transaction; None means now."""
+def set_effective_time(at: datetime | None) -> None:
+    """Set the time at which later plan changes in this transaction take effect; None means now."""
     db.session().execute(_SET_DUE_TIME, {"at": "" if at is None else at.isoformat()})

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.billing.plan_changes import queries
 from app.billing.plan_changes.models import PlanChange, ScheduledPlanChange
-from app.billing.plan_changes.months import get_month
+from app.billing.plan_changes.months import get_month_bounds
 from app.billing.plan_changes.versions import record_versions
 from app.billing.plans import catalogue
 from app.billing.plans import service as plans
@@ -27,7 +27,7 @@ _FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
 class ChangeTime(StrEnum):
-    """When a requested plan change takes effect."""
+    """The time at which a requested plan change takes effect."""
 
     NOW = "now"
     PERIOD_END = "period_end"
@@ -70,7 +70,7 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
         db.session().flush()
         return _render_change(organization, None)
     queries.delete_scheduled_change()
-    _, end = get_month(queries.get_database_time())
+    _, end = get_month_bounds(queries.get_database_time())
     scheduled_change = ScheduledPlanChange(plan=plan, effective_at=end, requested_by=user_id)
     db.session().add(scheduled_change)
     db.session().flush()
@@ -85,10 +85,10 @@ def apply_scheduled_change(organization: Organization) -> None:
     scheduled_change = queries.find_scheduled_change()
     if scheduled_change is None or scheduled_change.effective_at > queries.get_database_time():
         return
-    queries.set_due_time(scheduled_change.effective_at)
+    queries.set_effective_time(scheduled_change.effective_at)
     organizations.change_plan(organization, plan=scheduled_change.plan, limits={})
     db.session().flush()
-    queries.set_due_time(None)
+    queries.set_effective_time(None)
 
 
 def list_due_organizations() -> list[UUID]:
@@ -104,7 +104,7 @@ def apply_due_change(organization_id: UUID) -> None:
 
 
 def apply_due_changes(organization_ids: Sequence[UUID]) -> None:
-    """Apply the due plan changes of locked organizations. Requires access to all of them."""
+    """Apply the due plan changes of locked organizations. Requires access to all organizations."""
     for organization_id in queries.list_due_organizations(organization_ids):
         apply_due_change(organization_id)
 
@@ -112,10 +112,10 @@ def apply_due_changes(organization_ids: Sequence[UUID]) -> None:
 def list_segments(
     organization: Organization, changes: Sequence[PlanChange], start: datetime, end: datetime
 ) -> list[PlanSegment]:
-    """List the plans of an organization in a period, in order.
+    """List the plan segments of an organization in a period, oldest first.
 
-    `changes` must be all plan changes of the organization. The segments follow one another without
-    a gap, from the creation to the closing of the organization.
+    `changes` must contain all plan changes of the organization. The segments have no gaps. They
+    cover the part of the period between the creation and the closing of the organization.
     """
     closed_at = organization.closed_at or _FOREVER
     segments = build_segments(changes, organization.plan, organization.created_at, closed_at)
@@ -129,7 +129,10 @@ def list_segments(
 def build_segments(
     changes: Sequence[PlanChange], plan: str, start: datetime, end: datetime
 ) -> list[PlanSegment]:
-    """Build all segments, including empty segments. `plan` is the organization's current plan."""
+    """Build the plan segments from `start` to `end`, including empty segments.
+
+    `plan` is the organization's current plan.
+    """
     segments = []
     for item in changes:
         segments.append(PlanSegment(item.plan_before, start, item.changed_at))
@@ -162,9 +165,9 @@ def _check_change(organization: Organization, plan: Plan) -> None:
 def _check_usage(plan: Plan) -> None:
     month = read_month(tuple(Meter))
     exceeded_limits = [
-        {"meter": str(meter), "used": month.get_used(meter), "limit": limit}
+        {"meter": str(meter), "used": month.get_used_quantity(meter), "limit": limit}
         for meter in Meter
-        if (limit := plan.limits[meter]) is not None and month.get_used(meter) > limit
+        if (limit := plan.limits[meter]) is not None and month.get_used_quantity(meter) > limit
     ]
     if exceeded_limits:
         raise errors.conflict(

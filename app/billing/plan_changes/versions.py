@@ -34,7 +34,7 @@ class PlanVersions:
     def get_version_at(self, name: str, at: datetime) -> Plan:
         """Return the newest version of a plan that was recorded by the time `at`.
 
-        If all versions were recorded later, returns the first one. If no version is recorded,
+        If all versions were recorded later, returns the oldest version. If no version is recorded,
         returns the newest version in the plan file.
         """
         rows = self._rows.get(name)

@@ -20,13 +20,13 @@ from app.kit.settings import PLANS
 
 BUILT_IN = Path(__file__).parent / "catalogue.toml"
 MAX_QUANTITY = 2**53 - 1
-"""The maximum limit or quantity: the largest integer that every JSON parser keeps exact."""
+"""The maximum limit or quantity: the largest integer that all JSON parsers represent exactly."""
 MAX_VERSION = 2**31 - 1
 _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
-class CatalogueError(ValueError):
+class CatalogError(ValueError):
     """The plan file is invalid; the message says where and why."""
 
 
@@ -34,7 +34,7 @@ class CatalogueError(ValueError):
 class Tier:
     """A price per unit for up to `up_to` units; None means no upper bound.
 
-    Units are counted after the included quantity.
+    `up_to` counts only units beyond the included quantity.
     """
 
     up_to: Decimal | None
@@ -77,7 +77,7 @@ def get_plan(name: str, version: int | None = None) -> Plan:
     Raises LookupError. `app.billing.plans.service.get_plan` also finds versions that were in use
     and are no longer in the file.
     """
-    versions = load_catalogue()[name]
+    versions = load_catalog()[name]
     return versions[max(versions) if version is None else version]
 
 
@@ -86,43 +86,43 @@ def list_plans() -> list[Plan]:
     return [get_plan(name) for name in PLANS]
 
 
-def load_catalogue() -> Mapping[str, Mapping[int, Plan]]:
-    """Load all plans from the configured file, by name and version. Raises CatalogueError."""
-    return read_catalogue(Path(container.settings().plans_file or BUILT_IN))
+def load_catalog() -> Mapping[str, Mapping[int, Plan]]:
+    """Load all plans from the configured file, by name and version. Raises CatalogError."""
+    return read_catalog(Path(container.settings().plans_file or BUILT_IN))
 
 
 @cache
-def read_catalogue(path: Path) -> Mapping[str, Mapping[int, Plan]]:
-    """Read a plan file, and return its plans by name and version. Raises CatalogueError."""
+def read_catalog(path: Path) -> Mapping[str, Mapping[int, Plan]]:
+    """Read a plan file, and return its plans by name and version. Raises CatalogError."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CatalogueError(f"cannot be read: {error}") from None
+        raise CatalogError(f"cannot be read: {error}") from None
     plans_by_name: dict[str, dict[int, Plan]] = {name: {} for name in PLANS}
     _check_keys(content, {"plans"}, "the file")
     for number, table in enumerate(_check_list(content.get("plans"), "plans"), start=1):
         plan = parse_plan(table, f"plan {number}")
         if plan.version in plans_by_name[plan.name]:
-            raise CatalogueError(f"version {plan.version} of {plan.name} is defined twice")
+            raise CatalogError(f"version {plan.version} of {plan.name} is defined twice")
         plans_by_name[plan.name][plan.version] = plan
     if missing := [name for name, versions in plans_by_name.items() if not versions]:
-        raise CatalogueError(f"these plans are missing: {', '.join(missing)}")
+        raise CatalogError(f"these plans are missing: {', '.join(missing)}")
     return MappingProxyType(plans_by_name)
 
 
 def parse_plan(table: Any, location: str) -> Plan:
     """Parse a plan from a TOML table or a stored definition.
 
-    Error messages begin with `location`. Raises CatalogueError.
+    Error messages begin with `location`. Raises CatalogError.
     """
     _check_keys(table, {*Plan.__dataclass_fields__}, location, optional={"limits", "charges"})
     if table["name"] not in PLANS:
-        raise CatalogueError(f"{location}: name must be one of {', '.join(PLANS)}")
+        raise CatalogError(f"{location}: name must be one of {', '.join(PLANS)}")
     location = f"{table['name']}, version {table['version']}"
     if not isinstance(table["is_public"], bool):
-        raise CatalogueError(f"{location}: is_public must be true or false")
+        raise CatalogError(f"{location}: is_public must be true or false")
     if not isinstance(table["currency"], str) or not _CURRENCY.fullmatch(table["currency"]):
-        raise CatalogueError(f"{location}: currency must be an ISO 4217 code, for example EUR")
+        raise CatalogError(f"{location}: currency must be an ISO 4217 code, for example EUR")
     charges = _check_list(table.get("charges", []), f"{location}: charges")
     plan = Plan(
         name=table["name"],
@@ -135,12 +135,12 @@ def parse_plan(table: Any, location: str) -> Plan:
     )
     meters = [charge.meter for charge in plan.charges]
     if len(set(meters)) < len(meters):
-        raise CatalogueError(f"{location}: charges must be for different meters")
+        raise CatalogError(f"{location}: charges must be for different meters")
     return plan
 
 
 def format_plan(plan: Plan) -> dict[str, Any]:
-    """Format a plan as a JSON object, which `parse_plan` reads."""
+    """Format a plan as a JSON object that `parse_plan` can read."""
     return {
         "name": plan.name,
         "version": plan.version,
@@ -175,7 +175,7 @@ def _parse_limits(table: Any, location: str) -> Mapping[str, int | None]:
 def _parse_charge(table: Any, location: str) -> Charge:
     _check_keys(table, {"meter", "included", "tiers"}, f"{location}: charge", optional={"unit"})
     if table["meter"] not in tuple(Meter):
-        raise CatalogueError(f"{location}: {table['meter']!r} is not a meter")
+        raise CatalogError(f"{location}: {table['meter']!r} is not a meter")
     location = f"{location}: charge for {table['meter']}"
     tiers = tuple(
         _parse_tier(tier, location) for tier in _check_list(table["tiers"], f"{location}: tiers")
@@ -183,11 +183,11 @@ def _parse_charge(table: Any, location: str) -> Charge:
     bounds = [tier.up_to for tier in tiers]
     finite_bounds = [bound for bound in bounds[:-1] if bound is not None]
     if not bounds or bounds[-1] is not None or finite_bounds != sorted(set(finite_bounds)):
-        raise CatalogueError(
+        raise CatalogError(
             f"{location}: up_to must increase from tier to tier, and the last tier must omit it"
         )
     if len(finite_bounds) < len(bounds) - 1:
-        raise CatalogueError(f"{location}: only the last tier may omit up_to")
+        raise CatalogError(f"{location}: only the last tier may omit up_to")
     return Charge(
         meter=table["meter"],
         included=_parse_quantity(table["included"], f"{location}: included"),
@@ -210,7 +210,7 @@ def _parse_tier(table: Any, location: str) -> Tier:
 def _parse_amount(value: Any, location: str) -> Decimal:
     # Floating-point numbers in TOML would not be exact, so amounts are strings.
     if not isinstance(value, str) or not _AMOUNT.fullmatch(value):
-        raise CatalogueError(f'{location} must be a decimal number in quotes, for example "49.00"')
+        raise CatalogError(f'{location} must be a decimal number in quotes, for example "49.00"')
     return Decimal(value)
 
 
@@ -218,13 +218,13 @@ def _parse_quantity(
     value: Any, location: str, minimum: int = 0, maximum: int = MAX_QUANTITY
 ) -> int:
     if type(value) is not int or not minimum <= value <= maximum:
-        raise CatalogueError(f"{location} must be a whole number from {minimum} to {maximum}")
+        raise CatalogError(f"{location} must be a whole number from {minimum} to {maximum}")
     return value
 
 
 def _check_list(value: Any, location: str) -> list[Any]:
     if not isinstance(value, list):
-        raise CatalogueError(f"{location} must be a list")
+        raise CatalogError(f"{location} must be a list")
     return value
 
 
@@ -233,8 +233,8 @@ def _check_keys(
 ) -> None:
     optional = optional or set()
     if not isinstance(value, dict):
-        raise CatalogueError(f"{location} must be a table")
+        raise CatalogError(f"{location} must be a table")
     if unknown := sorted(value.keys() - names - optional):
-        raise CatalogueError(f"{location}: unknown keys: {', '.join(unknown)}")
+        raise CatalogError(f"{location}: unknown keys: {', '.join(unknown)}")
     if missing := sorted(names - optional - value.keys()):
-        raise CatalogueError(f"{location}: missing keys: {', '.join(missing)}")
+        raise CatalogError(f"{location}: missing keys: {', '.join(missing)}")

@@ -27,7 +27,7 @@ def list_plans(*, page: PageRequest) -> Page:
 
 
 def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | None]:
-    """Merge the limits of a plan with `overrides`, which the operator has set and which win."""
+    """Merge the limits of a plan with the operator's `overrides`, which take precedence."""
     limits = {**plan.limits, **overrides}
     return {meter: limits[meter] for meter in Meter}
 
@@ -35,7 +35,7 @@ def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | 
 def get_plan(name: str, version: int) -> Plan:
     """Return a plan version as it was when it was first used. Raises LookupError.
 
-    Versions in use are stored. A change of the plan file therefore does not affect the versions
+    Versions in use are stored. A change to the plan file therefore does not affect the versions
     to which organizations and invoices refer.
     """
     definition = queries.find_definition(name, version)

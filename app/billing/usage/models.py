@@ -16,7 +16,7 @@ _DERIVED = ({"info": {"derived": True}},)
 
 
 class UsageChange(db.Base):
-    """The quantities that a statement added to a meter and removed from it.
+    """The quantities that one SQL statement added to a meter and removed from the meter.
 
     The row exists until its quantities are folded into the row of the day in `usage_days`. `xact`
     is the id of the transaction. `organization_id` is not a foreign key, so that a write to a
@@ -40,7 +40,7 @@ class UsageChange(db.Base):
 
 
 class UsageDay(TenantModel, db.Base):
-    """The quantities added to a meter and removed on a UTC day, and the level at the day's end.
+    """The quantities added to and removed from a meter on a UTC day, and the level at its end.
 
     A day without changes has no row. A trigger deletes the rows of an erased organization.
     """
@@ -70,7 +70,10 @@ class UsageSettlement(TenantModel, db.Base):
 
 
 class UsageHorizon(db.Base):
-    """The transaction id below which all changes have been added to `usage_days`; one row."""
+    """The transaction id below which all changes have been folded into `usage_days`.
+
+    The table has one row.
+    """
 
     __tablename__ = "usage_horizon"
     __table_args__ = (CheckConstraint("one", name="one"),)
@@ -91,7 +94,7 @@ class UsageSource(db.Base):
 
 
 class UsageWarning(TenantModel, db.Base):
-    """A warning that was emitted because a meter reached `percent` % of its limit in a month."""
+    """A warning that was emitted because a meter reached `percent` percent of its limit."""
 
     __tablename__ = "usage_warnings"
 

@@ -1,6 +1,6 @@
 """Jobs that create notifications about events and queue emails for them.
 
-Frequent events are handled in batches, and one notification counts several events.
+Frequent events are handled in batches, and one notification covers several events.
 """
 
 from collections.abc import Callable, Sequence

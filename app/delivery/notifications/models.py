@@ -30,13 +30,13 @@ class Notification(TenantModel, db.Record, db.Base):
     `unique_key` prevents a second notification with the same cause. If `in_app` is false, the
     notification exists only for its email and is not shown in the application.
 
-    A notification with `open_until` is open: until that time, or until it is read, events with the
-    same `message` are added to its `count`, and title and body are rendered again from `gathered`.
-    `message` names a template in `messages/`. If `by_mail` is true, the email is sent when the
-    notification is closed.
+    A notification is open until `open_until`, or until it is read. Each further event with the same
+    `message` is added to the open notification: `count` increases, and title and body are rendered
+    again from `gathered`. `message` names a template in `messages/`. If `by_mail` is true, an email
+    is sent when the notification is closed.
 
-    A notification without `message` collects no events; its `open_until` is the time when its email
-    is due.
+    A notification without `message` is about a single event. Its `open_until` is the time when its
+    email is due.
     """
 
     __tablename__ = "notifications"

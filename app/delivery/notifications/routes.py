@@ -30,7 +30,7 @@ def list_notifications(caller: Caller, query: dict[str, Any]) -> Page:
     """List notifications.
 
     Returns the caller's notifications in all of their organizations. A session that is limited to
-    one organization sees only notifications of this organization. Notifications that are only sent
+    one organization sees only notifications of that organization. Notifications that are only sent
     by email are not listed.
     """
     return reading.list_notifications(caller, **query)
@@ -50,8 +50,8 @@ def read_all_notifications(caller: Caller) -> dict[str, int]:
     """Mark all notifications as read.
 
     Marks the notifications that `GET /notifications` returns. A notification stays unread if it is
-    created, or if an event is added to it, at the same time. The emails for marked notifications
-    are no longer sent.
+    created, or if an event is added to it, while this request runs. The emails for marked
+    notifications are no longer sent.
     """
     return reading.mark_all_as_read(caller)
 
@@ -68,8 +68,8 @@ def read_notification(
 ) -> dict[str, Any]:
     """Mark a notification as read.
 
-    Marks the notification as unread again if `read` is false. The body is optional. No more events
-    are added to a read notification, and its email is no longer sent.
+    Marks the notification as unread again if `read` is false. The body is optional. No further
+    events are added to a read notification, and its email is no longer sent.
     """
     return reading.set_read(caller, notification_id, **body)
 

@@ -97,7 +97,7 @@ class ClockTime(Str):
 
 
 class QuietHours(Schema):
-    """The local times between which no notification email is sent; may cross midnight."""
+    """The hours, in local time, in which no notification emails are sent; may cross midnight."""
 
     from_ = ClockTime(name="from", description="The start of the quiet hours, for example 22:00.")
     to = ClockTime(name="to", description="The end of the quiet hours, for example 07:00.")

@@ -10,7 +10,7 @@ from app.kit.jobs import Job
 
 SCHEDULE_EVERY = 15
 MAX_ATTEMPTS = 10
-"""The maximum number of delivery attempts; they take about an hour, including the delays."""
+"""The maximum number of delivery attempts. With the delays, they take about an hour in total."""
 
 
 @jobs.handler("scheduled_exports.start_due", resumable=True)

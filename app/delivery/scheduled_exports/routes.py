@@ -29,7 +29,7 @@ _READ, _MANAGE = "scheduled_exports:read", "scheduled_exports:manage"
 def list_scheduled_exports(caller: Caller, query: dict[str, Any]) -> Page:
     """List scheduled exports.
 
-    Returns scheduled exports, each with the time of its next run and with its last run.
+    Returns scheduled exports, each with its last run and the time of its next run.
     """
     return managing.list_scheduled_exports(**query)
 
@@ -55,7 +55,7 @@ def create_scheduled_export(caller: Caller, body: dict[str, Any]) -> dict[str, A
 def get_scheduled_export(caller: Caller, export_id: UUID) -> dict[str, Any]:
     """Get a scheduled export.
 
-    Returns the scheduled export with the time of its next run and with its last run.
+    Returns the scheduled export with its last run and the time of its next run.
     """
     return managing.get(export_id)
 

@@ -1,10 +1,10 @@
 """Cleanup of pending deliveries after a webhook is deactivated or deleted.
 
 Deactivating a webhook begins a new generation of the webhook: after the commit, its pending
-deliveries are outdated and are not attempted. The first batch is abandoned in the same transaction,
-and a job abandons the rest. Outdated deliveries stay outdated when the webhook is activated again:
-later deliveries belong to the new generation. The relay finds outdated deliveries that no job
-abandons (`jobs.claim`).
+deliveries are outdated and are not attempted. The first batch of outdated deliveries is abandoned
+in the same transaction, and a job abandons the remaining batches. Outdated deliveries stay outdated
+when the webhook is activated again, because only later deliveries belong to the new generation.
+`jobs.claim` finds outdated deliveries that no job abandons.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ log = get_logger(__name__)
 ABANDON_JOB = "webhooks.abandon"
 PURGE_JOB = "webhooks.purge"
 FIRST_BATCH_SIZE = 1_000
-"""The maximum number of deliveries that a deactivation or deletion changes in its transaction."""
+"""The maximum number of deliveries that are abandoned or deleted without a job."""
 
 Checkpoint = Callable[[], None]
 
@@ -28,7 +28,7 @@ Checkpoint = Callable[[], None]
 def abandon_or_enqueue(
     organization_id: UUID, webhook_id: UUID, *, limit: int = FIRST_BATCH_SIZE
 ) -> int:
-    """Abandon up to `limit` outdated deliveries of a webhook, and enqueue a job for the rest.
+    """Abandon up to `limit` outdated deliveries of a webhook; enqueue a job if more may be left.
 
     Returns how many deliveries were abandoned.
     """
@@ -38,11 +38,11 @@ def abandon_or_enqueue(
             abandoned_count = backlog.abandon_batch(webhook, limit)
         metrics.DELIVERIES.labels("abandoned").inc(abandoned_count)
     if abandoned_count >= limit:
-        enqueue_abandoning(organization_id)
+        enqueue_abandon_job(organization_id)
     return abandoned_count
 
 
-def enqueue_abandoning(organization_id: UUID) -> None:
+def enqueue_abandon_job(organization_id: UUID) -> None:
     """Enqueue the job that abandons an organization's outdated deliveries.
 
     Does nothing if the job is already queued.

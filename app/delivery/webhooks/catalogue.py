@@ -175,14 +175,14 @@ _EVENT_TYPES = (
     ),
     _build_event_type(
         "drift.detected",
-        "The behavior of a model or of the labeling has changed.",
+        "The predictions of a model or the labels of people have shifted.",
         {
             "report_id": _id("The id of the drift report.", _ID),
             "schema_id": _id("The id of the schema.", _SCHEMA_ID),
             "subject": (
                 {
                     "enum": ["model", "labeling"],
-                    "description": "Whether the behavior of the model or of the labeling changed.",
+                    "description": "Whether predictions of the model or labels of people shifted.",
                 },
                 "model",
             ),
@@ -239,7 +239,7 @@ _HEADERS = (
     ),
     describe_header(
         "webhook-timestamp",
-        "When the attempt was made, in seconds since 1970.",
+        "The time of the attempt, in seconds since the Unix epoch.",
         required=True,
         pattern="^[0-9]+$",
     ),

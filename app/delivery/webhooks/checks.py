@@ -8,7 +8,7 @@ from app.kit.egress import EgressRefused
 
 
 def check_events(names: Sequence[str], field: str = "events") -> None:
-    """Raise 400 unless `names` are distinct events to which webhooks can subscribe."""
+    """Raise 400 unless `names` are one or more distinct events that webhooks can subscribe to."""
     supported = list(SUBSCRIBABLE)
     if not names:
         message = f"`{field}` must contain at least one event."

@@ -34,14 +34,14 @@ THREADS = 256
 BEGIN_BATCH_SIZE = 64
 RENEW_SECONDS = 8.0
 STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
-"""The time in seconds that an attempt can exceed only if the whole process was suspended."""
+"""If an attempt takes longer than this time in seconds, the whole process was suspended."""
 LEASE_MARGIN_SECONDS = 12.0
 """The minimum remaining lease time in seconds for an attempt to be sent, so that the lease does not
 expire during the attempt."""
 
 
 class Dispatcher:
-    """Begins, sends and records attempts. Its public methods may be called from any thread."""
+    """Begins, sends and records attempts. The public methods may be called from any thread."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Dispatcher:
     def _has_work(self) -> bool:
         must_requeue = self._leases_to_release or self._quotas.to_requeue
         may_search = self._is_woken and self._quotas.threads.free > 0
-        return bool(self._is_stopping or must_requeue or may_search or self._quotas.may_pick)
+        return bool(self._is_stopping or must_requeue or may_search or self._quotas.can_pick)
 
     def _renew_leases(self) -> None:
         now = time.monotonic()
@@ -193,7 +193,7 @@ class Dispatcher:
             self._pool.submit(self._send_attempts, attempt)
 
     def _send_attempts(self, first: Attempt) -> None:
-        """Send an attempt, then more attempts until no attempt may be sent."""
+        """Send the attempt `first`, and then the next attempts until none may be sent."""
         attempt: Attempt | None = first
         while attempt is not None:
             has_lost_lease = self._has_lost_lease(attempt)

@@ -17,7 +17,7 @@ from app.kit.ids import uuid7
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of the current organization; `at` is when the transaction that emitted it began."""
+    """An event of the current organization; `at` is when the emitting transaction began."""
 
     id: str
     name: str

@@ -50,7 +50,7 @@ def handle_organization_closed(job: Job) -> None:
     """Handle the closing of an organization: make its pending deliveries outdated."""
     assert job.organization_id is not None
     if backlog.begin_generation(job.organization_id):
-        abandoning.enqueue_abandoning(job.organization_id)
+        abandoning.enqueue_abandon_job(job.organization_id)
 
 
 @jobs.handler(abandoning.ABANDON_JOB, queue="bulk", resumable=True)
@@ -83,7 +83,7 @@ def replay(job: Job) -> None:
 
 @jobs.handler("webhooks.tidy", queue="maintenance", resumable=True)
 def clean_up(job: Job) -> None:
-    """Delete old deliveries and secrets, enqueue purges, and re-encrypt secrets if necessary."""
+    """Delete old deliveries and secrets, purge deleted webhooks, and re-encrypt secrets."""
     maintenance.delete_expired_secrets()
     for organization_id, webhook_id in backlog.list_deleted_webhooks():
         abandoning.enqueue_purge(organization_id, webhook_id)
@@ -112,23 +112,23 @@ jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)
 
 
 def claim() -> handlers.Batches:
-    """Claim one empty batch, which wakes a dispatcher, if any delivery is due; otherwise return [].
+    """Return one empty batch, which wakes a dispatcher, or no batch if no delivery is due.
 
-    Also enqueues jobs that abandon outdated pending deliveries. A deactivation misses a delivery
-    whose event is fanned out while the webhook is being deactivated.
+    Also enqueues jobs that abandon outdated pending deliveries, because a deactivation does not see
+    deliveries that are created at the same time.
     """
     webhooks = _finder.search_once()
     for organization_id in {webhook.organization_id for webhook in webhooks if webhook.outdated}:
-        abandoning.enqueue_abandoning(organization_id)
+        abandoning.enqueue_abandon_job(organization_id)
     return [[]] if any(webhook.due for webhook in webhooks) else []
 
 
 def accept(batch: list[list[Any]]) -> None:
     """Accept a batch from the queue, and wake this process's dispatcher.
 
-    Queued messages contain the name of this function. `batch` is empty. In messages from the
-    previous release, it contains leased deliveries, each as a list of organization id, webhook id,
-    failures, delivery id and token.
+    Queued messages contain the name of this function. `batch` is empty, except in messages from the
+    previous release. In those messages, it contains leased deliveries, each as a list of
+    organization id, webhook id, failures, delivery id and token.
     """
     app: Any = current_app
     dispatcher = start(app._get_current_object())  # noqa: SLF001 - Flask's documented way

@@ -18,9 +18,9 @@ from app.kit.tenancy import TenantModel
 class DeliveryStatus(StrEnum):
     """The status of a delivery.
 
-    PENDING: more attempts will follow; `next_attempt_at` is set only in this status. DELIVERED: the
+    PENDING: an attempt will follow; `next_attempt_at` is set only in this status. DELIVERED: the
     response to an attempt was 2xx. FAILED: the service itself could not make the attempt.
-    ABANDONED: the last attempt failed, or the webhook is or was deactivated. SKIPPED: a retry
+    ABANDONED: the last allowed attempt failed, or the webhook was deactivated. SKIPPED: a retry
     became due after the delivery had succeeded.
     """
 
@@ -77,12 +77,12 @@ _LEASED = text("leased_until IS NOT NULL")
 class Delivery(TenantModel, db.Base):
     """The delivery of one event to one webhook.
 
-    Every attempt sends the same bytes, `body`. `round` counts redeliveries; the number of attempts
-    is limited per round. `attempt_count` and `attempted_at` are written when an attempt begins, so
-    that an attempt is counted even if its worker dies. `generation` is the webhook's generation
-    when the delivery was created or last redelivered (it is never null: a trigger sets it for
-    instances of the previous release). If `replayed` is true, the delivery is sent after all other
-    deliveries.
+    Every attempt sends the same bytes, `body`. `round` counts redeliveries and replays; the number
+    of attempts is limited per round. `attempt_count` and `attempted_at` are written when an attempt
+    begins, so that an attempt is counted even if its worker dies. `generation` is the webhook's
+    generation when the delivery was created or last redelivered (it is never null: a trigger sets
+    it for instances of the previous release). If `replayed` is true, the delivery is sent after all
+    other deliveries.
     """
 
     __tablename__ = "webhook_deliveries"

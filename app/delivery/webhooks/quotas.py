@@ -1,9 +1,9 @@
 """Quotas that select the attempts to begin and the attempt to send next.
 
 No organization may delay another. Organizations are served in round-robin order, and so are the
-webhooks within an organization. An organization may use at most half of the threads that others
-leave free. Its slow webhooks may use at most an eighth of these threads, and its slow and unknown
-webhooks together at most a quarter. The last free threads are reserved for organizations that use
+webhooks within an organization. An organization may use at most half of the threads that other
+organizations leave free. Its slow webhooks may use at most an eighth of them, and all its webhooks
+that are not quick at most a quarter. The last free threads are reserved for organizations that use
 no thread. So the next organization always finds a thread, even if many receivers hang.
 
 This module is not thread-safe; the dispatcher calls it under its lock.
@@ -30,7 +30,7 @@ from app.delivery.webhooks.states import (
 )
 
 MAX_DUE = 256
-"""The maximum number of due webhooks remembered per organization; later searches find the rest."""
+"""The maximum number of due webhooks to remember per organization; the oldest are dropped."""
 
 
 class PickedWebhook(NamedTuple):
@@ -66,7 +66,7 @@ class Quotas:
         return not (self.to_requeue or self._states.organizations)
 
     @property
-    def may_pick(self) -> bool:
+    def can_pick(self) -> bool:
         """Return whether to call `pick`: there are changes, due webhooks and free threads."""
         return self._has_changed and bool(self._due) and self.threads.free > 0
 
@@ -79,7 +79,7 @@ class Quotas:
             self._mark_due(webhook)
 
     def pick(self, limit: int) -> list[PickedWebhook]:
-        """Pick the webhooks at which at most `limit` attempts in total should begin now."""
+        """Pick webhooks at which attempts should begin now, at most `limit` attempts in total."""
         picks: list[PickedWebhook] = []
         remaining = limit
         quota = max(1, limit // max(1, len(self._due)))
@@ -126,7 +126,7 @@ class Quotas:
             for _ in range(len(organization.ready) if self.threads.has_free(organization) else 0):
                 webhook = next(iter(organization.ready.values()))
                 organization.ready.move_to_end(webhook.id)
-                if self.threads.may_start(organization, webhook):
+                if self.threads.can_start(organization, webhook):
                     return self._start(organization, webhook, now)
         return None
 
@@ -141,7 +141,7 @@ class Quotas:
         if not (result.attempt.test or result.fatal):
             webhook.failures = 0 if result.ok else webhook.failures + 1
         self.to_requeue += webhook.remove_surplus()
-        self._update_ready(webhook)
+        self._update_ready_webhooks(webhook)
 
     def requeue_unsent(self, attempt: Attempt) -> None:
         """Requeue an attempt that was counted as under way but was not sent."""
@@ -156,7 +156,7 @@ class Quotas:
     def mark_written(self, results: Iterable[AttemptResult]) -> None:
         """Mark results as written to the database.
 
-        Attempts at failing webhooks and at more replayed deliveries may now begin.
+        Further attempts at failing webhooks and for replayed deliveries may then begin.
         """
         for result in results:
             webhook = self._states.get_webhook(
@@ -178,7 +178,7 @@ class Quotas:
             for webhook in list(organization.ready.values()):
                 attempts += webhook.prefetched
                 webhook.prefetched.clear()
-                self._update_ready(webhook)
+                self._update_ready_webhooks(webhook)
             self._states.remove_idle(organization)
         return attempts
 
@@ -200,7 +200,7 @@ class Quotas:
     def _pick_webhooks(self, organization: OrganizationState, limit: int) -> list[PickedWebhook]:
         """Pick the webhooks of an organization at which attempts should begin.
 
-        Each webhook first gets one attempt, then as many more as it may have.
+        Each webhook first gets one attempt, and then further attempts up to its limit.
         """
         organization.reclassify_slow_attempts(self._clock())
         begun_counts: Counter[Pace] = Counter()
@@ -244,7 +244,7 @@ class Quotas:
         limits: AttemptLimits,
         begun_counts: Counter[Pace],
     ) -> int:
-        """Return how many attempts at a webhook should begin.
+        """Return how many delivery attempts to a webhook should start.
 
         `begun_counts` counts, by pace, the attempts that have begun and are not under way yet.
         """
@@ -258,7 +258,7 @@ class Quotas:
         attempt = webhook.prefetched.popleft()
         organization.record_start(webhook, attempt.lease.token, now)
         self.threads.used += 1
-        self._update_ready(webhook)
+        self._update_ready_webhooks(webhook)
         return attempt
 
     def _stop(self, attempt: Attempt) -> tuple[WebhookState, OrganizationState]:
@@ -272,7 +272,7 @@ class Quotas:
     def _prefetch(self, webhook: WebhookState, begun: list[Attempt], *, is_current: bool) -> None:
         """Add begun attempts to the prefetched attempts, or requeue them.
 
-        `is_current` is whether no attempt at the webhook has ended since the webhook was picked.
+        `is_current` is whether no attempt to deliver to the webhook has ended since it was picked.
         """
         if begun and is_current and not webhook.unwritten_count:
             webhook.failures = begun[0].failures
@@ -285,9 +285,9 @@ class Quotas:
                 self.to_requeue.append(attempt)
         if not webhook.failures:
             self.to_requeue += webhook.remove_surplus()
-        self._update_ready(webhook)
+        self._update_ready_webhooks(webhook)
 
-    def _update_ready(self, webhook: WebhookState) -> None:
+    def _update_ready_webhooks(self, webhook: WebhookState) -> None:
         organization = self._states.get_organization(webhook.organization_id)
         if webhook.prefetched:
             organization.ready[webhook.id] = webhook

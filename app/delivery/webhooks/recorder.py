@@ -32,7 +32,7 @@ _WAIT_SECONDS = 0.2
 
 
 def compute_pause(failures: int) -> float:
-    """Return the pause in seconds before the next first attempt after consecutive failures.
+    """Return the pause in seconds before the next first attempt, after `failures` in a row.
 
     The pauses up to the tenth failure add up to a minute. By then, a receiver that restarts is
     available again, and the webhook of a receiver that no longer exists is deactivated.
@@ -191,7 +191,7 @@ class Recorder:
         self._queue.put(result)
 
     def stop(self, timeout: float) -> None:
-        """Write all queued outcomes and stop the thread.
+        """Write all queued outcomes and stop the thread, within `timeout` seconds.
 
         Outcomes that cannot be written in time are lost; their deliveries are attempted again when
         the leases expire.
@@ -210,7 +210,7 @@ class Recorder:
                 time.sleep(_BUSY_SECONDS)
 
     def _write(self, batch: list[AttemptResult]) -> None:
-        """Write a batch of outcomes, and requeue those that cannot be written now."""
+        """Write a batch of outcomes, and requeue the outcomes that cannot be written now."""
         try:
             postponed = self._commit(batch)
         except SQLAlchemyError as failure:
@@ -224,13 +224,13 @@ class Recorder:
                 )
                 self._queue.requeue(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
                 return
-            postponed = self._write_singly(batch)
+            postponed = self._write_one_by_one(batch)
         if postponed:
             self._queue.requeue(postponed, _BUSY_SECONDS)
         tokens = {result.lease_token for result in postponed}
         self._on_end([result for result in batch if result.lease_token not in tokens])
 
-    def _write_singly(self, batch: list[AttemptResult]) -> list[AttemptResult]:
+    def _write_one_by_one(self, batch: list[AttemptResult]) -> list[AttemptResult]:
         """Write outcomes one by one, because one may be invalid; return outcomes to write later."""
         postponed: list[AttemptResult] = []
         for result in batch:
@@ -266,7 +266,7 @@ def _is_transient(failure: SQLAlchemyError) -> bool:
 
 
 def _report_result(result: AttemptResult) -> None:
-    """Update the metrics, and log a failed attempt."""
+    """Update the metrics for a result, and log the attempt if it failed."""
     metrics.DELIVERIES.labels("delivered" if result.ok else "failed").inc()
     if not result.ok:
         log.info(

@@ -112,10 +112,10 @@ def activate_webhook(
     """Activate a webhook.
 
     Events are delivered again from now on, and the failure count is reset to 0. With `replay`, a
-    background job also resends the deliveries that the webhook has missed. They keep their delivery
-    ids and bodies, and are sent after new deliveries. `replay` is also possible if the webhook is
-    already active. Without `replay`, abandoned deliveries stay abandoned. Responds with 409
-    `conflict` if `replay` is set and a replay of this webhook is running.
+    background job also resends the deliveries that the webhook has missed. These deliveries keep
+    their ids and bodies, and are sent after new deliveries. `replay` is also possible if the
+    webhook is already active. Without `replay`, abandoned deliveries stay abandoned. Responds with
+    409 `conflict` if `replay` is set and a replay of this webhook is running.
     """
     return service.activate(webhook_id, revision=revision, **body)
 

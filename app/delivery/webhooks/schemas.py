@@ -28,7 +28,7 @@ _URL_LENGTH = 2048
 _STATUSES = tuple(DeliveryStatus)
 _ENDED_STATUSES = tuple(status for status in DeliveryStatus if status is not DeliveryStatus.PENDING)
 _EVENTS = {
-    "description": f"One or more of {', '.join(SUBSCRIBABLE)}, each once.",
+    "description": f"One or more of these events, without duplicates: {', '.join(SUBSCRIBABLE)}.",
     "minItems": 1,
     "uniqueItems": True,
 }
@@ -69,8 +69,8 @@ class ReplayDeliveries(Schema):
     )
     end = UtcDateTime(
         data_key="to",
-        description="The latest creation time, exclusive. At most the time of the request, which is"
-        " the default.",
+        description="The latest creation time, exclusive. By default, and at the latest, the time"
+        " of the request.",
     )
     events = List(
         _build_event_field(SUBSCRIBABLE),
@@ -146,7 +146,7 @@ class ListedWebhook(Webhook):
 
 
 class ReplayProgress(Response):
-    """The progress of a replay: how many of its deliveries are pending again."""
+    """The progress of a replay: how many deliveries the job has made pending again."""
 
     done = Int(description="The number of deliveries that the job has made pending again.")
     total = Int(

@@ -49,7 +49,7 @@ def build_headers(attempt: Attempt, now: int) -> dict[str, str]:
         "X-Service-Attempt": str(attempt.number),
         "webhook-id": message_id,
         "webhook-timestamp": str(now),
-        "webhook-signature": sign_standard(secrets, message_id, now, body),
+        "webhook-signature": sign_standard_webhook(secrets, message_id, now, body),
     }
     if attempt.request_id:
         headers["X-Request-ID"] = attempt.request_id
@@ -102,7 +102,9 @@ def sign_body(secret: bytes, body: bytes) -> str:
     return "sha256=" + hmac.digest(secret, body, "sha256").hex()
 
 
-def sign_standard(secrets: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> str:
+def sign_standard_webhook(
+    secrets: Sequence[bytes], message_id: str, timestamp: int, body: bytes
+) -> str:
     """Return the value of `webhook-signature`: a signature for each secret, separated by spaces."""
     signed_content = b"%s.%d.%s" % (message_id.encode("ascii"), timestamp, body)
     digests = (hmac.digest(secret, signed_content, "sha256") for secret in secrets)
@@ -110,7 +112,7 @@ def sign_standard(secrets: Sequence[bytes], message_id: str, timestamp: int, bod
 
 
 def _build_excerpt(body: bytes) -> str | None:
-    """Return the start of a response as text for PostgreSQL, or None if it is empty."""
+    """Return the start of a response as text without NUL characters, or None if it is empty."""
     text = body[: 4 * EXCERPT_LENGTH].decode("utf-8", "replace").replace("\x00", "\ufffd")
     return text[:EXCERPT_LENGTH] or None
 

@@ -86,7 +86,7 @@ def _build_response(webhook: Webhook) -> dict[str, Any]:
 
 
 def get(webhook_id: UUID, *, lock: bool = False) -> Webhook:
-    """Return a webhook, locked against other writers if `lock` is true. Raises 404."""
+    """Return a webhook, locked if `lock` is true. Raises 404 if it does not exist."""
     webhook = records.get_webhook(webhook_id, lock=lock)
     if webhook is None:
         raise errors.not_found()
@@ -94,7 +94,7 @@ def get(webhook_id: UUID, *, lock: bool = False) -> Webhook:
 
 
 def get_details(webhook_id: UUID) -> dict[str, Any]:
-    """Return a webhook with statistics, missed deliveries and its latest replay. Raises 404."""
+    """Return a webhook with statistics and replay details. Raises 404 if it does not exist."""
     return _build_details_response(get(webhook_id))
 
 
@@ -150,7 +150,7 @@ def update(
 def delete(webhook_id: UUID, *, revision: int | None) -> None:
     """Delete a webhook with its deliveries. If there are many deliveries, a job deletes them later.
 
-    Raises 404, and 409 if `revision` is outdated.
+    Raises 404 if the webhook does not exist, and 409 if `revision` is outdated.
     """
     webhook = _lock_webhook(webhook_id, revision)
     if abandoning.delete_or_enqueue(webhook.organization_id, webhook.id):
@@ -166,8 +166,8 @@ def activate(
 ) -> dict[str, Any]:
     """Activate a webhook and reset its failures; `replay` contains the fields of `ReplayRequest`.
 
-    A job replays the deliveries. Raises 404, 400 if a property of `replay` is invalid, and 409 if
-    `revision` is outdated or another replay is running.
+    A job replays the deliveries. Raises 404 if the webhook does not exist, 400 if a property of
+    `replay` is invalid, and 409 if `revision` is outdated or another replay is running.
     """
     request = None if replay is None else ReplayRequest(**replay)
     if request is not None:
@@ -187,7 +187,7 @@ def activate(
 def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
     """Deactivate a webhook and abandon its pending deliveries.
 
-    Raises 404, and 409 if `revision` is outdated.
+    Raises 404 if the webhook does not exist, and 409 if `revision` is outdated.
     """
     webhook = _lock_webhook(webhook_id, revision)
     if webhook.active:
@@ -203,8 +203,8 @@ def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
 def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
     """Rotate a webhook's signing secret, and return the webhook with the new `secret`.
 
-    For a day, deliveries are also signed with the previous secret. Raises 404, and 409 if
-    `revision` is outdated.
+    For a day, deliveries are also signed with the previous secret. Raises 404 if the webhook does
+    not exist, and 409 if `revision` is outdated.
     """
     webhook = _lock_webhook(webhook_id, revision)
     secret = secrets.random_hex(32)
@@ -216,7 +216,7 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
 
 
 def test(webhook_id: UUID) -> dict[str, Any]:
-    """Test a webhook, even if it is deactivated: queue and return a test delivery. Raises 404."""
+    """Queue a test delivery for a webhook, and return it. Raises 404 if there is no webhook."""
     webhook = get(webhook_id)
     delivery_id = fanout.create_test_delivery(webhook_id, webhook.generation, events.request_id())
     return _read_delivery(webhook_id, delivery_id)
@@ -225,7 +225,7 @@ def test(webhook_id: UUID) -> dict[str, Any]:
 def list_deliveries(
     webhook_id: UUID, *, page: PageRequest, **filters: Unpack[DeliveryFilters]
 ) -> Page:
-    """Return a page of a webhook's deliveries with their attempts. Raises 404."""
+    """Return a page of deliveries with their attempts. Raises 404 if there is no webhook."""
     get(webhook_id)
     deliveries = records.list_deliveries(webhook_id, page, filters)
     attempts = records.list_attempts(delivery.id for delivery in deliveries.items)
@@ -237,7 +237,7 @@ def list_deliveries(
 
 
 def get_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    """Return one delivery with its attempts. Raises 404."""
+    """Return one delivery with its attempts. Raises 404 if it does not exist."""
     get(webhook_id)
     return _read_delivery(webhook_id, delivery_id)
 
@@ -262,7 +262,8 @@ def _build_delivery_response(
 def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     """Redeliver a delivery, regardless of its status: begin another round of attempts.
 
-    Raises 404, and 409 if the webhook is deactivated or the delivery is already being sent.
+    Raises 404 if the delivery does not exist, and 409 if the webhook is deactivated or the
+    delivery is already being sent.
     """
     webhook = _lock_webhook(webhook_id)
     locked_delivery = records.lock_delivery(webhook_id, delivery_id)

@@ -26,7 +26,7 @@ MAX_UNWRITTEN = 256
 
 
 class Pace(Enum):
-    """How quickly a webhook responds; UNKNOWN if it has not responded to this dispatcher yet."""
+    """The response speed of a webhook; UNKNOWN until it has responded to this dispatcher."""
 
     QUICK = "quick"
     UNKNOWN = "unknown"
@@ -38,7 +38,7 @@ class WebhookState:
     """A webhook, and the attempts at it that this dispatcher has begun.
 
     Attributes:
-        failures: consecutive failed attempts, including failures not in the database yet.
+        failures: the number of consecutive failures, including failures not yet in the database.
         prefetched: attempts that have begun and have not been sent yet.
         beginning_count: the number of attempts that a running statement may begin.
         sending_count: the number of attempts under way.
@@ -58,7 +58,7 @@ class WebhookState:
 
     @property
     def in_progress_count(self) -> int:
-        """Return the number of attempts that have begun, or are about to, and have not ended."""
+        """Return the number of attempts that are about to begin, or have begun but not ended."""
         return self.beginning_count + len(self.prefetched) + self.sending_count
 
     @property
@@ -67,11 +67,11 @@ class WebhookState:
         return not (self.in_progress_count or self.unwritten_count)
 
     @property
-    def max_concurrent(self) -> int:
-        """Return the maximum number of attempts under way at the webhook.
+    def max_concurrent_attempts(self) -> int:
+        """Return the maximum number of concurrent delivery attempts to the webhook.
 
         For a failing webhook, the SQL query selects the attempts that begin, because the database
-        also has the failures that other dispatchers saw.
+        also contains the failures that other dispatchers recorded.
         """
         if self.failures:
             return MAX_FAILING
@@ -80,15 +80,15 @@ class WebhookState:
     @property
     def max_replays(self) -> int:
         """Return the maximum number of attempts under way for the webhook's replayed deliveries."""
-        return self.max_concurrent // 2
+        return self.max_concurrent_attempts // 2
 
-    def count_to_begin(self, max_concurrent: int) -> int:
-        """Return how many attempts should begin now if `max_concurrent` may be under way."""
+    def count_to_begin(self, max_concurrent_attempts: int) -> int:
+        """Return how many attempts to begin now, if `max_concurrent_attempts` is the limit."""
         if self.failures and self.unwritten_count:
             return 0
         if self.failures or self.pace is not Pace.QUICK:
-            return max(0, max_concurrent - self.in_progress_count)
-        count = max_concurrent + MAX_PREFETCHED - self.in_progress_count
+            return max(0, max_concurrent_attempts - self.in_progress_count)
+        count = max_concurrent_attempts + MAX_PREFETCHED - self.in_progress_count
         return count if count >= MIN_TO_BEGIN or not self.in_progress_count else 0
 
     def remove_surplus(self) -> list[Attempt]:
@@ -145,13 +145,13 @@ class OrganizationState:
         return not (self.due or self.ready or self.sending_count or self.unwritten_count)
 
     def record_start(self, webhook: WebhookState, token: UUID, now: float) -> None:
-        """Record that an attempt at a webhook started at `now`."""
+        """Record that a delivery attempt to a webhook started at `now`."""
         webhook.sending_count += 1
         self.threads[webhook.pace] += 1
         self.recent_attempts[token] = (now, webhook.pace, webhook)
 
     def record_end(self, webhook: WebhookState, token: UUID) -> None:
-        """Record that an attempt at a webhook has ended."""
+        """Record that a delivery attempt to a webhook has ended."""
         webhook.sending_count -= 1
         _, pace, _ = self.recent_attempts.pop(token, (0.0, Pace.SLOW, webhook))
         self.threads[pace] -= 1
@@ -197,7 +197,7 @@ class DispatcherStates:
             self.organizations.pop(organization.id, None)
 
     def _remove_idle_webhooks(self) -> None:
-        """Remove idle webhooks, but only from the tenth that was used least recently."""
+        """Remove the idle webhooks among the tenth of the webhooks that was used least recently."""
         for webhook in list(self._webhooks.values())[: MAX_KNOWN_WEBHOOKS // 10]:
             organization = self.organizations.get(webhook.organization_id)
             is_due = organization is not None and webhook.id in organization.due
@@ -223,9 +223,9 @@ class AttemptLimits:
         return cls(max(1, count // 2), max(1, count // 4), max(1, count // 8))
 
     def count_free(self, pace: Pace, count_used: Callable[[Pace], int]) -> int:
-        """Return how many more attempts at webhooks with the pace `pace` may be under way.
+        """Return how many more attempts to deliver to webhooks with the pace `pace` may start.
 
-        `count_used` returns how many attempts at webhooks with a given pace are under way.
+        `count_used` returns how many such attempts are in progress for a given pace.
         """
         slow, unknown, quick = (
             count_used(Pace.SLOW),
@@ -238,16 +238,18 @@ class AttemptLimits:
         return min(free, self.slow - slow) if pace is Pace.SLOW else free
 
     def get_max_concurrent(self, webhook: WebhookState, free: int) -> int:
-        """Return the maximum number of attempts under way at a webhook.
+        """Return the maximum number of concurrent delivery attempts to a webhook.
 
         `free` is the number of additional attempts allowed for webhooks of the same pace. A webhook
         that is not quick gets more than one attempt only while more than half of its organization's
         quota is free. The other half is for webhooks that become due later.
         """
         if webhook.pace is Pace.QUICK:
-            return min(webhook.max_concurrent, max(1, (free + webhook.in_progress_count) // 2))
+            return min(
+                webhook.max_concurrent_attempts, max(1, (free + webhook.in_progress_count) // 2)
+            )
         quota = self.slow if webhook.pace is Pace.SLOW else self.not_quick
-        return webhook.max_concurrent if free > quota // 2 else 1
+        return webhook.max_concurrent_attempts if free > quota // 2 else 1
 
 
 class ThreadUsage:
@@ -284,12 +286,12 @@ class ThreadUsage:
         return organization.sending_count < self.get_limits(organization).total
 
     def is_excluded(self, webhook: WebhookState) -> bool:
-        """Return whether a webhook may not use the last free threads, because it is slow."""
+        """Return whether a webhook is too slow to use the last free threads."""
         return webhook.pace is Pace.SLOW and self.free <= self._reserved_count // 2
 
-    def may_start(self, organization: OrganizationState, webhook: WebhookState) -> bool:
-        """Return whether an attempt at a webhook may start, provided that a thread is free."""
+    def can_start(self, organization: OrganizationState, webhook: WebhookState) -> bool:
+        """Return whether an attempt to deliver to a webhook may start if a thread is free."""
         limits, threads = self.get_limits(organization), organization.threads
         if limits.count_free(webhook.pace, threads.__getitem__) <= 0 or self.is_excluded(webhook):
             return False
-        return webhook.sending_count < webhook.max_concurrent
+        return webhook.sending_count < webhook.max_concurrent_attempts

@@ -1,4 +1,4 @@
-"""Counters for all, scanned, due, assigned, offered and searchable documents."""
+"""Counters of documents: all, scanned, due, assigned, offered and searchable documents."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, HOUR, MONTH
@@ -24,7 +24,7 @@ SCANNED = Source(
     ("schema_id", "status", "archived", "ocr"),
     (Cube("scanned", ("schema_id", "status", "archived", "ocr")),),
 )
-"""Documents with a page that needs text recognition: those whose `ocr` is not `none`."""
+"""Documents whose `ocr` is not `none`: at least one page needs text recognition."""
 
 DUE = Source(
     "due",

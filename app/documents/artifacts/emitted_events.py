@@ -52,7 +52,7 @@ class DeletedPayload(ArtifactPayload):
 
 
 class ArchivedPayload(TypedDict):
-    """The payload of `ARCHIVED`: the `count` documents that were archived or unarchived."""
+    """The payload of `ARCHIVED`: the documents that were archived or unarchived."""
 
     artifact_ids: Sequence[UUID]
     archived: bool

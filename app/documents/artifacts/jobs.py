@@ -23,7 +23,7 @@ def _mark_failed(job: Job, _error: str) -> None:
     service.mark_failed(UUID(job.args["data"]["artifact_id"]), "crashed", message)
 
 
-def _reopen(args: dict[str, Any]) -> None:
+def _reopen_document(args: dict[str, Any]) -> None:
     service.reopen_failed(UUID(args["data"]["artifact_id"]))
 
 
@@ -33,7 +33,7 @@ def _reopen(args: dict[str, Any]) -> None:
     listens=(emitted_events.CREATED, emitted_events.REPROCESSED),
     max_attempts=3,
     on_failure=_mark_failed,
-    on_retry=_reopen,
+    on_retry=_reopen_document,
 )
 def parse_artifact(job: Job) -> None:
     """Parse the text and pages of a document that was created or must be reprocessed."""

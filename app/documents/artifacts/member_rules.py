@@ -11,7 +11,7 @@ MAX_VALUE_LENGTH = 2000
 
 
 class InexactNumberError(ValueError):
-    """A number in the metadata that many JSON parsers would change; `key` is its key."""
+    """Raised for a metadata number that many JSON parsers would change; `key` is its key."""
 
     def __init__(self, key: str) -> None:
         super().__init__(

@@ -81,7 +81,7 @@ def update_artifact(
 ) -> ArtifactRow:
     """Update an artifact.
 
-    Changes the name, schema, external id, metadata, priority, due time, gold mark or archived mark.
+    Changes the name, schema, external id, metadata, priority, due time, gold flag or archived flag.
     Archiving ends the claim.
     """
     return service.update(artifact_id, revision=revision, changes=body, by=caller.user_id)

@@ -18,9 +18,9 @@ class ArtifactStatus(StrEnum):
 class OcrStatus(StrEnum):
     """The status of text recognition on pages that are images.
 
-    `none`: no page needs text recognition. `pending`: the document stays in processing until text
-    recognition is done. `done`: all these pages were recognized. `off`: the operator has turned
-    text recognition off. `failed`: at least one page could not be recognized.
+    `none`: no page needs text recognition. `pending`: the document stays `processing` until text
+    recognition is done. `done`: all pages that are images were recognized. `off`: the operator has
+    turned text recognition off. `failed`: at least one page could not be recognized.
     """
 
     NONE = "none"
@@ -43,7 +43,7 @@ TRANSITIONS: Mapping[ArtifactStatus, frozenset[ArtifactStatus]] = {
     _IN_REVIEW: frozenset({_READY, _IN_PROGRESS, _DONE}),
     _DONE: frozenset({_READY, _IN_PROGRESS, _IN_REVIEW}),
 }
-"""The statuses that may follow each status. Reviews and reopening lead in both directions."""
+"""The statuses that may follow each status. Reviewing and reopening can move an artifact back."""
 CLAIMABLE = (_READY, _IN_PROGRESS)
 """The statuses in which an artifact can be claimed for labeling."""
 OPEN_FOR_TAG_SETS = (*CLAIMABLE, _IN_REVIEW)

@@ -1,4 +1,4 @@
-"""Compare tag sets of one document: their differences, their agreement, and their majority.
+"""Compare the tag sets of a document: list differences, measure agreement, find the majority.
 
 All functions are pure: they take tags in normal form (`engines.fields`) and return values. A *tag
 key* is a field, or a table column together with a row number. `align_rows` matches the rows of
@@ -16,11 +16,16 @@ divided by the length of the union, in code points (Jaccard index);
 (intersection over union, as in the PASCAL VOC and COCO evaluations).
 
 If several tags of a set have the same tag key, each tag is matched with at most one tag of the
-other set, best pair first.
+other set, and the best pairs are matched first.
 """
 
 from app.engines.agreement.comparing import Change, ContentDiff, diff, diff_by_content
-from app.engines.agreement.measures import MOST_MATCHED, Agreement, has_agreement, measure_agreement
+from app.engines.agreement.measures import (
+    MAX_MATCHED_MARKS,
+    Agreement,
+    has_agreement,
+    measure_agreement,
+)
 from app.engines.agreement.places import (
     Shape,
     Shapes,
@@ -34,7 +39,7 @@ from app.engines.agreement.votes import Ballot, Choice, find_majority
 from app.engines.agreement.windows import Budget
 
 __all__ = [
-    "MOST_MATCHED",
+    "MAX_MATCHED_MARKS",
     "Agreement",
     "Ballot",
     "Budget",

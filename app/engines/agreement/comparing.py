@@ -29,8 +29,8 @@ class ContentDiff(NamedTuple):
 
     `changes` is a list as returned by `diff`, except that the two tags of a change may be in
     different rows. `row` is the row of the `to` tag, or of the `from` tag if `to` is None. `moved`
-    is a list of {table, from, to, count}: a run of `count` consecutive rows that starts at row
-    `from` in the first tag set and at row `to` in the second.
+    is a list of {table, from, to, count}; each item is a run of `count` consecutive rows that
+    starts at row `from` in the first tag set and at row `to` in the second.
 
     To convert the first tag set to the second, remove the `from` tags of all changes, renumber the
     remaining rows according to `moved`, and insert the `to` tags.
@@ -140,7 +140,7 @@ def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _TagPairs:
     if not shape.multiple and len(left) <= 1 and len(right) <= 1:
         return [(left[0] if left else None, right[0] if right else None)]
     aligned, left, right = _pair_by_key(left, right, serialize_tag)
-    if not shape.is_mark:
+    if not shape.has_marks:
         same_value, left, right = _pair_by_key(left, right, build_value_key)
         aligned += same_value
     # The position of a mark identifies it better than its value, which may have been edited.

@@ -66,9 +66,9 @@ class _MarkIndex:
             self._build_arrays(self._positions[self._is_present[self._positions]])
 
     def find_best_match(self, box: Box) -> int | None:
-        """Return the mark with the greatest overlap with `box`, or None if no mark overlaps enough.
+        """Return the position of the mark that overlaps `box` the most.
 
-        If there is a tie, returns the first of these marks.
+        If there is a tie, returns the first position. Returns None if no overlap is large enough.
         """
         first, last, overlaps = self._compute_overlaps(box)
         if first == last:
@@ -79,7 +79,10 @@ class _MarkIndex:
         return int(self._positions[first + array_index]) if is_match else None
 
     def list_overlapping(self, box: Box, budget: Budget) -> list[int]:
-        """List the marks that overlap `box` by at least `min_overlap`. Raises BudgetExceeded."""
+        """List the positions of the marks that overlap `box` by at least `min_overlap`.
+
+        Raises BudgetExceeded.
+        """
         first, last, overlaps = self._compute_overlaps(box)
         budget.spend(last - first)
         positions: list[int] = self._positions[first:last][overlaps >= self.min_overlap].tolist()
@@ -181,7 +184,7 @@ def match_by_search(
 
 
 def group_boxes(boxes: Sequence[Box], min_overlap: float) -> list[int]:
-    """Group overlapping boxes; return the position of the first box in the group of each box.
+    """Group overlapping boxes; for each box, return the position of the first box of its group.
 
     The boxes are sorted from top to bottom. Two boxes are in one group if a chain of overlaps of at
     least `min_overlap` connects them. Raises BudgetExceeded.

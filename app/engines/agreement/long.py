@@ -1,4 +1,4 @@
-"""Align long sequences with numpy. Import this module lazily, because numpy uses much memory."""
+"""Align long sequences with numpy. Import this module lazily: numpy uses a lot of memory."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

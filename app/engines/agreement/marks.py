@@ -129,7 +129,7 @@ def find_choices(
     Usually a choice is a group of overlapping marks. If a voter has several marks in a group, each
     of these marks is a separate choice. The marks of other voters are matched with these choices,
     at most one mark per choice. Identical marks of one voter are matched in their order. Raises
-    BudgetExceeded, including when `budget` is used up.
+    BudgetExceeded when `budget` is used up, and for the same marks as `group_marks`.
     """
     choices: list[Hashable] = list(group_marks(marks))
     votes = list(zip(choices, voters, strict=True))

@@ -21,7 +21,7 @@ from app.engines.agreement.places import (
 from app.engines.agreement.windows import Budget, BudgetExceeded
 from app.engines.fields import Tag
 
-MOST_MATCHED = 200_000
+MAX_MATCHED_MARKS = 200_000
 """The maximum number of marks that `has_agreement` matches, in total over all pairs of tag sets.
 
 Matching this number of marks takes less than half a second.
@@ -58,9 +58,9 @@ def measure_agreement(
     set against the other (Hripcsak and Rothschild, 2005, JAMIA 12:296). It is computed over the
     tags with one tag key, over the tags of one field, and over all tags.
 
-    Two sets agree fully (1) on a field or tag key that both leave empty, provided that another set
-    fills it. Such a pair has no weight in the overall agreement, because it has no values to count.
-    Two sets without any tags agree fully.
+    Two sets without tags for a field or tag key agree fully (1) on it, if another set has tags for
+    it. Such a pair does not affect the overall agreement, because it has no tags to count. Two sets
+    without any tags agree fully.
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
@@ -121,7 +121,7 @@ def has_agreement(sets: Sequence[Sequence[Tag]], shapes: Shapes, threshold: floa
 
     This function is much cheaper than `measure_agreement`, because it counts each pair of sets as a
     whole and stops as soon as the remaining pairs cannot change the result. It runs within a
-    request, so it returns False if matching would take too long (see `MOST_MATCHED`).
+    request, so it returns False if matching would take too long (see `MAX_MATCHED_MARKS`).
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
@@ -129,7 +129,7 @@ def has_agreement(sets: Sequence[Sequence[Tag]], shapes: Shapes, threshold: floa
     numbered_values = [_NumberedValues(_list_values(tags, shapes), numbers) for tags in sets]
     set_pairs = list(combinations(numbered_values, 2))
     try:
-        return _is_threshold_reached(set_pairs, threshold, Budget(MOST_MATCHED))
+        return _is_threshold_reached(set_pairs, threshold, Budget(MAX_MATCHED_MARKS))
     except BudgetExceeded:
         return False
 
@@ -222,7 +222,7 @@ class _MatchCounts:
         """
         sets_by_values: dict[_DistinctValues, list[int]] = defaultdict(list)
         for number, values in values_by_set.items():
-            sets_by_values[_number_repeats(values)].append(number)
+            sets_by_values[_number_occurrences(values)].append(number)
             self._tag_counts[number] += len(values)
         empty_count = len(self._tag_counts) - len(values_by_set)
         agreeing_pairs = empty_count * (empty_count - 1) // 2
@@ -230,7 +230,7 @@ class _MatchCounts:
             self._equal_groups[tuple(numbers)] += len(distinct)
             agreeing_pairs += len(numbers) * (len(numbers) - 1) // 2
         agreements = [float(agreeing_pairs)]
-        has_single_values = not shape.is_mark and max(map(len, sets_by_values)) == 1
+        has_single_values = not shape.has_marks and max(map(len, sets_by_values)) == 1
         for left, right in () if has_single_values else combinations(sets_by_values, 2):
             match_count = _count_matches(left, right, shape, budget)
             if match_count:
@@ -254,7 +254,7 @@ class _MatchCounts:
         ]
 
 
-def _number_repeats(values: list[Hashable]) -> _DistinctValues:
+def _number_occurrences(values: list[Hashable]) -> _DistinctValues:
     if len(values) == 1:
         return frozenset(((values[0], 1),))
     counts: Counter[Hashable] = Counter()
@@ -270,10 +270,10 @@ def _count_matches(
 ) -> int:
     """Count the matches between the values of two tag sets for one tag key.
 
-    `left` and `right` are results of `_number_repeats`.
+    `left` and `right` are results of `_number_occurrences`.
     """
     common_values = left & right
-    if not shape.is_mark:
+    if not shape.has_marks:
         return len(common_values)
     left_marks, right_marks = (
         [mark for mark, _ in values - common_values if isinstance(mark, Mark)]

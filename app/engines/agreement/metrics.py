@@ -44,7 +44,7 @@ REGION_METRICS = SPAN_METRICS - {Metric.KRIPPENDORFF_ALPHA}
 
 
 class WarningCode(StrEnum):
-    """The reasons to read an estimate with care."""
+    """The reasons to interpret an estimate with caution."""
 
     NO_RATINGS = "no_ratings"
     ONE_RATER = "one_rater"
@@ -64,7 +64,7 @@ class WarningCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EstimateWarning:
-    """A reason to read an estimate with care: a code for programs and a text for people."""
+    """A reason to interpret an estimate with caution: a code for programs and a text for people."""
 
     code: WarningCode
     text: str

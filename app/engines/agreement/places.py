@@ -1,4 +1,4 @@
-"""Build the keys by which tags are grouped, sorted and compared."""
+"""Build the keys for grouping, sorting and comparing tags."""
 
 import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ class Shape:
     multiple: bool
 
     @property
-    def is_mark(self) -> bool:
+    def has_marks(self) -> bool:
         """Return whether the tags mark positions; such tags agree if their positions overlap."""
         return self.kind in ("span", "region")
 
@@ -87,8 +87,8 @@ def serialize_tag(tag: Tag) -> bytes:
 def list_marks(tags: Sequence[Tag], shape: Shape, *, labeled: bool = True) -> list[Mark] | None:
     """List the marks of tags; None if the field type has no marks, or if a tag has no position.
 
-    Spans are compared by their range alone, because it determines their text. If `labeled` is true,
-    regions with different values never overlap.
+    Spans have no label, because their range determines their text. If `labeled` is true, the label
+    of a region is its value, so regions with different values never overlap.
     """
     if shape.kind == "span":
         marks = [get_span_mark(tag["evidence"]) for tag in tags]

@@ -6,7 +6,7 @@ alignment has the greatest possible number of equal cells (Needleman and Wunsch 
 48:443, without a penalty for gaps). Unmatched rows between two aligned rows are paired from the
 top, so a row can be matched even if all its cells were changed.
 
-More than two tables are aligned one after another with the rows aligned so far, beginning with the
+Three or more tables are aligned one after another with the rows aligned so far, beginning with the
 table that has the most in common with the others; a cell counts once for each tag set that has it
 (progressive alignment, Feng and Doolittle 1987). If that is too much work, only identical rows are
 aligned, and the rows between them are paired. If even that is too much work, rows are matched by
@@ -50,7 +50,7 @@ _CellNumbers: TypeAlias = list[list[int]]
 _TagsByRow: TypeAlias = dict[int, list[Tag]]
 """The tags of a table in one tag set, by row number in ascending order."""
 _AlignedRow: TypeAlias = tuple[int | None, ...]
-"""The numbers that one row has in each tag set; None for a tag set without this row."""
+"""The number of a row in each tag set, or None for a tag set without this row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
 MAX_PYTHON_PAIRS = 10_000
-"""The maximum number of item pairs compared without numpy, which uses much memory."""
+"""The maximum number of item pairs compared without numpy, which needs a lot of memory."""
 MAX_PAIRS = 30_000_000
 """The maximum number of item pairs compared with numpy; see `align_sequences`."""
 _Items: TypeAlias = Sequence[Counter[int]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from app.engines.agreement import marks
-from app.engines.agreement.measures import MOST_MATCHED
+from app.engines.agreement.measures import MAX_MATCHED_MARKS
 from app.engines.agreement.places import (
     UNKNOWN_SHAPE,
     Shape,
@@ -24,7 +24,7 @@ from app.engines.fields import Tag
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value that received votes: an example tag, and the positions of the tag sets that voted."""
+    """A value that received votes: an example tag, and the positions of the voting tag sets."""
 
     tag: Tag
     voters: tuple[int, ...]
@@ -35,9 +35,8 @@ class Ballot:
     """The votes of all tag sets for one field and row, most votes first.
 
     `winners` are the choices with a majority; there may be none. `tie` is True if the vote is
-    inconclusive, and `unanimous` is True if all sets agree. If too many marks are near each other
-    to match them, the ballot is a tie without winners, and only identical marks are counted
-    together.
+    inconclusive, and `unanimous` is True if all sets agree. If there are too many nearby marks to
+    match, the ballot is a tie without winners, and only identical marks count as the same choice.
     """
 
     field: str
@@ -61,7 +60,7 @@ def find_majority(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Ballot]
     frequent, the selected form does not depend on the order of the sets.
     """
     tags_of_sets = [group_by_tag_key(tags) for tags in sets]
-    budget = Budget(MOST_MATCHED)
+    budget = Budget(MAX_MATCHED_MARKS)
     tag_keys = sort_tag_keys(
         {tag_key for tags_by_key in tags_of_sets for tag_key in tags_by_key}, shapes
     )
@@ -121,13 +120,13 @@ def _list_choice_keys(
     votes = [all_votes[position] for position in order]
     tag_marks = list_marks([tag for _, tag in votes], shape)
     if tag_marks is None:
-        keys = _number_repeats(votes)
+        keys = _number_occurrences(votes)
     else:
         keys = marks.find_choices(tag_marks, [voter for voter, _ in votes], budget)
     return [key for _, key in sorted(zip(order, keys, strict=True), key=itemgetter(0))]
 
 
-def _number_repeats(votes: list[tuple[int, Tag]]) -> list[Hashable]:
+def _number_occurrences(votes: list[tuple[int, Tag]]) -> list[Hashable]:
     counts: Counter[Hashable] = Counter()
     keys: list[Hashable] = []
     for voter, tag in votes:

@@ -20,7 +20,7 @@ class Budget:
         self._remaining = max_count
 
     def spend(self, count: int) -> None:
-        """Subtract `count` from the remaining budget. Raises BudgetExceeded when it is used up."""
+        """Subtract `count` from the remaining budget. Raises BudgetExceeded if it is too small."""
         self._remaining -= count
         if self._remaining < 0:
             raise BudgetExceeded
@@ -33,7 +33,7 @@ def build_sort_key(box: Box) -> Box:
 
 
 def select_disjoint_pairs(ranked_pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Select disjoint pairs in the given order; skip a pair if one of its elements is used."""
+    """Select pairs in the given order; skip a pair if one of its elements is already paired."""
     taken_left: set[int] = set()
     taken_right: set[int] = set()
     pairs = []

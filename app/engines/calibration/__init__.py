@@ -1,7 +1,7 @@
-"""Compare predictions with the correct values: rates with intervals, calibration, thresholds.
+"""Compare predictions with correct values: compute rates, calibration errors and thresholds.
 
-The intervals are Wilson score intervals. Predictions are counted in confidence bins of one percent,
-so the metrics of any period can be computed from sums of counts.
+The intervals of rates are Wilson score intervals. Predictions are counted in confidence bins of one
+percent, so the metrics of any period can be computed from sums of counts.
 """
 
 from app.engines.calibration.bins import (

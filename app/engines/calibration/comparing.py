@@ -40,9 +40,9 @@ def compare_models(
 ) -> ModelComparison | None:
     """Compare the outcomes of two models on the same documents, in the same order.
 
-    Documents are resampled together with both outcomes, `RESAMPLES` times, with a constant seed, so
-    the same outcomes always give the same result. The interval consists of percentiles of the
-    resampled differences. At most `_BATCH_SIZE` resamples are in memory.
+    Documents are resampled `RESAMPLES` times, each with the outcomes of both models. The seed is
+    constant, so the same outcomes always give the same result. The interval consists of percentiles
+    of the resampled differences. At most `_BATCH_SIZE` resamples are in memory at a time.
 
     Returns None if there are no documents or no values to compare.
 
@@ -100,13 +100,13 @@ def _compute_f1(sums: Any) -> Any:
 
 
 def describe_comparison(comparison: ModelComparison | None, model: str, other_model: str) -> str:
-    """Describe a comparison in a sentence: the better model, the difference, and the documents."""
+    """Describe a comparison in a sentence: better model, F1 difference, number of documents."""
     if comparison is None:
         return "Not compared: no document has feedback on both models."
     noun = "document" if comparison.documents == 1 else "documents"
     documents_text = f"{comparison.documents:,} {noun}"
     if not comparison.is_significant:
-        return f"No difference shown on {documents_text}."
+        return f"No significant difference on {documents_text}."
     better, worse = (model, other_model) if comparison.difference > 0 else (other_model, model)
     points = abs(comparison.difference) * 100
     return f"{better} is better than {worse} by {points:.1f} points of F1 on {documents_text}."

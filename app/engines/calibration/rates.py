@@ -52,12 +52,15 @@ class Outcomes(NamedTuple):
 
     @property
     def precision(self) -> float | None:
-        """Return the fraction of predictions that are correct; None without predictions."""
+        """Return the fraction of predictions that are correct, or None without predictions."""
         return _divide(self.correct, self.predictions)
 
     @property
     def recall(self) -> float | None:
-        """Return the fraction of correct values that were predicted; None if there are none."""
+        """Return the fraction of correct values that were predicted.
+
+        Returns None if there are no correct values.
+        """
         return _divide(self.correct, self.correct + self.corrected + self.missed)
 
     @property

@@ -12,8 +12,8 @@ class Threshold:
     """A recommended confidence threshold, with the precision and coverage at this threshold.
 
     `predictions` is the number of predictions whose confidence is at least `value`. `precision` and
-    its interval are computed from these predictions. `coverage` is the fraction of all predictions
-    that are among them.
+    its interval are computed from these predictions. `coverage` is their number divided by the
+    number of all predictions.
     """
 
     value: float

@@ -3,7 +3,7 @@
 Applications call `render`. It renders any chart in a child process that has loaded the plotting
 library, so the caller imports no large library and waits for a limited time. In
 `app.engines.charts.drawing`, `render_chart`, `render_trend`, `render_calibration`,
-`render_confusion` and `render_pairs` render in the current process, one chart at a time.
+`render_confusion` and `render_pair_matrix` render in the current process, one chart at a time.
 
 The same content gives the same bytes. User text is treated as data: markup and formulas have no
 effect, and long text is truncated with an ellipsis. See docs/decisions/0061-charts.md.

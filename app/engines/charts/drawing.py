@@ -4,7 +4,7 @@ This module imports matplotlib; applications call `app.engines.charts.render` in
 """
 
 from app.engines.charts.calibration import render_calibration
-from app.engines.charts.matrices import render_confusion, render_pairs
+from app.engines.charts.matrices import render_confusion, render_pair_matrix
 from app.engines.charts.model import (
     CalibrationChart,
     Chart,
@@ -14,7 +14,13 @@ from app.engines.charts.model import (
 )
 from app.engines.charts.trend import render_trend
 
-__all__ = ["render_calibration", "render_chart", "render_confusion", "render_pairs", "render_trend"]
+__all__ = [
+    "render_calibration",
+    "render_chart",
+    "render_confusion",
+    "render_pair_matrix",
+    "render_trend",
+]
 
 
 def render_chart(chart: Chart, kind: ImageKind) -> bytes:
@@ -27,4 +33,4 @@ def render_chart(chart: Chart, kind: ImageKind) -> bytes:
         case ConfusionChart():
             return render_confusion(chart, kind)
         case _:
-            return render_pairs(chart, kind)
+            return render_pair_matrix(chart, kind)

@@ -18,7 +18,7 @@ IMAGE = b"P"
 def _preload() -> Any:
     """Import matplotlib, with its font list in a temporary folder that is deleted afterwards.
 
-    No font may be opened during the import, because a process closes the files that it inherits.
+    No font may be opened during the import, because a child process closes inherited files.
     """
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("MPLCONFIGDIR", folder)

@@ -55,14 +55,14 @@ def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
         if list(chart.rows) == list(chart.columns):
             for index in range(min(shown_counts.shape)):
                 _frame_cell(axes, index)
-        _draw_scale(figure, axes, 0.0, "Share of the row", is_fraction=True)
+        _draw_color_bar(figure, axes, 0.0, "Share of the row", is_fraction=True)
         hidden_count = max(len(rows), len(columns)) - MAX_CATEGORIES
         if hidden_count > 0:
             style.add_note(axes, f"{hidden_count} more values are not shown.")
         return style.encode_figure(figure, kind)
 
 
-def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
+def render_pair_matrix(chart: PairChart, kind: ImageKind) -> bytes:
     """Render a matrix that shows the coefficient for each pair of raters below the diagonal."""
     with style.apply_style():
         raters = list(chart.raters)[:MAX_CATEGORIES]
@@ -89,7 +89,7 @@ def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
         ]
         _draw_cells(axes, shown_values, texts, low)
         _label_cells(axes, names[1:], names[:-1])
-        _draw_scale(figure, axes, low, fit_text(chart.metric, _AXIS_COLUMNS), is_fraction=False)
+        _draw_color_bar(figure, axes, low, fit_text(chart.metric, _AXIS_COLUMNS), is_fraction=False)
         hidden_count = len(chart.raters) - len(raters)
         if hidden_count:
             style.add_note(axes, f"{hidden_count} more people are not shown.")
@@ -154,7 +154,9 @@ def _frame_cell(axes: Axes, index: int) -> None:
     )  # fmt: skip
 
 
-def _draw_scale(figure: Figure, axes: Axes, low: float, name: str, *, is_fraction: bool) -> None:
+def _draw_color_bar(
+    figure: Figure, axes: Axes, low: float, name: str, *, is_fraction: bool
+) -> None:
     mappable = ScalarMappable(Normalize(low, 1.0), style.SEQUENTIAL_COLORMAP)
     bar = figure.colorbar(mappable, ax=axes, fraction=0.05, pad=0.03, aspect=22)
     bar.outline.set_visible(False)

@@ -8,11 +8,11 @@ from typing import Literal
 ImageKind = Literal["png", "svg"]
 
 MAX_SERIES = 8
-"""The maximum number of lines in a trend chart. A note says how many more lines are omitted."""
+"""The maximum number of lines in a trend chart. A note says how many lines are omitted."""
 MAX_CATEGORIES = 30
 """The maximum number of rows, columns or raters in a matrix. A note says how many are omitted."""
 MAX_POINTS = 4_000
-"""The maximum number of points per line. If there are more, the last points are shown."""
+"""The maximum number of points per line. If there are more, only the latest are shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _SERVER = ForkServer(
 
 
 def render(chart: Chart, kind: ImageKind) -> bytes:
-    """Render a chart in a child process, and return the image.
+    """Render a chart in a child process, and return the bytes of the PNG or SVG image.
 
     The first call starts a server, which takes one or two seconds. The server exits after two idle
     minutes. Later calls take a few tenths of a second. Raises `ChartNotRendered`, and

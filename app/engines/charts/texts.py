@@ -9,7 +9,7 @@ _COMBINING_CATEGORIES = ("Mn", "Me")
 
 
 def fit_text(text: str, width: int) -> str:
-    """Fit text on one line of at most `width` columns; a wide letter takes two columns.
+    """Fit text on one line of at most `width` columns; a wide letter occupies two columns.
 
     Control and formatting characters are removed, because they could reverse the text around them.
     """
@@ -24,7 +24,7 @@ def fit_text(text: str, width: int) -> str:
 
 
 def count_columns(text: str) -> int:
-    """Count the columns that a text takes; see `fit_text`."""
+    """Return the number of columns that a text occupies; see `fit_text`."""
     return sum(map(_count_letter_columns, text))
 
 

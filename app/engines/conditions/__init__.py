@@ -1,4 +1,4 @@
-"""Validate conditions on documents, compile them to closures, and explain their results.
+"""Validate conditions on documents, compile them into closures, and explain their results.
 
 compiled = compile_conditions({"all": [
     {"attribute": "name", "operator": "ends_with", "value": ".pdf"},

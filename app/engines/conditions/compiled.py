@@ -1,4 +1,4 @@
-"""Compile conditions to a tree of tests; each group runs its cheapest test first."""
+"""Compile conditions into a tree of tests; each group runs its cheapest test first."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _TEXT_COST = 50
 """The cost factor for tests on a document's text, which is much longer than other values."""
 
 MatchKey = tuple[str, frozenset[str]]
-"""An attribute and folded values. In each matching document, it has one of these values."""
+"""An attribute, and the folded values that it may have in a matching document."""
 
 
 @dataclass(frozen=True, slots=True)

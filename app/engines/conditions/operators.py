@@ -1,7 +1,8 @@
 """Validate the value of each operator, and build the test for a condition.
 
-A positive operator never matches if the attribute is missing, or if its value has another type than
-the value of the condition. Each negative operator is the exact opposite of its positive operator.
+A positive operator never matches if the attribute is missing, or if its value and the value of the
+condition have different types. Each negative operator is the exact opposite of its positive
+operator.
 """
 
 import math
@@ -224,7 +225,7 @@ def _compile_pattern_test(attribute: str, value: str) -> CompiledTest:
     try:
         search = compile_pattern(value, ignore_case=True).search
     except ValueError as error:
-        raise ConditionError("value", f"Is not a valid pattern: {error}.") from None
+        raise ConditionError("value", f"Must be a valid pattern: {error}.") from None
 
     def test(document: DocumentAttributes) -> bool:
         actual = document.values.get(attribute)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 
 from app.engines.destinations import limits
-from app.engines.destinations.failures import build_changed_file_error
+from app.engines.destinations.failures import build_file_mismatch_error
 from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
 from app.engines.sources.paths import is_valid_name
 
@@ -15,8 +15,8 @@ def validate_name(name: str) -> bytes:
     encoded = name.encode("utf-8", "replace")
     if not is_valid_name(encoded) or not name.isprintable() or len(encoded) > limits.MAX_NAME_BYTES:
         message = (
-            f"The name of the file must have 1 to {limits.MAX_NAME_BYTES} bytes, without slashes "
-            "or control characters."
+            f"The name of the file must be 1 to {limits.MAX_NAME_BYTES} bytes long, and must not "
+            "contain slashes or control characters."
         )
         raise DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
     return encoded
@@ -25,11 +25,11 @@ def validate_name(name: str) -> bytes:
 def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
     """Read a file, and yield its content in blocks of at most `block_bytes`.
 
-    The last block is only yielded if the content has the announced size and digest, so that a host
+    The last block is only yielded if the content has the expected size and digest, so that a host
     never receives all bytes of a damaged file.
 
     Raises:
-        DestinationError: the content differs from the announced size or digest.
+        DestinationError: the content differs from the expected size or digest.
     """
     digest = hashlib.sha256()
     received = 0
@@ -37,14 +37,14 @@ def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
     for chunk in file.read():
         received += len(chunk)
         if received > file.size:
-            raise build_changed_file_error()
+            raise build_file_mismatch_error()
         digest.update(chunk)
         for start in range(0, len(chunk), block_bytes):
             if pending_block:
                 yield pending_block
             pending_block = chunk[start : start + block_bytes]
     if received != file.size or digest.hexdigest() != file.sha256.lower():
-        raise build_changed_file_error()
+        raise build_file_mismatch_error()
     if pending_block:
         yield pending_block
 
@@ -66,7 +66,7 @@ class PartReader:
         while remaining_size:
             block = self._remaining_block or next(self._blocks, b"")
             if not block:
-                raise build_changed_file_error()
+                raise build_file_mismatch_error()
             block, self._remaining_block = block[:remaining_size], block[remaining_size:]
             remaining_size -= len(block)
             yield block

@@ -1,4 +1,4 @@
-"""Build the errors for failed deliveries that all protocols share."""
+"""Build the delivery errors that all protocols share."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from app.engines.sources import ObjectMissing, SourceError
 
 @contextmanager
 def translate_source_errors() -> Iterator[None]:
-    """Translate errors from the protocol code shared with sources to DestinationError."""
+    """Translate errors of the protocol code, which sources also use, to DestinationError."""
     try:
         yield
     except SourceError as error:
@@ -19,7 +19,7 @@ def translate_source_errors() -> Iterator[None]:
 
 
 def convert_source_error(error: SourceError) -> DestinationError:
-    """Convert an error from the protocol code shared with sources to a DestinationError."""
+    """Convert an error of the protocol code, which sources also use, to a DestinationError."""
     return DestinationError(DestinationErrorKind(error.kind.value), error.message)
 
 
@@ -40,8 +40,8 @@ def build_large_file_error() -> DestinationError:
     return DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
 
 
-def build_changed_file_error() -> DestinationError:
-    """Build the error for a file whose content differs from its announced size or digest."""
+def build_file_mismatch_error() -> DestinationError:
+    """Build the error for a file whose content differs from its expected size or digest."""
     message = "The stored file is damaged or incomplete, so it was not delivered. Export it again."
     return DestinationError(DestinationErrorKind.PROTOCOL, message)
 

@@ -3,16 +3,16 @@
 The connection timeout and the idle timeout are defined in `app.engines.sources.limits`.
 """
 
-FILE_SECONDS = 900.0
-"""The maximum time to deliver a file, without the additional time for its size."""
+BASE_SECONDS = 900.0
+"""The maximum time to deliver an empty file. Larger files have additional time."""
 MIN_BYTES_PER_SECOND = 256 * 1024
-"""The minimum transfer rate, which determines the additional time for the size of a file."""
+"""The minimum transfer rate, which determines the additional time for larger files."""
 PROGRESS_SECONDS = 1.0
 """The minimum time between two progress reports."""
 BLOCK_BYTES = 64 * 1024
 """The size of the blocks in which a body is sent. The idle timeout applies to each block."""
 CLEANUP_SECONDS = 10.0
-"""The maximum time to remove what a failed delivery has stored."""
+"""The maximum time to remove the data that a failed delivery has stored."""
 MAX_RESPONSE_BYTES = 256 * 1024
 """The maximum size of a response in bytes."""
 MAX_NAME_BYTES = 200
@@ -26,4 +26,4 @@ MAX_PARTS = 10_000
 
 def compute_timeout_seconds(size: int) -> float:
     """Compute the maximum time in seconds to deliver a file of `size` bytes."""
-    return FILE_SECONDS + size / MIN_BYTES_PER_SECOND
+    return BASE_SECONDS + size / MIN_BYTES_PER_SECOND

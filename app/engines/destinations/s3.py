@@ -89,7 +89,7 @@ class S3Destination:
         self._prefix = prefix
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
-        """Deliver a file in one request, or in parts if it is too large for one request."""
+        """Deliver a file in one request, or in parts if it is too large. Return its `s3://` URL."""
         key = self._prefix + validate_name(file.name)
         with translate_source_errors():
             check_key(key)

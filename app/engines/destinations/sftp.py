@@ -94,7 +94,7 @@ class _SftpUpload:
 
     Args:
         connection: the connection.
-        budget: the time for all operations, except for reading the content.
+        budget: the maximum time for all operations, except for reading the content.
         target_path: path of the file.
         part_path: path of the part file.
     """
@@ -115,23 +115,23 @@ class _SftpUpload:
 
     def write(self, file: OutgoingFile, progress: ProgressReporter) -> None:
         """Write the content of the file to the part file."""
-        with self._spend(build_missing_folder_error):
-            writer = self._session.open_to_write(self._part_path)
+        with self._run_operation(build_missing_folder_error):
+            writer = self._session.open_for_writing(self._part_path)
         for block in read_blocks(file, CHUNK_BYTES):
-            with self._spend(_build_missing_part_error):
+            with self._run_operation(_build_missing_part_error):
                 writer.write(block)
             progress.add(len(block))
-        with self._spend(_build_missing_part_error):
+        with self._run_operation(_build_missing_part_error):
             writer.close()
 
     def rename(self, size: int) -> None:
         """Rename the part file to the target path if the server has stored all `size` bytes."""
-        with self._spend(_build_missing_part_error):
+        with self._run_operation(_build_missing_part_error):
             stored_size = self._session.get_attributes(self._part_path).size
         if stored_size not in (None, size):
             message = "The server stored a different number of bytes than were sent."
             raise DestinationError(DestinationErrorKind.PROTOCOL, message)
-        with self._spend(_build_missing_part_error):
+        with self._run_operation(_build_missing_part_error):
             self._replace_target()
 
     def remove_part(self) -> None:
@@ -158,7 +158,7 @@ class _SftpUpload:
             self._session.rename(self._part_path, self.target_path)
 
     @contextmanager
-    def _spend(self, build_missing_error: Callable[[], DestinationError]) -> Iterator[None]:
+    def _run_operation(self, build_missing_error: Callable[[], DestinationError]) -> Iterator[None]:
         with _translate_errors(build_missing_error), self._budget.spend():
             yield
 

@@ -31,11 +31,11 @@ _REFUSALS: Mapping[int, tuple[DestinationErrorKind, str]] = {
     ),
     HTTPStatus.NOT_FOUND: (
         DestinationErrorKind.NOT_FOUND,
-        "The folder of the URL does not exist on the host.",
+        "The folder in the URL does not exist on the host.",
     ),
     HTTPStatus.GONE: (
         DestinationErrorKind.NOT_FOUND,
-        "The folder of the URL no longer exists on the host.",
+        "The folder in the URL no longer exists on the host.",
     ),
     # WebDAV servers send this status if the folder does not exist.
     HTTPStatus.CONFLICT: (
@@ -110,7 +110,7 @@ def _build_url(url: str, name: str) -> str:
             return normalize_url(url.replace(_PLACEHOLDER, quote(name, safe="")))
     except ValueError:
         pass
-    message = "The URL is not valid, or has `{name}` in its host."
+    message = "The URL is not valid, or its host contains `{name}`."
     raise DestinationError(DestinationErrorKind.PROTOCOL, message)
 
 

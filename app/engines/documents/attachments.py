@@ -7,7 +7,7 @@ from typing import NamedTuple
 from app.engines.documents import frames
 from app.engines.documents.model import DEFAULT_LIMITS, Limits
 from app.engines.documents.processes import build_invalid_result_error, call_entry
-from app.engines.documents.text import replace_unstorable
+from app.engines.documents.text import replace_unstorable_chars
 
 _MAX_NAME_CHARS = 255
 
@@ -37,5 +37,5 @@ def iterate_attachments(
             content_type, content = next(received_frames, (b"", b""))
             if (frame_type, content_type) != (frames.ATTACHMENT, frames.CONTENT):
                 raise build_invalid_result_error()
-            name = replace_unstorable(payload.decode("utf-8", "replace"))
+            name = replace_unstorable_chars(payload.decode("utf-8", "replace"))
             yield Attachment(name[-_MAX_NAME_CHARS:], content)

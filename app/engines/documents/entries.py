@@ -1,7 +1,7 @@
 """Read and render documents in a sandboxed process.
 
-The fork server imports this module and thereby all libraries that the readers use, so that each
-process has every library loaded. The application itself must not import it.
+The fork server imports this module, which imports all libraries that the readers use, so its
+processes start with these libraries loaded. The application itself must not import this module.
 """
 
 import email.parser  # noqa: F401 - `email` imports it on first use
@@ -21,7 +21,7 @@ from app.engines.documents import frames, language, readers
 from app.engines.documents.model import OUT_OF_MEMORY, Limits, PageNotFound, ParseFailed
 from app.engines.documents.readers import attachments, warming
 from app.engines.documents.readers.pages import PageData
-from app.engines.documents.text import replace_unstorable
+from app.engines.documents.text import replace_unstorable_chars
 from app.engines.sandbox import Send
 
 EntryFunction = Callable[[BinaryIO | None, dict[str, Any], Send], None]
@@ -29,7 +29,7 @@ _SAVE_OPTIONS = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 
 
 def _preload() -> None:
-    """Preload what libraries load on first use, because sandboxed processes cannot read files."""
+    """Load all files that libraries need, because sandboxed processes cannot read files later."""
     Image.init()
     for page in warming.read_sample():
         language.identify_language(page["text"])
@@ -42,7 +42,7 @@ _preload()
 
 
 def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None]) -> EntryFunction:
-    """Convert `run` to an entry function that sends any failure as a frame."""
+    """Wrap `run` in an entry function that sends any failure as a frame."""
 
     @functools.wraps(run)
     def run_entry(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
@@ -112,7 +112,7 @@ def parse_document(
         readers.read_document(document, arguments["media_type"], limits, send_page, send_text)
     finally:
         page_sender.flush()
-    sample = replace_unstorable("\f".join(page_starts))
+    sample = replace_unstorable_chars("\f".join(page_starts))
     send(frames.LANGUAGE, (language.detect_language(sample) or "").encode())
 
 
@@ -122,7 +122,7 @@ def extract_attachments(
 ) -> None:
     """Extract the attachments, and send the name and the content of each in two frames."""
     for attachment in attachments.extract_attachments(document.read(), arguments["media_type"]):
-        send(frames.ATTACHMENT, replace_unstorable(attachment.name).encode())
+        send(frames.ATTACHMENT, replace_unstorable_chars(attachment.name).encode())
         send(frames.CONTENT, attachment.data)
 
 

@@ -49,7 +49,10 @@ def identify_language(text: str) -> tuple[str, float]:
 
 
 def detect_language(text: str) -> str | None:
-    """Return the ISO 639-1 code of the text's language, or None if it is short or uncertain."""
+    """Return the ISO 639-1 code of the text's language.
+
+    Returns None if the text is too short or its language is uncertain.
+    """
     sample = text[:SAMPLE_CHARS]
     if len(list(islice(filter(str.isalpha, sample), _MIN_LETTERS))) < _MIN_LETTERS:
         return None

@@ -28,7 +28,7 @@ from app.engines.documents.model import (
     ParseFailed,
     Word,
 )
-from app.engines.documents.text import UNSPACED_CHARS, WORD, replace_unstorable
+from app.engines.documents.text import UNSPACED_CHARS, WORD, replace_unstorable_chars
 
 PAGE_WIDTH, PAGE_HEIGHT = 595.0, 842.0
 COLUMNS, ROWS = 84, 58
@@ -52,7 +52,7 @@ TextSpan = tuple[int, int]
 
 @functools.cache
 def count_columns(char: str) -> int:
-    """Return the number of columns that a character other than a tab takes: 0, 1 or 2."""
+    """Return the number of columns that a character other than a tab occupies: 0, 1 or 2."""
     if unicodedata.east_asian_width(char) in "WF":
         return 2
     is_invisible = unicodedata.category(char) in ("Mn", "Me", "Cf") and char != "\u00ad"
@@ -77,7 +77,7 @@ def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
     """
     from app.engines.documents.language import detect_language  # noqa: PLC0415 - on first use only
 
-    text = check_text(replace_unstorable(text), limits)
+    text = check_text(replace_unstorable_chars(text), limits)
     return ParsedDocument(text, list(lay_out_pages(text, limits)), detect_language(text))
 
 
@@ -134,7 +134,7 @@ def paginate(text: str) -> Iterator[VirtualPage]:
 def build_virtual_page_words(text: str, virtual_page: VirtualPage) -> list[Word]:
     """Build the words of one virtual page of `text`, row by row.
 
-    The sides of the boxes are between 0 and 1. The offsets are positions in `text`.
+    Box coordinates are between 0 and 1. The offsets are positions in `text`.
     """
     words: list[Word] = []
     for index, (start, end) in enumerate(virtual_page.rows):

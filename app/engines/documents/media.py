@@ -151,10 +151,10 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
     `head` is the first `HEAD_BYTES` bytes of the file; `name` is the file name, of which only the
     extension is used; `declared` is the media type that the sender declares, if any.
 
-    Text types (plain, Markdown, CSV, HTML, email) are compatible with each other: the extension
-    has priority, then `declared`, then the content. An empty file gets the claimed type, or plain
-    text without a claim. Raises `UnsupportedMediaType` if the type of the content is not supported,
-    or differs from the claim of the extension or `declared`. `application/octet-stream` is ignored.
+    Text types (plain, Markdown, CSV, HTML, email) do not conflict: the extension has priority, then
+    `declared`, then the content. An empty file has the claimed type; by default, it is plain text.
+    Raises `UnsupportedMediaType` if the type of the content is not supported, or differs from the
+    type of the extension or `declared`. A claim of `application/octet-stream` is ignored.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     claims = _list_claims(extension, declared)
@@ -277,7 +277,7 @@ def _decode_head(head: bytes) -> str | None:
 
 
 def _is_mail(text: str) -> bool:
-    """Return whether the text begins with header fields, at least two of them `_MAIL_FIELDS`."""
+    """Return whether the text begins with header fields, two or more from `_MAIL_FIELDS`."""
     field_names: set[str] = set()
     for index, line in enumerate(text.splitlines()):
         if line[:1] in (" ", "\t") or (index == 0 and line.startswith("From ")):

@@ -38,7 +38,7 @@ class ParseFailed(Exception):  # noqa: N818 - named after the outcome
 
 
 class PageNotFound(Exception):  # noqa: N818 - named after the outcome
-    """The document has no page with this number; pages count from 1."""
+    """The document has no page with this number; page numbers start at 1."""
 
     def __init__(self, number: int, page_count: int) -> None:
         super().__init__(number, page_count)

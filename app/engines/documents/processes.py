@@ -1,4 +1,4 @@
-"""Run the engine's fork server, and translate process failures to document failures."""
+"""Run the engine's fork server, and translate process failures into document failures."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from app.engines.documents.model import (
     Limits,
     ParseFailed,
 )
-from app.engines.documents.text import replace_unstorable
+from app.engines.documents.text import replace_unstorable_chars
 from app.engines.sandbox import ForkServer, ProcessFailed, ProcessLimits, SandboxedProcess
 
 _ENTRIES = "app.engines.documents.entries"
@@ -128,7 +128,7 @@ def _decode_failure(payload: bytes) -> ParseFailed:
         failure = orjson.loads(payload)
         code, message = (
             str(failure["code"]),
-            replace_unstorable(str(failure["message"]))[:_MAX_MESSAGE_CHARS],
+            replace_unstorable_chars(str(failure["message"]))[:_MAX_MESSAGE_CHARS],
         )
     except (ValueError, KeyError, TypeError):
         return build_invalid_result_error()

@@ -23,7 +23,7 @@ from app.engines.documents.model import (
     Word,
 )
 from app.engines.documents.processes import build_invalid_result_error, call_entry
-from app.engines.documents.text import replace_unstorable
+from app.engines.documents.text import replace_unstorable_chars
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 DEFAULT_SCALE = 2.0
@@ -66,7 +66,7 @@ def parse_stream(
                     on_page(page)
             elif frame_type == frames.TEXT and flowing_text is None and not page_texts:
                 flowing_text = check_text(
-                    replace_unstorable(payload.decode("utf-8", "replace")), limits
+                    replace_unstorable_chars(payload.decode("utf-8", "replace")), limits
                 )
             elif frame_type == frames.LANGUAGE and (page_texts or flowing_text is not None):
                 language = _decode_language(payload)
@@ -99,14 +99,16 @@ def render(
 ) -> bytes:
     """Render one page as it is displayed, and return an image file in the given `format`.
 
-    Pages count from 1. The image is `width_px` pixels wide, or has `scale` pixels per point (by
-    default `DEFAULT_SCALE`). Raises `PageNotFound`, `ParseFailed` (`too_many_pixels` if the image
-    would be larger than `limits.max_pixels`), `UnsupportedMediaType`, and ValueError if both sizes
-    are given or a size is not positive.
+    Page numbers start at 1. The image is `width_px` pixels wide, or has `scale` pixels per point
+    (by default `DEFAULT_SCALE`).
+
+    Raises `PageNotFound`, `ParseFailed` (`too_many_pixels` if the image would have more than
+    `limits.max_pixels` pixels), `UnsupportedMediaType`, and ValueError if both `width_px` and
+    `scale` are given or one of them is not positive.
     """
     check_media_type(media_type)
     if width_px is not None and scale is not None:
-        raise ValueError("pass width_px or scale, not both")
+        raise ValueError("pass either width_px or scale, not both")
     if not (width_px is None or width_px > 0) or not (scale is None or 0 < scale < float("inf")):
         raise ValueError("width_px and scale must be positive")
     if width_px is None and scale is None:
@@ -163,7 +165,7 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
     """Decode and validate a page from a process that an untrusted file may have taken over."""
     try:
         received = orjson.loads(payload)
-        text = replace_unstorable(received["text"])
+        text = replace_unstorable_chars(received["text"])
         starts, ends = array("I", received["starts"]), array("I", received["ends"])
         boxes = array("I", received["boxes"])
         size = float(received["width"]), float(received["height"])

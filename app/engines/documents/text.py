@@ -57,7 +57,7 @@ _CONTROL_REPLACEMENTS: dict[int, str | None] = {
 }
 
 
-def replace_unstorable(text: str) -> str:
+def replace_unstorable_chars(text: str) -> str:
     """Replace each NUL and each lone surrogate by one U+FFFD, so that offsets are preserved."""
     return _UNSTORABLE.sub("\ufffd", text)
 
@@ -106,10 +106,10 @@ def decode_text(data: bytes, declared: str | None = None) -> str:
     """
     if bom := detect_bom(data):
         encoding, length = bom
-        return replace_unstorable(data[length:].decode(encoding, "replace"))
+        return replace_unstorable_chars(data[length:].decode(encoding, "replace"))
     if declared and (text := _decode_as(data, declared)) is not None:
-        return replace_unstorable(text)
-    return replace_unstorable(_decode_undeclared(data))
+        return replace_unstorable_chars(text)
+    return replace_unstorable_chars(_decode_undeclared(data))
 
 
 def _decode_undeclared(data: bytes) -> str:

@@ -5,7 +5,7 @@ import os
 import sys
 
 from app.engines.drift.model import DriftLimits
-from app.engines.drift.process import compare_hypotheses
+from app.engines.drift.process import compare_samples
 from app.engines.sandbox.confinement import exit_with_parent
 
 _NICENESS = 10
@@ -16,7 +16,7 @@ def main() -> None:
     exit_with_parent(int(sys.argv[2]))
     os.nice(_NICENESS)
     limits = DriftLimits(**json.loads(sys.argv[1]))
-    sys.stdout.write("\n".join(compare_hypotheses(sys.stdin.buffer, limits)))
+    sys.stdout.write("\n".join(compare_samples(sys.stdin.buffer, limits)))
 
 
 main()

@@ -62,7 +62,7 @@ def find_drift(
 
 
 def encode_hypothesis(hypothesis: Hypothesis) -> bytes:
-    """Encode a hypothesis as a JSON line, which `compare_hypotheses` parses."""
+    """Encode a hypothesis as a JSON line, which `compare_samples` parses."""
     line = {
         "key": hypothesis.key,
         "baseline": encode_sample(hypothesis.baseline),
@@ -72,13 +72,16 @@ def encode_hypothesis(hypothesis: Hypothesis) -> bytes:
 
 
 def parse_result(line: bytes | str) -> Comparison:
-    """Parse a result from a JSON line that `compare_hypotheses` returned."""
+    """Parse a result from a JSON line that `compare_samples` returned."""
     fields = json.loads(line)
     return Comparison(**{**fields, "verdict": Verdict(fields["verdict"])})
 
 
-def compare_hypotheses(lines: Iterable[bytes], limits: DriftLimits) -> list[str]:
-    """Compare hypotheses, which are parsed from JSON lines, and return results as JSON lines."""
+def compare_samples(lines: Iterable[bytes], limits: DriftLimits) -> list[str]:
+    """Compare the two samples of each hypothesis.
+
+    Each line is a hypothesis in JSON. Returns one comparison per hypothesis, as a line of JSON.
+    """
     comparisons = []
     for line in lines:
         data = json.loads(line)

@@ -34,13 +34,13 @@ __all__ = [
     "check_tags",
     "compare",
     "compile_fields",
-    "list_missing_required",
+    "list_missing_required_fields",
     "normalize",
 ]
 
 
 def compile_fields(fields: Sequence[Field]) -> CompiledFields:
-    """Compile fields for repeated checks. They must be in normal form, as from `check_fields`."""
+    """Compile fields in normal form, as returned by `check_fields`, for repeated checks."""
     return CompiledFields(fields)
 
 
@@ -63,9 +63,9 @@ def check_tags(
     return compile_fields(fields).check_tags(tags, text_length=text_length, page_count=page_count)
 
 
-def list_missing_required(fields: Sequence[Field], tags: Iterable[Tag]) -> list[str]:
-    """List required fields that tags leave empty; see `CompiledFields.list_missing_required`."""
-    return compile_fields(fields).list_missing_required(tags)
+def list_missing_required_fields(fields: Sequence[Field], tags: Iterable[Tag]) -> list[str]:
+    """List required fields without a value; see `CompiledFields.list_missing_required_fields`."""
+    return compile_fields(fields).list_missing_required_fields(tags)
 
 
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> dict[str, Any]:

@@ -38,7 +38,9 @@ class FieldChange:
 
 
 def compare(old_fields: Sequence[Field], new_fields: Sequence[Field]) -> list[FieldChange]:
-    """Compare two field lists in normal form; return the changes in the order of the new list.
+    """Compare two field lists in normal form, and return the changes.
+
+    Removed fields come first, and then all other changes in the order of the new list.
 
     A change is breaking if a field is removed, its type changes, it becomes required or is added as
     required, an option is removed, or multiple values are no longer allowed. The same applies to

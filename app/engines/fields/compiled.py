@@ -116,7 +116,7 @@ class CompiledFields:
             seen.add(tag_key)
         return valid
 
-    def list_missing_required(self, tags: Iterable[Tag]) -> list[str]:
+    def list_missing_required_fields(self, tags: Iterable[Tag]) -> list[str]:
         """List the keys of the required fields that normalized tags leave empty, in schema order.
 
         A required table needs at least one row. A required column (`table.column`) needs a value in
@@ -162,14 +162,14 @@ class CompiledFields:
         row = _check_row(tag.get("row"), field)
         tag_key = (name, row)
         if tag_key in seen and not field.multiple:
-            raise _TagError(".field", "already has a tag and is not multiple")
+            raise _TagError(".field", "already has a tag and does not allow multiple values")
         return tag_key, field
 
     def _explain_unknown_field(self, name: object) -> str:
         if not isinstance(name, str):
             return "must be the key of a field"
         if name in self._tables:
-            return "is a table; name one of its columns, as table.column"
+            return "is a table; use the name of one of its columns, such as table.column"
         return "is not a field of the schema version"
 
 
@@ -212,10 +212,10 @@ def _check_row(raw: object, field: _CompiledField) -> int | None:
     row = to_integer(raw)
     if not field.in_table:
         if row is not None:
-            raise _TagError(".row", "is only allowed with a column of a table")
+            raise _TagError(".row", "is only allowed for a table column")
         return None
     if row is None:
-        raise _TagError(".row", "is required with a column of a table")
+        raise _TagError(".row", "is required for a table column")
     if type(row) is not int or not 0 <= row <= MAX_ROW:
         raise _TagError(".row", f"must be a whole number from 0 to {MAX_ROW:,}")
     return row
@@ -240,14 +240,14 @@ def _find_span_item(evidence: list[dict[str, Any]]) -> dict[str, Any]:
     for item in evidence:
         if item["start"] is not None:
             return item
-    raise _TagError(".evidence", "a span needs its start and end")
+    raise _TagError(".evidence", "must contain the start and end of the span")
 
 
 def _find_region_item(evidence: list[dict[str, Any]]) -> dict[str, Any]:
     for item in evidence:
         if item["box"] is not None:
             return item
-    raise _TagError(".evidence", "a region needs its page and box")
+    raise _TagError(".evidence", "must contain the page and box of the region")
 
 
 _ANCHORS: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {

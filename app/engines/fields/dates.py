@@ -29,11 +29,11 @@ _NOT_A_DATE = "is not a date; use the form YYYY-MM-DD"
 
 
 def parse_date(text: str) -> date:
-    """Parse a date from a result of `clean_text`.
+    """Parse a date from text that `clean_text` returned.
 
-    Accepts ISO 8601, numbers with points (day first), slashes, dashes or spaces, and month names in
-    any of thirty languages. Rejects an ambiguous date such as 03/04/2024 (March or April), a
-    two-digit year, and a week without a day. Raises ValueProblem.
+    Accepts ISO 8601, numbers separated by periods (day first), slashes, dashes or spaces, and month
+    names in any of thirty languages. Rejects an ambiguous date such as 03/04/2024 (March or April),
+    a two-digit year, and an ISO week without a day. Raises ValueProblem.
     """
     if _WEEK.fullmatch(text):
         raise ValueProblem("is a week; use a date in the form YYYY-MM-DD")
@@ -48,7 +48,7 @@ def parse_date(text: str) -> date:
 
 
 def parse_time(text: str) -> time:
-    """Parse a time of day from a result of `clean_text`.
+    """Parse a time of day from text that `clean_text` returned.
 
     Accepts, for example, 14:30, 2:30 pm, 14h30 and 14.30 Uhr. Raises ValueProblem.
     """
@@ -73,17 +73,19 @@ def _parse_numbers(text: str) -> tuple[int, int, int]:
         return int(match[1]), int(match[2]), int(match[3])
     match = _YEAR_LAST.fullmatch(text)
     if match is not None:
-        return _order_year_last(int(match[1]), int(match[3]), int(match[4]), match[2])
+        return _order_day_and_month(int(match[1]), int(match[3]), int(match[4]), match[2])
     if _SHORT_YEAR.fullmatch(text):
         raise ValueProblem("needs a four-digit year; use the form YYYY-MM-DD")
     return _parse_with_month_name(text)
 
 
-def _order_year_last(first: int, second: int, year: int, separator: str) -> tuple[int, int, int]:
+def _order_day_and_month(
+    first: int, second: int, year: int, separator: str
+) -> tuple[int, int, int]:
     """Order the numbers of a date that ends with the year; return year, month and day.
 
-    If the order of day and month is ambiguous, points mean that the day comes first; with any other
-    separator, the date is rejected.
+    If the order of day and month is ambiguous, periods mean that the day comes first. With any
+    other separator, the date is rejected.
     """
     if first > _MONTHS or first == second or (separator == "." and second <= _MONTHS):
         return year, second, first

@@ -34,15 +34,15 @@ def parse_decimal(value: object) -> Decimal:
             raise ValueProblem(f"has more than {MAX_DIGITS} digits")
         return Decimal(value)
     text = clean_text(value)
-    return check_bounds(Decimal(text)) if _JSON_NUMBER.fullmatch(text) else parse_grouped(text)
+    return check_digit_count(Decimal(text)) if _JSON_NUMBER.fullmatch(text) else parse_grouped(text)
 
 
 def parse_grouped(text: str) -> Decimal:
     """Parse a number with separators: `1.234,56`, `1,234.56`, `1 234,5`, `1'234.50`.
 
-    If the number contains both points and commas, the last separator is the decimal separator. A
+    If the number contains both periods and commas, the last separator is the decimal separator. A
     single separator followed by exactly three digits is ambiguous, so the number is rejected.
-    `text` must be a result of `clean_text`. Raises ValueProblem.
+    `text` must have been returned by `clean_text`. Raises ValueProblem.
     """
     match = _WRITTEN_NUMBER.fullmatch(text)
     if match is None:
@@ -52,11 +52,11 @@ def parse_grouped(text: str) -> Decimal:
     whole, _, fraction = body.rpartition(separator) if separator else (body, "", "")
     if not fraction.isdigit() and separator:
         raise ValueProblem("is not a number")
-    return check_bounds(Decimal(f"{sign}{_remove_separators(whole)}.{fraction or '0'}"))
+    return check_digit_count(Decimal(f"{sign}{_remove_separators(whole)}.{fraction or '0'}"))
 
 
-def check_bounds(number: Decimal) -> Decimal:
-    """Check the number of digits; return `number`, or 0 if it is a negative zero.
+def check_digit_count(number: Decimal) -> Decimal:
+    """Check the number of digits, and return `number`, with a negative zero replaced by 0.
 
     Raises ValueProblem if there are more than MAX_DIGITS digits before or after the decimal point.
     """
@@ -90,7 +90,7 @@ def _find_decimal_separator(body: str) -> str:
     if _THOUSANDS_OR_DECIMALS.fullmatch(body):
         raise ValueProblem(
             f"is ambiguous: the '{separator}' may separate decimals or thousands; "
-            "write it without thousands separators"
+            "write the number without thousands separators"
         )
     return separator
 

@@ -75,7 +75,7 @@ def _check_field(raw: object, path: str, *, nested: bool) -> Field:
     multiple = _check_flag(properties, "multiple", path, default=kind == "span")
     if multiple and kind == "table":
         raise _build_error(
-            f"{path}.multiple", "must be false for a table, which always has many rows"
+            f"{path}.multiple", "must be false for a table, which always allows multiple rows"
         )
     return {
         "key": key,

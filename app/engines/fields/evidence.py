@@ -63,7 +63,9 @@ def _check_item(
     page, start, end = to_integer(get("page")), to_integer(get("start")), to_integer(get("end"))
     box, text = get("box"), get("text")
     if page is not None and not (type(page) is int and 1 <= page <= page_count):
-        raise EvidenceProblem(".page", f"is not a page of the document, which has {page_count}")
+        raise EvidenceProblem(
+            ".page", f"is not a page of the document (number of pages: {page_count})"
+        )
     if box is not None:
         box = _check_box(box)
         if page is None:

@@ -45,6 +45,6 @@ CONSTRAINTS_BY_TYPE: dict[str, frozenset[str]] = {
     "currency": frozenset({"currencies"}),
     "span": _LENGTH_CONSTRAINTS,
 }
-"""The constraints that apply to each field type; types that are missing have no constraints."""
+"""The constraints that apply to each field type; types that are not listed have none."""
 
 CONSTRAINTS: frozenset[str] = frozenset().union(*CONSTRAINTS_BY_TYPE.values())

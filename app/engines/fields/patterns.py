@@ -22,7 +22,7 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Pattern:
     Raises ValueError with the reason that RE2 gives.
     """
     if len(pattern) > MAX_PATTERN:
-        raise ValueError(f"is longer than {MAX_PATTERN:,} characters")
+        raise ValueError(f"the pattern is longer than {MAX_PATTERN:,} characters")
     # imported on first use, because most processes never need it
     re2: Any = importlib.import_module("re2")
     options = re2.Options()
@@ -34,6 +34,6 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Pattern:
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise ValueError(text[:200] or "is not a valid expression") from None
+        raise ValueError(text[:200] or "the pattern has a syntax error") from None
     except UnicodeEncodeError:
-        raise ValueError("contains half of a surrogate pair") from None
+        raise ValueError("the pattern contains half of a surrogate pair") from None

@@ -21,7 +21,7 @@ _REPLACEMENTS = (
 def check_text(value: object, limit: int) -> str:
     """Check that `value` is valid text, and return it. Raises ValueProblem.
 
-    Valid text is a string of at most `limit` code points, without NUL and lone surrogates.
+    Valid text is a string of at most `limit` code points, without NUL or lone surrogates.
     """
     if not isinstance(value, str):
         raise ValueProblem("must be a string")

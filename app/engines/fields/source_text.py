@@ -13,7 +13,7 @@ _LEAD_LENGTH = 10
 
 
 class SourceText:
-    """The text of a document. It is loaded when it is needed for the first time."""
+    """The text of a document, which is loaded on first use."""
 
     def __init__(self, load: Callable[[], str]) -> None:
         self._load = load
@@ -27,7 +27,10 @@ class SourceText:
         return self._text[start:end]
 
     def fill_in(self, start: int, end: int) -> str | None:
-        """Return the text to fill in for evidence without text, or None if it is too long."""
+        """Return the text to fill in for evidence without text, or None if it is too long.
+
+        The limits are MAX_EVIDENCE_TEXT for each text and MAX_FILLED_IN for all texts.
+        """
         length = end - start
         if length > min(self._remaining, MAX_EVIDENCE_TEXT):
             return None

@@ -83,7 +83,7 @@ def check_options(format_id: str, options: object) -> dict[str, Any]:
             message = (
                 f"is unknown; {format_id} has these options: {', '.join(option_schemas) or 'none'}"
             )
-            raise FormatError(f"options.{_replace_unprintable(name)}", message)
+            raise FormatError(f"options.{_replace_unprintable_characters(name)}", message)
     try:
         error = next(_get_validator(format_id).iter_errors(values), None)
     except RecursionError:
@@ -103,5 +103,5 @@ def _get_validator(format_id: str) -> Any:
     return jsonschema.Draft202012Validator(FORMATS[format_id].options_schema)
 
 
-def _replace_unprintable(name: object) -> str:
+def _replace_unprintable_characters(name: object) -> str:
     return "".join(char if char.isprintable() else "?" for char in str(name)[:64])

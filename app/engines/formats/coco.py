@@ -170,7 +170,7 @@ class CocoWriter(DocumentWriter):
 
 
 def _compute_size(page: Page, width: int) -> tuple[int, int]:
-    """Compute the expected size of a page image, for use if the size cannot be read."""
+    """Compute the expected size in pixels of a page image whose size cannot be read."""
     return width, max(1, math.ceil(width * page.height / (page.width or 1)))
 
 

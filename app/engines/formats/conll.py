@@ -98,7 +98,7 @@ def _split_text(text: str) -> Iterator[Word]:
 
 
 def _clean_token(text: str) -> str:
-    """Replace white space and controls in a token, and escape a token that begins a block."""
+    """Replace white space and control characters, and escape a token that would begin a block."""
     token = _BREAKING_CHARACTERS.sub("\ufffd", text) or "\ufffd"
     return f"_{token}" if token.startswith(_BLOCK_START) else token
 

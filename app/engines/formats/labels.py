@@ -19,9 +19,9 @@ class LabelBuilder:
         """Build a tag set's labels from its tags, by field key and in schema order.
 
         A label is a value, or a list of values if the field has multiple values. For a table, it
-        is a list of rows, and each row maps column keys to values. Rows are sorted by number, and
-        unused numbers leave no gap. Fields without a tag are omitted. `check_tags` must have
-        accepted the tags.
+        is a list of rows, and each row maps column keys to values. Rows are sorted by row
+        number; missing row numbers are skipped. Fields without a tag are omitted. `check_tags`
+        must have accepted the tags.
         """
         labels: dict[str, Any] = {}
         tables: dict[str, dict[int, dict[str, Any]]] = {}

@@ -84,7 +84,7 @@ ImageFormat: TypeAlias = Literal["png", "jpeg"]
 class Source(Protocol):
     """Access to the rows' documents. The caller provides it to writers that need documents.
 
-    In all methods, `artifact` is the property `artifact` of a row.
+    The argument `artifact` is the property `artifact` of a row.
     """
 
     def iterate_pages(
@@ -92,8 +92,9 @@ class Source(Protocol):
     ) -> Iterator[tuple[int, Page]]:
         """Yield each page of the documents, with the document's index in `artifact_ids`.
 
-        Pages are ordered by that index, then by page number. None, and documents without pages, are
-        skipped. If `with_words` is false, the pages have no words.
+        Pages are ordered by that index, then by page number. Ids that are
+        None, and documents without pages, are skipped. If `with_words` is false, the pages have no
+        words.
         """
 
     def read_content(self, artifact: Mapping[str, Any]) -> Iterator[bytes] | None:
@@ -164,5 +165,5 @@ class Format:
         if self.writer is not None:
             return self.writer(out, fields, options)
         if self.document_writer is None or source is None:
-            raise ValueError(f"{self.id} has no writer, or it needs a source and got none")
+            raise ValueError(f"{self.id} has no writer, or it needs a source but got none")
         return self.document_writer(out, fields, options, source)

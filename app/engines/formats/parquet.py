@@ -150,7 +150,7 @@ def _build_schema(arrow: Any, fields: Sequence[Field]) -> Any:
 
 
 def _list_label_paths(schema: Any) -> list[str]:
-    """Return the paths of all label columns, which use a dictionary because values may repeat."""
+    """Return the paths of all label columns, which are dictionary-encoded as values may repeat."""
     if "labels" not in schema.names:
         return []
     return list(_iterate_paths("labels", schema.field("labels").type))

@@ -129,7 +129,7 @@ class ProcessWriter:
                 self._on_wait()
 
     def _receive(self) -> bool:
-        """Write available output from the process to the file; return False if there is no more."""
+        """Write the available output to the file; return False if the process closed its output."""
         data = os.read(self._output, _PIPE_BYTES)
         if data:
             self._out.write(data)

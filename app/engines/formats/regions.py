@@ -25,7 +25,7 @@ class Region(NamedTuple):
 
 def needs_words(row: Row) -> bool:
     """Return whether any evidence has offsets but no box, so that word boxes are needed."""
-    return any(_lacks_box(piece) for _, piece in _list_evidence(row))
+    return any(_has_only_offsets(piece) for _, piece in _list_evidence(row))
 
 
 def locate_tags(row: Row, pages: Iterable[Page]) -> Iterator[tuple[Page, list[Region]]]:
@@ -40,7 +40,7 @@ def locate_tags(row: Row, pages: Iterable[Page]) -> Iterator[tuple[Page, list[Re
         if piece.get("box") is not None:
             region = Region(number, piece.get("page") or 0, tuple(piece["box"]), piece.get("text"))
             boxed_regions.setdefault(region.page, []).append(region)
-    unboxed_evidence = [(number, piece) for number, piece in evidence if _lacks_box(piece)]
+    unboxed_evidence = [(number, piece) for number, piece in evidence if _has_only_offsets(piece)]
     for page in pages:
         page_regions = [*boxed_regions.get(page.number, ()), *_locate_words(page, unboxed_evidence)]
         yield page, list(dict.fromkeys(sorted(page_regions, key=itemgetter(0))))
@@ -51,7 +51,7 @@ def _list_evidence(row: Row) -> Iterator[tuple[int, Mapping[str, Any]]]:
         yield from ((number, piece) for piece in tag.get("evidence") or ())
 
 
-def _lacks_box(piece: Mapping[str, Any]) -> bool:
+def _has_only_offsets(piece: Mapping[str, Any]) -> bool:
     return piece.get("box") is None and has_offsets(piece)
 
 

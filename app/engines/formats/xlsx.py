@@ -128,7 +128,7 @@ class XlsxWriter(ParsingWriter):
 
 
 class _Sheet:
-    """A sheet of rows with the same columns. If it is full, another sheet continues it."""
+    """A sheet of rows with the same columns. When it is full, rows are added to a new sheet."""
 
     def __init__(self, book: Any, name: str, headers: Sequence[str], names: set[str]) -> None:
         self._book = book

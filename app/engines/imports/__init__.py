@@ -1,7 +1,7 @@
 """Read the documents of import files one by one. Memory use does not depend on the file size.
 
 A reader can continue at the `Position` after any earlier record. A record that cannot be read
-has an error instead of content, and the rest of the file is read.
+has an error instead of content, and reading continues with the next record.
 """
 
 from app.engines.imports.archives import Archive, ArchiveEntry, DamagedEntryError
@@ -11,7 +11,7 @@ from app.engines.imports.doccano import convert_line
 from app.engines.imports.json_arrays import JsonArrayReader
 from app.engines.imports.json_lines import JsonLinesReader
 from app.engines.imports.label_studio import convert_task
-from app.engines.imports.marks import FieldNames, Mark, MarkError
+from app.engines.imports.marks import Mark, MarkConverter, MarkError
 from app.engines.imports.records import (
     START,
     ImportFileError,
@@ -38,9 +38,9 @@ __all__ = [
     "Archive",
     "ArchiveEntry",
     "DamagedEntryError",
-    "FieldNames",
     "ImportFileError",
     "Mark",
+    "MarkConverter",
     "MarkError",
     "Position",
     "Reader",

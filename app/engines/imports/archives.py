@@ -1,8 +1,8 @@
 """Read the files of a ZIP archive one by one.
 
-The directory of the archive is checked before any file is read: encrypted files, unsafe paths,
-links and files beyond the limit on unpacked bytes have an error. Only the directory is in memory,
-and its size is limited.
+The directory of the archive is checked before any file is read. A file gets an error if it is
+encrypted, has an unsafe path, is a link, or exceeds the limit on unpacked bytes. Only the
+directory is in memory, and its size is limited.
 """
 
 import stat
@@ -109,7 +109,7 @@ def _build_entries(infos: list[ZipInfo], limit: int) -> Iterator[ArchiveEntry]:
         if error is None and unpacked_size > limit:
             error = (
                 "too_large_unpacked",
-                f"The files in the archive have more than {limit} bytes when unpacked.",
+                f"The files in the archive exceed the limit of {limit} unpacked bytes.",
             )
         display_path = info.filename.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
         is_ignored = path.name in _IGNORED_NAMES or not _IGNORED_FOLDERS.isdisjoint(path.parts)

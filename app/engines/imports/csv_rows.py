@@ -35,7 +35,7 @@ class _CsvHeader(NamedTuple):
 
 
 class _CsvLines(Iterator[str]):
-    """Iterates over the lines for the CSV parser; `offset` is the end of the last line."""
+    """Iterates over the lines for the CSV parser; `offset` is the end of the last line read."""
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
         self._lines = read_lines(file, offset)
@@ -56,7 +56,10 @@ class CsvReader:
     """Reads CSV files, in which each row after the header is a record."""
 
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
-        """Yield the records of a file from `start`. Raises ImportFileError for a bad header."""
+        """Yield the records of a file from `start`.
+
+        Raises ImportFileError if the header is invalid.
+        """
         header = _read_header(file)
         offset, number = max(start.offset, header.end), start.number
         for row, failure, end in _read_rows(file, offset, header.delimiter):
@@ -65,7 +68,10 @@ class CsvReader:
             offset, number = end, number + 1
 
     def count(self, file: BinaryIO) -> int:
-        """Return the number of records in a file. Raises ImportFileError for a bad header."""
+        """Return the number of records in a file.
+
+        Raises ImportFileError if the header is invalid.
+        """
         header = _read_header(file)
         return sum(1 for _ in _read_rows(file, header.end, header.delimiter))
 
@@ -106,7 +112,7 @@ def _read_header(file: BinaryIO) -> _CsvHeader:
     if TEXT_COLUMN not in columns:
         raise ImportFileError("The first line must name the columns; the column `text` is missing.")
     if "" in columns or len(set(columns)) != len(columns):
-        raise ImportFileError("Each column must have a unique name that is not empty.")
+        raise ImportFileError("Each column must have a unique, non-empty name.")
     return _CsvHeader(columns, delimiter, line.end)
 
 

@@ -1,7 +1,7 @@
 """Read the JSON Lines that doccano exports: one document and its labels in each line.
 
-A label is a span of the text, written as `[start, end, label]` or as an object with `start_offset`,
-`end_offset` and `label`; or it is a string: a category or an answer. Source: the export of
+A label is either a span of the text or a string. A span is `[start, end, label]`, or an object with
+`start_offset`, `end_offset` and `label`. A string is a category or an answer. Source: the export of
 https://doccano.github.io/doccano/.
 """
 
@@ -18,7 +18,7 @@ _SPAN_LENGTH = 3
 
 
 def convert_line(line: dict[str, Any]) -> RecordContent:
-    """Convert a line of a doccano export to content. Raises ContentError.
+    """Convert a line of a doccano export to the content of a record. Raises ContentError.
 
     The `id` becomes the external id. Other properties become metadata if they are plain values. A
     document without labels is imported as unlabeled.

@@ -78,7 +78,7 @@ class _ArrayScanner:
         while True:
             self._skip_gap()
             if not self._peek():
-                raise ImportFileError("The file ends within the JSON array.")
+                raise ImportFileError("The JSON array is incomplete; its closing `]` is missing.")
             if self._peek() == "]":
                 return
             data = self._advance(self._find_end())

@@ -18,7 +18,7 @@ _IGNORED_TYPES = ("relation",)
 
 
 def convert_task(task: dict[str, Any]) -> RecordContent:
-    """Convert a task from Label Studio to content. Raises ContentError.
+    """Convert a task from Label Studio to the content of a record. Raises ContentError.
 
     The `id` of the task becomes the external id, and plain values of its `data` become metadata.
     Each annotation that was not canceled becomes a list of marks; ground truths come first.

@@ -23,7 +23,10 @@ class Line(NamedTuple):
 
 
 def read_lines(file: BinaryIO, offset: int) -> Iterator[Line]:
-    """Yield the lines of a seekable file from `offset`. No other code may use the file then."""
+    """Yield the lines of a seekable file from `offset`.
+
+    No other code may use the file until all lines are read or the generator is closed.
+    """
     file.seek(offset)
     # Files in object stores have no fast `readline`.
     buffered = io.BufferedReader(cast("io.RawIOBase", file), _BUFFER_BYTES)

@@ -44,8 +44,11 @@ class MarkError(ValueError):
     """A label does not match the schema or the text; the message gives the reason."""
 
 
-class FieldNames:
-    """Finds the fields of a schema version by the names that other tools use."""
+class MarkConverter:
+    """Converts marks from other labeling tools to tags of a schema version.
+
+    Finds the field of a mark by its name in the other tool.
+    """
 
     def __init__(self, fields: Sequence[Field]) -> None:
         span_fields = [field for field in fields if field["type"] == "span"]
@@ -57,7 +60,7 @@ class FieldNames:
         self._single_text_field = text_fields[0] if len(text_fields) == 1 else None
 
     def build_tags(self, marks: Iterable[Mark], text: str) -> list[dict[str, Any]]:
-        """Convert the marks of a document with the given text to tags. Raises MarkError."""
+        """Convert a document's marks to tags; `text` is its text. Raises MarkError."""
         return [
             self._build_span_tag(mark, text)
             if isinstance(mark, SpanMark)
@@ -102,7 +105,10 @@ def _index_by_name(fields: Sequence[Field]) -> dict[str, Field]:
 
 
 def _index_by_option(fields: Sequence[Field]) -> dict[str, dict[str, Any]]:
-    """Map the values and labels of options to tags; the first field has precedence."""
+    """Map the values and labels of options to tags.
+
+    If several fields have the same option, the tag is for the first of these fields.
+    """
     tags: dict[str, dict[str, Any]] = {}
     for field in fields:
         for name in ("value", "label"):

@@ -43,7 +43,7 @@ class ContentError(ValueError):
 
 
 Converter = Callable[[dict[str, Any]], RecordContent]
-"""A function that converts a JSON object of a file to content. Raises ContentError."""
+"""A function that converts a JSON object to the content of a record. Raises ContentError."""
 
 
 class Record(NamedTuple):
@@ -62,7 +62,10 @@ class Record(NamedTuple):
 def parse_object(
     data: bytes, convert: Converter
 ) -> tuple[RecordContent | None, tuple[str, str] | None]:
-    """Parse a JSON object, and return its content, or else an error code and message."""
+    """Parse a record that is a JSON object, and return its content and its error.
+
+    Either the content or the error, a (code, message) pair, is None.
+    """
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as failure:

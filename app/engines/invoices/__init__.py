@@ -7,9 +7,9 @@ literally; markup in it has no effect. See docs/decisions/0070-invoices-as-files
 
 from app.engines.invoices.charges import (
     TierLike,
-    compute_charge,
     compute_line,
     compute_price_line,
+    compute_usage_lines,
 )
 from app.engines.invoices.checks import check_document
 from app.engines.invoices.currencies import can_have_xml, get_minor_digits, round_amount
@@ -72,10 +72,10 @@ __all__ = [
     "can_have_xml",
     "check_document",
     "choose_tax_rule",
-    "compute_charge",
     "compute_line",
     "compute_price_line",
     "compute_totals",
+    "compute_usage_lines",
     "describe_meter",
     "describe_plan",
     "describe_unused_plan",

@@ -27,7 +27,7 @@ class TierLike(Protocol):
         """Return the price of one unit in this tier."""
 
 
-def compute_charge(
+def compute_usage_lines(
     *,
     description: str,
     tiers: Sequence[TierLike],

@@ -142,7 +142,7 @@ def _check_number(number: Decimal, field: str) -> None:
 def _check_taxes(document: Document) -> None:
     rates = {(tax.category, tax.rate) for tax in document.taxes}
     if len(rates) < len(document.taxes):
-        raise InvoiceError("taxes", "must differ in category or rate")
+        raise InvoiceError("taxes", "must each have a different category or rate")
     categories = {tax.category for tax in document.taxes}
     if TaxCategory.OUTSIDE in categories and len(categories) > 1:
         raise InvoiceError("taxes", "must not combine category O with other categories")

@@ -33,7 +33,7 @@ def _list_files(package: str) -> list[Path]:
 def create_compiler() -> typst.Compiler:
     """Create a typst compiler that uses only the fonts listed in this module.
 
-    Fonts that are data in a Python module are written to a temporary folder. The folder is deleted
+    Fonts that are embedded in a Python module are written to a temporary folder, which is deleted
     after the compiler has loaded them.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -51,7 +51,7 @@ def create_compiler() -> typst.Compiler:
 
 
 def replace_missing_glyphs(text: str) -> str:
-    """Replace each character that no font contains by its code point, such as [U+20000].
+    """Replace each character that no font contains with its code point, such as [U+20000].
 
     If no font contains both a letter and its combining marks, the marks are also replaced.
     """
@@ -61,7 +61,7 @@ def replace_missing_glyphs(text: str) -> str:
 
 
 def replace_uncommon_characters(text: str) -> str:
-    """Replace all uncommon characters by their code points.
+    """Replace all uncommon characters with their code points.
 
     A common character can be displayed on its own and is in one of the two main fonts. Use this
     function if typst still finds no font for some characters after `replace_missing_glyphs`.

@@ -63,6 +63,6 @@ def _load_compiler() -> typst.Compiler:
 
 
 def _release_memory() -> None:
-    """Remove a large document from the typst cache, which keeps the last ten results."""
+    """Compile empty documents to evict a large one from the cache, which keeps ten results."""
     for _ in range(_RUNS_TO_CLEAR_CACHE):
         _load_compiler().compile(input=b"", format="pdf")

@@ -25,5 +25,5 @@ def _is_removed(letter: str) -> bool:
 
 
 def _is_noncharacter(code: int) -> bool:
-    """Return whether Unicode will never assign the code point, such as U+FFFE."""
+    """Return whether a code point is a noncharacter, such as U+FFFE, which is never assigned."""
     return code & _NONCHARACTER_MASK == _NONCHARACTER_MASK or code in _NONCHARACTER_RANGE

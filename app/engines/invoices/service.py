@@ -18,7 +18,7 @@ def render_xml(document: Document) -> bytes | None:
     check_document(document)
     if not can_have_xml(document.currency):
         return None
-    xml: bytes = _load("einvoice").build_xml(document)
+    xml: bytes = _load_module("einvoice").build_xml(document)
     return xml
 
 
@@ -28,7 +28,7 @@ def validate_xml(xml: bytes) -> list[str]:
     The business rules of EN 16931 are not checked, because that needs an XSLT 3.0 processor. Only
     the tests check them.
     """
-    errors: list[str] = _load("einvoice").list_schema_errors(xml)
+    errors: list[str] = _load_module("einvoice").list_schema_errors(xml)
     return errors
 
 
@@ -42,9 +42,9 @@ def render_pdf(document: Document, xml: bytes | None) -> bytes:
     check_document(document)
     if xml is not None and document.number is None:
         raise InvoiceError("number", "is required for a document with XML")
-    pdf: bytes = _load("pdf").build_pdf(document, xml)
+    pdf: bytes = _load_module("pdf").build_pdf(document, xml)
     return pdf
 
 
-def _load(module: str) -> Any:
+def _load_module(module: str) -> Any:
     return importlib.import_module(f"app.engines.invoices.{module}")

@@ -47,7 +47,7 @@ class LearningInterrupted(Exception):  # noqa: N818 - named after the outcome
 
 
 class TrainingResult(NamedTuple):
-    """A trained model as bytes, with its report.
+    """A trained model as bytes, with its evaluation report.
 
     `is_better` is also true if there is no previous model to compare with.
     """
@@ -82,7 +82,7 @@ def evaluate_in_child(
     folds: int,
     limits: LearningLimits = TRAINING_LIMITS,
 ) -> dict[str, Any]:
-    """Evaluate a model in a child process by cross-validation, and return the report.
+    """Evaluate a model in a child process by cross-validation, and return a report.
 
     `folds` is the number of folds. Raises LearningFailed.
     """

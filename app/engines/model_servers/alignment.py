@@ -70,7 +70,7 @@ class _ValueAligner:
         return _deduplicate([tags_by_number[number] for number in sorted(tags_by_number)])
 
     def _build_tag(self, answer_value: _AnswerValue) -> tuple[Tag | None, SearchedValue | None]:
-        """Build a tag, or return a value to search for in other spellings, or neither."""
+        """Return (tag, None), (None, value to search for in other spellings), or (None, None)."""
         raw, kind = answer_value.raw, answer_value.field["type"]
         if raw is None or raw == "" or isinstance(raw, dict | list):
             return None, None

@@ -1,8 +1,8 @@
-"""List the clues by which word runs that may denote a value are found.
+"""List the clues that show where a document may contain a value.
 
-A word run that denotes a value contains a clue to the value, for example the year of a date. Word
-runs without a clue are not parsed, which saves time. A word run with a clue does not always denote
-the value.
+A word run is a sequence of adjacent words in a document. If it denotes a value, it contains a clue
+to the value, for example the year of a date. Word runs without a clue are not parsed, which saves
+time. A word run with a clue does not always denote the value.
 """
 
 import re
@@ -28,14 +28,14 @@ class ClueFunctions(NamedTuple):
     max_words: int
 
 
-def _fold_digits(text: str) -> str:
+def _convert_digits_to_ascii(text: str) -> str:
     if text.isascii():
         return text
     return "".join(str(unicodedata.decimal(letter, letter)) for letter in text)
 
 
 def _list_digits(text: str) -> list[str]:
-    return _DIGITS.findall(_fold_digits(text))
+    return _DIGITS.findall(_convert_digits_to_ascii(text))
 
 
 def _find_amount(value: Any) -> list[str]:

@@ -125,7 +125,7 @@ class DocumentSearch:
         ]
         return {
             "page": page,
-            "box": _unite_boxes(boxes) if boxes else None,
+            "box": _merge_boxes(boxes) if boxes else None,
             "start": text_range.start,
             "end": text_range.end,
             "text": self._text[text_range.start : text_range.end],
@@ -145,6 +145,6 @@ def _encode(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def _unite_boxes(boxes: list[tuple[float, float, float, float]]) -> list[float]:
+def _merge_boxes(boxes: list[tuple[float, float, float, float]]) -> list[float]:
     left, top, right, bottom = zip(*boxes, strict=True)
     return [min(left), min(top), max(right), max(bottom)]

@@ -1,4 +1,4 @@
-"""Find strings in a document. The run time does not depend on the strings.
+"""Find strings in a document, with a run time that does not depend on the strings.
 
 A malicious answer could make a plain search slow, and the thread shares its process with other
 threads. The words of the document are therefore indexed once, and a search compares a string only
@@ -50,10 +50,10 @@ class TextIndex:
         """Find the first occurrence of `text` that does not begin or end within a word."""
         folded = " ".join(_lower_text(word) for word in text.split())
         if folded not in self._ranges:
-            self._ranges[folded] = self._find_folded(folded) if folded else None
+            self._ranges[folded] = self._find_folded_text(folded) if folded else None
         return self._ranges[folded]
 
-    def _find_folded(self, folded: str) -> TextRange | None:
+    def _find_folded_text(self, folded: str) -> TextRange | None:
         words = list(_WORD.finditer(folded))
         if not words:
             return self._find_symbol_text(folded)
@@ -61,24 +61,24 @@ class TextIndex:
         for position in self._word_positions.get(rarest.group(), ())[:_MAX_POSITIONS]:
             start = position - rarest.start()
             if start >= 0 and self._folded.startswith(folded, start):
-                text_range = self._check_edges(start, start + len(folded))
+                text_range = self._build_range_of_whole_words(start, start + len(folded))
                 if text_range is not None:
                     return text_range
         return None
 
     def _find_symbol_text(self, folded: str) -> TextRange | None:
-        """Find a text without letters and digits, which the word index does not contain."""
+        """Find text without letters or digits, which the word index does not contain."""
         start = -1
         for _ in range(_MAX_POSITIONS if len(folded) <= _MAX_SYMBOL_CHARS else 0):
             start = self._folded.find(folded, start + 1)
             if start < 0:
                 break
-            text_range = self._check_edges(start, start + len(folded))
+            text_range = self._build_range_of_whole_words(start, start + len(folded))
             if text_range is not None:
                 return text_range
         return None
 
-    def _check_edges(self, start: int, end: int) -> TextRange | None:
+    def _build_range_of_whole_words(self, start: int, end: int) -> TextRange | None:
         # A number must not be found inside a longer number.
         before, after = self._folded[max(start - 1, 0) : start], self._folded[end : end + 1]
         if _WORD.match(before) or _WORD.match(after):

@@ -14,7 +14,7 @@ from rapidocr import RapidOCR
 from rapidocr.main import RapidOCRError
 from rapidocr.utils.process_img import map_boxes_to_original
 
-from app.engines.documents.text import WORD, replace_unstorable
+from app.engines.documents.text import WORD, replace_unstorable_chars
 
 # A confined process cannot start threads.
 cv2.setNumThreads(1)
@@ -102,8 +102,8 @@ def find_rotation(detection: DetectedLines) -> int:
     longest_indexes = sorted(main_indexes, key=lambda index: -lengths[index])[:_MAX_COMPARED_LINES]
     pictures = [detection.pictures[index] for index in longest_indexes]
     upright_readings, rotated_readings = (
-        _read_pictures(pictures),
-        _read_pictures([_rotate_by_180(picture) for picture in pictures]),
+        _recognize_pictures(pictures),
+        _recognize_pictures([_rotate_by_180(picture) for picture in pictures]),
     )
     is_upside_down = sum(reading.score for reading in rotated_readings) > sum(
         reading.score for reading in upright_readings
@@ -118,9 +118,9 @@ def recognize(detection: DetectedLines) -> list[RecognizedLine]:
     """
     tall_flags = [_is_tall(quad) for quad in detection.quads]
     pictures = detection.pictures
-    upright_readings = _read_pictures(pictures)
+    upright_readings = _recognize_pictures(pictures)
     rotated_readings = iter(
-        _read_pictures(
+        _recognize_pictures(
             [
                 _rotate_by_180(picture)
                 for picture, is_tall in zip(pictures, tall_flags, strict=True)
@@ -155,12 +155,12 @@ class _Reading(NamedTuple):
     info: Any
 
 
-def _read_pictures(pictures: list[Any]) -> list[_Reading]:
+def _recognize_pictures(pictures: list[Any]) -> list[_Reading]:
     if not pictures:
         return []
     result = _RECOGNIZER.recognize_txt(pictures)
     return [
-        _Reading(replace_unstorable(text), float(score), info)
+        _Reading(replace_unstorable_chars(text), float(score), info)
         for text, score, info in zip(
             result.txts or (), result.scores, result.word_results, strict=True
         )

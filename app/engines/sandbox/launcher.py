@@ -45,7 +45,7 @@ class Launcher:
         while True:
             if self._start_at is not None and self._start_at <= time.monotonic():
                 self._start_server()
-            for descriptor, event in self._poll.poll(self._milliseconds_to_start()):
+            for descriptor, event in self._poll.poll(self._get_milliseconds_to_start()):
                 if descriptor != self._control:
                     self._read_reports(descriptor)
                 elif event & select.POLLHUP:
@@ -60,7 +60,7 @@ class Launcher:
         for pid in self._pids.values():
             os.waitpid(pid, 0)
 
-    def _milliseconds_to_start(self) -> float | None:
+    def _get_milliseconds_to_start(self) -> float | None:
         if self._start_at is None:
             return None
         return max(0.0, self._start_at - time.monotonic()) * 1000

@@ -164,7 +164,7 @@ class SandboxedProcess:
         return decode_exit_report(data)
 
     def _explain_exit(self, report: ExitReport) -> ProcessFailed:
-        """Explain why a process exited early, as an exception to raise."""
+        """Return the exception that explains why a process exited early."""
         limits, code = self._limits, report.code
         if code == -signal.SIGXCPU or (code < 0 and report.cpu_seconds >= limits.cpu_seconds):
             return ProcessFailed("cpu_time")

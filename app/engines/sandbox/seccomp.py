@@ -1,4 +1,4 @@
-"""Prevent a process from starting other processes, while it may start threads (Linux).
+"""Prevent a process from starting other processes, but allow threads (Linux).
 
 The kernel's limit on the processes of a user also counts threads, so it cannot forbid processes
 without threads. A system call filter can, because it sees the flags of `clone`.

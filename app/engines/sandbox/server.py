@@ -83,14 +83,14 @@ class _Server:
         self._is_draining = False
         self._idle_since = time.monotonic()
         self._poll = select.poll()
-        self._wake_descriptor = self._listen_to_signals()
+        self._wake_descriptor = self._install_signal_handlers()
 
     def serve(self) -> None:
         """Serve requests until a successor has taken over or the idle time has passed."""
         os.write(self._launcher_reports, READY)
         while self._children or not self._is_draining:
             self._update_control_polling()
-            ready = self._poll.poll(self._milliseconds_to_idle())
+            ready = self._poll.poll(self._get_milliseconds_to_idle())
             if not ready and self._is_idle():
                 return
             for descriptor, _ in ready:
@@ -102,7 +102,7 @@ class _Server:
                     self._kill_process(descriptor)
             self._reap_processes()
 
-    def _listen_to_signals(self) -> int:
+    def _install_signal_handlers(self) -> int:
         """Install the signal handlers; return a descriptor that becomes readable on each signal."""
         read_end, write_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
@@ -127,7 +127,7 @@ class _Server:
             and time.monotonic() - self._idle_since >= idle_seconds
         )
 
-    def _milliseconds_to_idle(self) -> float | None:
+    def _get_milliseconds_to_idle(self) -> float | None:
         idle_seconds = self._options.idle_seconds
         if idle_seconds is None or self._children:
             return None

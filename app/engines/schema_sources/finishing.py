@@ -22,7 +22,7 @@ _CONSTRAINT_NAMES = {
 
 
 def parse_json(content: object) -> object:
-    """Parse `content` if it is JSON text, and check the size and characters of the value.
+    """Return `content`, parsed if it is JSON text, after checking its size and characters.
 
     Raises SchemaSourceError.
     """

@@ -192,7 +192,7 @@ def _parse_listing(body: bytes) -> ListingPage:
 
 
 def _is_folder(blob: Element) -> bool:
-    """Return whether a blob is a folder; accounts with a hierarchical namespace store folders."""
+    """Return whether a blob is a folder, as in accounts with a hierarchical namespace."""
     return blob.findtext("Properties/ResourceType") == "directory"
 
 

@@ -29,7 +29,7 @@ class TimeBudget:
 
     @contextmanager
     def spend(self) -> Iterator[None]:
-        """Spend the budget until the context ends. Raises SourceError when it is used up."""
+        """Count the time in the context against the budget. Raises SourceError if it is used up."""
         if self._remaining_seconds <= 0:
             raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
         expired = threading.Event()

@@ -1,4 +1,4 @@
-"""Build the errors for failed connections that all protocols share."""
+"""Build the errors that all protocols share, for example for failed connections."""
 
 import socket
 import ssl
@@ -47,7 +47,7 @@ def build_connection_error(error: BaseException) -> SourceError:
 
 def build_protocol_error() -> SourceError:
     """Build the SourceError for a response that does not follow the protocol."""
-    message = "The host answers, but does not follow the protocol; check the host and the port."
+    message = "The host does not follow the protocol; check the host and the port."
     return SourceError(SourceErrorKind.PROTOCOL, message)
 
 

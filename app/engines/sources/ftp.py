@@ -267,7 +267,7 @@ def _translate_ftp_errors(*, refusal_means_missing: bool = False) -> Iterator[No
 def _build_ftp_error(error: ftplib.Error, *, refusal_means_missing: bool) -> Exception:
     code = str(error)[:3]
     if code in ("530", "331", "332"):
-        message = "The host answers, but refuses the user name or password."
+        message = "The host rejected the user name or password."
         return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
     if code.startswith("55") and refusal_means_missing:
         return ObjectMissing()

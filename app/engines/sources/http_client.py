@@ -132,7 +132,7 @@ def read_body(response: Response, limit: int = limits.MAX_LISTING_BYTES) -> byte
     for chunk in read_chunks(response):
         body += chunk
         if len(body) > limit:
-            message = "The host sends a listing that is too large."
+            message = "The response of the host is too large."
             raise SourceError(SourceErrorKind.PROTOCOL, message)
     return bytes(body)
 

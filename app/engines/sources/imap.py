@@ -139,7 +139,7 @@ class ImapSource:
             except (imaplib.IMAP4.abort, OSError, EOFError):
                 raise
             except (imaplib.IMAP4.error, UnicodeError):
-                message = "The host answers, but refuses the user name or password."
+                message = "The host rejected the user name or password."
                 raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
         folder = encode_folder(str(self._settings.get("folder") or "INBOX"))
         status, _ = client.select(folder, readonly=True)

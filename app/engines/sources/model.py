@@ -59,7 +59,7 @@ class SourceObject:
 
 @dataclass(frozen=True, slots=True)
 class SourceEntry:
-    """A folder or a document in the listing of one folder, for a person who browses the source."""
+    """A folder or document in the listing of a folder, shown to users who browse the source."""
 
     path: str
     is_folder: bool

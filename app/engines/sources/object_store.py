@@ -230,7 +230,7 @@ def build_status_error(
         action: the action that the credentials need permission for, used in the message.
     """
     if status == HTTPStatus.UNAUTHORIZED:
-        message = f"The host answers, but refuses the {key}."
+        message = f"The host rejected the {key}."
         return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
     if status == HTTPStatus.FORBIDDEN:
         message = f"The {key} is not allowed to {action} this {container}."

@@ -88,10 +88,10 @@ def build_code_error(response: Response, code: str, action: str = "list or read"
     """
     region = _find_region(response, code)
     if code in _REFUSED_KEY_CODES or response.status_code == HTTPStatus.UNAUTHORIZED:
-        message = "The host answers, but refuses the access key or its secret."
+        message = "The host rejected the access key or its secret."
         return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
     if code == "RequestTimeTooSkewed":
-        message = "The clocks of this service and the host differ too much."
+        message = "The clocks of this service and the host differ too much; synchronize them."
         return SourceError(SourceErrorKind.PROTOCOL, message)
     if region:
         message = f"The bucket is in the region {region}; change `region`."

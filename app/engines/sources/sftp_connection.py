@@ -121,7 +121,7 @@ def translate_ssh_errors() -> Iterator[None]:
             except (FileNotFoundError, PermissionError) as error:
                 raise _build_refusal_error(error) from None
     except paramiko.AuthenticationException:
-        message = "The host answers, but refuses the user name and the password or key."
+        message = "The host rejected the user name, password or key."
         raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
     except paramiko.SSHException as error:
         raise _build_ssh_error(error) from None

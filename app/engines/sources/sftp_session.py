@@ -101,7 +101,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         )
         return SftpReader(self, message.get_string())
 
-    def open_to_write(self, path: bytes) -> "SftpWriter":
+    def open_for_writing(self, path: bytes) -> "SftpWriter":
         """Open a file to write it from its beginning. Creates it, but does not truncate it."""
         flags = SFTP_FLAG_WRITE | SFTP_FLAG_CREATE
         message = self._request_message(CMD_HANDLE, CMD_OPEN, path, flags, SFTPAttributes())

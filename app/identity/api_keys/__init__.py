@@ -1,1 +1,1 @@
-"""API keys, with which other services call the API of an organization."""
+"""API keys, which other services use to call an organization's API."""

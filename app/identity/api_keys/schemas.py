@@ -20,7 +20,7 @@ class ApiKeyCreator(UserSummary):
     """The user who created an API key; the key acts on this user's behalf."""
 
     is_member = Bool(
-        description="False if the user has left the organization. The key works even then."
+        description="False if the user has left the organization. The key continues to work."
     )
 
 

@@ -88,9 +88,9 @@ def _hash_key(key: str) -> str:
 def authenticate_key(key: str) -> Caller:
     """Verify an API key, and return the caller. Raises 401 `invalid_api_key`.
 
-    Implements `kit.principal.Authenticator`. Regardless of what is wrong with the key, the same
-    steps run before the key is refused: one query, one hash and one comparison. Therefore, the
-    response time reveals nothing.
+    Implements `kit.principal.Authenticator`. Every invalid key is refused after the same
+    steps: one query, one hash and one comparison. Therefore, the response time does not reveal what
+    is wrong with the key.
     """
     if _PATTERN.fullmatch(key) is None:
         key = _DUMMY_KEY

@@ -12,7 +12,7 @@ from app.kit import container
 
 DIGEST_BYTES = 32
 INITIAL_HASH = bytes(DIGEST_BYTES)
-"""The value that stands for the previous block's hash when the first block is hashed."""
+"""The value used in place of the previous block's hash when the first block is hashed."""
 ABSENT_DIGEST = bytes(DIGEST_BYTES)
 """The recorded digest of an entry that was removed before it was appended to the chain.
 

@@ -10,7 +10,7 @@ log = get_logger(__name__)
 
 @jobs.handler("audit.seal", queue="maintenance", resumable=True)
 def append_entries(job: Job) -> None:
-    """Append all pending entries to their chains, one organization after the other."""
+    """Append all pending entries to their chains, one organization at a time."""
     for organization_id in queries.list_pending_organization_ids():
         try:
             while service.append_pending_entries(organization_id):

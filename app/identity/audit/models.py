@@ -56,7 +56,7 @@ class AuditEntry(db.Base):
     ip_address: Mapped[str | None]
 
 
-class AuditUnsealed(db.Base):
+class PendingAuditBatch(db.Base):
     """The ids of pending entries, which are not in a chain yet.
 
     Each row contains the ids of up to a thousand entries that one statement wrote.
@@ -85,7 +85,7 @@ class AuditBlock(db.Base):
 class AuditHead(db.Base):
     """The length and last hash of a chain, signed with a message authentication code (`mac`).
 
-    Without the head, somebody could cut off the end of the chain unnoticed.
+    Without the head, somebody could remove the last blocks of the chain unnoticed.
     """
 
     __tablename__ = "audit_heads"
@@ -97,7 +97,7 @@ class AuditHead(db.Base):
     mac: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class AuditForgotten(db.Base):
+class AuditRemoval(db.Base):
     """Links an entry that was removed with an account to the entry that records the removal."""
 
     __tablename__ = "audit_forgotten"
@@ -106,7 +106,7 @@ class AuditForgotten(db.Base):
     forgotten_by: Mapped[UUID] = mapped_column(index=True)
 
 
-class AuditWatch(db.Base):
+class AuditTableSettings(db.Base):
     """The audit settings for one table; migrations write them (see migrations/auditing.py)."""
 
     __tablename__ = "audit_watches"

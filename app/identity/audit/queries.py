@@ -138,7 +138,7 @@ class PendingRow(NamedTuple):
 
 
 class EntryCounts(NamedTuple):
-    """The numbers of a chain's entries: existing, in blocks (sealed) and pending (unsealed)."""
+    """The numbers of a chain's entries that exist, that are in blocks and that are pending."""
 
     existing: int
     sealed: int
@@ -146,13 +146,13 @@ class EntryCounts(NamedTuple):
 
 
 def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
-    """Return digests of the entries' current content, by id, without entries that do not exist."""
+    """Return the time and the current digest of each entry that exists, by entry id."""
     rows = db.session().execute(_DIGESTS, {"ids": list(ids)})
     return {row.id: EntryDigest(row.id, row.at, bytes(row.digest)) for row in rows}
 
 
 def list_pending_organization_ids() -> list[UUID]:
-    """Return the ids of organizations that have entries to be appended to their hash chains."""
+    """Return the ids of organizations that have pending entries, which are not in a chain yet."""
     return list(db.session().scalars(_PENDING_CHAINS))
 
 
@@ -203,7 +203,7 @@ def erase_chain(organization_id: UUID, proof: str) -> UUID:
 
 
 def remove_user_entries(user_ids: Sequence[UUID]) -> int:
-    """Remove entries about deleted accounts, and return how many entries were removed.
+    """Remove the entries about users in `user_ids` who have no account, and return their number.
 
     Only entries that belong to no organization are removed.
     """
@@ -213,7 +213,7 @@ def remove_user_entries(user_ids: Sequence[UUID]) -> int:
 
 
 def find_removed_ids(ids: Sequence[UUID]) -> set[UUID]:
-    """Return which of `ids` belong to entries that were removed together with an account."""
+    """Return the ids in `ids` that belong to entries removed together with an account."""
     return set(db.session().scalars(_FORGOTTEN, {"ids": list(ids)}))
 
 
@@ -264,13 +264,13 @@ def find_chain_by_slug(slug: str) -> tuple[UUID, str | None] | None:
 
 
 def count_entries(organization_id: UUID) -> EntryCounts:
-    """Count a chain's existing, sealed and pending entries in one snapshot."""
+    """Count a chain's existing entries, entries in blocks and pending entries in one snapshot."""
     row = db.session().execute(_COUNTS, {"organization_id": organization_id}).one()
     return EntryCounts(int(row[0]), int(row[1]), int(row[2]))
 
 
 def list_unchained_ids(organization_id: UUID, limit: int) -> list[UUID]:
-    """Return the ids of entries that are neither chained nor pending, so no trigger wrote them."""
+    """Return ids of entries that are neither in a block nor pending, so no trigger wrote them."""
     values = {"organization_id": organization_id, "max_rows": limit}
     return list(db.session().scalars(_UNCHAINED, values))
 

@@ -25,7 +25,7 @@ from app.kit.logging import get_logger
 from app.kit.pagination import Page, PageRequest
 
 Progress = Callable[[int, int], None]
-"""A callback that gets the number of verified entries and the total number of entries."""
+"""A callback that receives the number of verified entries and the total number of entries."""
 
 log = get_logger(__name__)
 

@@ -26,7 +26,7 @@ Fault = Literal["edited", "removed", "inserted", "truncated", "broken", "backdat
 MAX_DELAY = timedelta(hours=1)
 """The maximum time by which an entry may be older than the entries appended before it.
 
-No transaction of this service takes longer, so the time of an entry that exceeds this is false.
+No transaction of this service takes longer. Therefore, an entry that is older was backdated.
 """
 OnBlock = Callable[[], None]
 """A callback that is called after each verified block."""
@@ -99,15 +99,15 @@ class ChainVerifier:
             on_block()
         if head != EMPTY_HEAD:
             self._verify_head(head)
-        self._check_end()
-        self._check_counts()
+        self._check_blocks_after_head()
+        self._check_entry_counts()
         if self.id == NO_ORGANIZATION:
             self._check_removals()
         elif not queries.has_valid_start(self.id):
             message = "the log does not begin with the creation of its organization"
-            self._report("truncated", message, None, 0)
+            self._add_finding("truncated", message, None, 0)
 
-    def _report(
+    def _add_finding(
         self, kind: Fault, message: str, entry_id: UUID | None, position: int | None
     ) -> None:
         self.report.add(Finding(self.name, kind, position, entry_id, message))
@@ -115,10 +115,10 @@ class ChainVerifier:
     def _verify_block(self, block: Block) -> None:
         if block.number != self._number + 1 or block.position != self._position:
             message = f"blocks {self._number + 1} to {block.number - 1} of the chain are missing"
-            self._report("broken", message, None, self._position)
+            self._add_finding("broken", message, None, self._position)
         elif compute_block_hash(self.id, self._hash, block) != block.hash:
             message = f"block {block.number} was changed, or does not follow the previous block"
-            self._report("broken", message, None, block.position)
+            self._add_finding("broken", message, None, block.position)
         self._verify_entries(block)
         self._number, self._hash = block.number, block.hash
         self._position = block.position + len(block.entry_ids)
@@ -137,50 +137,50 @@ class ChainVerifier:
                 if entry_id in removed_ids and self.id == NO_ORGANIZATION:
                     continue
                 suffix = " before it was appended" if recorded_digest == ABSENT_DIGEST else ""
-                self._report("removed", f"the entry was removed{suffix}", entry_id, position)
+                self._add_finding("removed", f"the entry was removed{suffix}", entry_id, position)
                 continue
             if current.digest != recorded_digest:
-                self._report(
+                self._add_finding(
                     "edited", "the entry was changed after it was appended", entry_id, position
                 )
             elif current.at < self._latest_time - MAX_DELAY:
                 message = "the entry's time is earlier than that of entries appended before it"
-                self._report("backdated", message, entry_id, position)
+                self._add_finding("backdated", message, entry_id, position)
             else:
                 self._latest_time = max(self._latest_time, current.at)
 
     def _verify_head(self, head: ChainHead) -> None:
         if not has_valid_mac(self.id, head):
-            self._report(
+            self._add_finding(
                 "broken", "this service did not sign the chain's head", None, self._position
             )
         verified = (self._number, self._position)
         if (head.block_count, head.entry_count) > verified:
             missing_count = head.entry_count - self._position
             message = f"the last {missing_count} of {head.entry_count} entries are missing"
-            self._report("truncated", message, None, self._position)
+            self._add_finding("truncated", message, None, self._position)
         elif (head.block_count, head.entry_count, head.hash) != (*verified, self._hash):
             message = "the chain's end does not match its head"
-            self._report("broken", message, None, self._position)
+            self._add_finding("broken", message, None, self._position)
 
-    def _check_end(self) -> None:
+    def _check_blocks_after_head(self) -> None:
         position = queries.find_position_after_head(self.id)
         if position is not None:
             message = "the chain continues after its head or has no head, so its end is unknown"
-            self._report("truncated", message, None, position)
+            self._add_finding("truncated", message, None, position)
 
-    def _check_counts(self) -> None:
+    def _check_entry_counts(self) -> None:
         counts = queries.count_entries(self.id)
         self.report.unsealed += counts.unsealed
         is_empty = not (counts.existing or counts.sealed or counts.unsealed)
         if is_empty and self.id != NO_ORGANIZATION:
             message = "the organization has no entries, not even for its creation"
-            self._report("missing", message, None, None)
+            self._add_finding("missing", message, None, None)
         if counts.existing + self._removed_count != counts.sealed + counts.unsealed:
             for entry_id in queries.list_unchained_ids(self.id, VerificationReport.MAX_FINDINGS):
-                self._report("inserted", "the entry is not in any chain", entry_id, None)
+                self._add_finding("inserted", "the entry is not in any chain", entry_id, None)
 
     def _check_removals(self) -> None:
         for entry_id in queries.list_invalid_removal_ids(VerificationReport.MAX_FINDINGS):
             message = "the entry's hash does not match the removed entries that refer to it"
-            self._report("broken", message, entry_id, None)
+            self._add_finding("broken", message, entry_id, None)

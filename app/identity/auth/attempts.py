@@ -1,8 +1,8 @@
 """Forced waits after failed logins: each additional consecutive failure doubles the wait.
 
-Failures are counted per email address, even if the address has no account. The rate limit per
-client IP address applies in addition. The counts are stored in the database, so they survive the
-loss of Redis. A failure is committed immediately, because the failed request is rolled back.
+Failures are counted per email address, even if the address has no account. A rate limit per
+client IP address also applies. The counts are stored in the database, so they survive the loss of
+Redis. A failure is committed immediately, because the failed request is rolled back.
 
 Nobody is locked out permanently: the wait has a maximum, and a password reset by email ends it. The
 failures of a client that sends a token for the account, even an expired token, are counted

@@ -174,9 +174,9 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
 def send_email_confirmation(user_id: UUID, email: str, token_version: int) -> None:
     """Email the link that confirms a user's new address; called by a worker.
 
-    If another account has the address, the link is created but not sent. Then the user must wait
-    equally long before the next request, so the wait does not reveal the other account. If the
-    user's token version is no longer `token_version`, no link is created, because all links were
+    If another account has the address, the link is created but not sent: the user must then wait
+    before the next request as usual, so the wait does not reveal the other account. If the user's
+    token version is no longer `token_version`, no link is created, because all links were
     invalidated after the request.
     """
     user = user_queries.lock(user_id)
@@ -220,7 +220,7 @@ def confirm_email_change(token: str) -> dict[str, Any]:
 
 
 def _enqueue_encrypted(job_name: str, **args: str) -> None:
-    """Enqueue a job with encrypted arguments, so that `jobs` contains no readable addresses."""
+    """Enqueue a job with encrypted arguments, so that the job contains no readable addresses."""
     encrypted = container.keyring().encrypt(orjson.dumps(args))
     with tenancy.across_organizations(reason="accounts belong to no organization"):
         jobs.enqueue(job_name, {"sealed": encrypted}, organization_id=None)

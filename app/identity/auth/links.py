@@ -67,13 +67,13 @@ def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) 
 
 
 def send_link(user: User, purpose: str, email: str) -> None:
-    """Create a link for a purpose and email it to `email`."""
+    """Create a single-use link for `purpose`, and email it to `email`."""
     values = {"name": user.name, "email": email, **issue(user, purpose, email)}
     emails.enqueue(_TEMPLATES[purpose], to=email, locale=user.locale, values=values)
 
 
 def send_notice(user: User, template: str, *, to: str) -> None:
-    """Email a notice about the account to `to`; `template` names the email."""
+    """Email a notice about a user's account to the address `to`, with the given template."""
     values = {"name": user.name, "email": user.email}
     emails.enqueue(template, to=to, locale=user.locale, values=values)
 
@@ -141,7 +141,7 @@ def find_email(token: str, purpose: str) -> str:
 
 
 def _build_token_error() -> ApiError:
-    message = "The token is unknown, already used, expired or replaced by a newer one."
+    message = "The token is unknown, already used, expired or replaced. Request a new link."
     return errors.invalid(message, "token")
 
 

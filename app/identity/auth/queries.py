@@ -239,8 +239,8 @@ def is_unrevoked_session(session_id: UUID, user_id: UUID) -> bool:
 def purge_sessions(checkpoint: Callable[[], None]) -> None:
     """Delete sessions that ended more than 30 days ago, one batch per transaction.
 
-    Ended sessions are kept for 30 days because `attempts` counts the failures of a client that has
-    an earlier token for the account separately.
+    Ended sessions are kept for 30 days so that `attempts` can recognize a client that sends an
+    earlier token for the account.
     """
     for column in ("expires_at", "revoked_at"):
         purging.purge("sessions", f"{column} < now() - interval '30 days'", checkpoint)

@@ -1,4 +1,4 @@
-"""Service with which the operator manages user accounts and sessions."""
+"""Service that manages user accounts and sessions for the operator."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -142,7 +142,7 @@ def emit_member_disabled(user_id: UUID) -> None:
 
     Call this function within `tenancy.across_organizations`.
     """
-    events.emit_each(
+    events.emit_for_organizations(
         emitted_events.MEMBER_DISABLED,
         {"user_id": user_id},
         organizations=_ORGANIZATIONS_OF_USER,

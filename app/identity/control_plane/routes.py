@@ -1,4 +1,4 @@
-"""API routes with which the operator manages organizations.
+"""API routes that the operator uses to manage organizations.
 
 Requests are authenticated by the control plane's token.
 """
@@ -16,7 +16,7 @@ from app.identity.control_plane.schemas import (
 from app.kit.api.blueprint import Blueprint
 
 blueprint = Blueprint(
-    "internal", description="Operations for the operator, who sends the control plane's token."
+    "internal", description="Operations for the operator, which require the control plane's token."
 )
 
 

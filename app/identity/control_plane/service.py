@@ -1,4 +1,4 @@
-"""Service with which the operator provisions, lists and changes organizations."""
+"""Service that provisions, lists and changes organizations for the operator."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -60,9 +60,9 @@ def set_plan(
 def suspend(slug: str, *, reason: str) -> dict[str, Any]:
     """Suspend an organization, so that writes are refused, and email the reason to the owners.
 
-    If the organization is already suspended, only the reason changes; if the reason is also the
-    same, nothing happens. Emits `organization.suspended`. Raises 404, and 409 if the organization
-    was closed.
+    If the organization is already suspended, the reason is replaced and emailed; if the reason is
+    the same, nothing happens. Emits `organization.suspended`. Raises 404, and 409 if the
+    organization was closed.
     """
     organization = _lock_open_organization(slug)
     was_suspended = organization.status == "suspended"
@@ -83,7 +83,7 @@ def close(slug: str) -> dict[str, Any]:
     """
     organization = _lock_open_organization(slug)
     with tenancy.organization(organization.id):
-        organizations.close_record(organization)
+        organizations.close_locked_organization(organization)
     return render(organization)
 
 
@@ -96,7 +96,7 @@ def reopen(slug: str) -> dict[str, Any]:
     if organization is None:
         raise errors.not_found()
     with tenancy.organization(organization.id):
-        organizations.reopen_record(organization)
+        organizations.reopen_locked_organization(organization)
     return render(organization)
 
 

@@ -8,7 +8,7 @@ from app.kit.jobs import Job
 
 
 def enqueue_due_erasures() -> list[UUID]:
-    """Enqueue an erasure job for each organization that is due, and return the organization ids.
+    """Enqueue a job for each organization that is due for erasure; return the organization ids.
 
     If an organization's previous job failed, a new job is enqueued. The result includes
     organizations that already have a job.
@@ -28,7 +28,7 @@ def enqueue_due_erasures() -> list[UUID]:
 
 @jobs.handler("erasing.start")
 def start_erasing(_job: Job) -> None:
-    """Enqueue the erasure jobs for all organizations that are due."""
+    """Enqueue a job for each organization that is due for erasure."""
     enqueue_due_erasures()
 
 

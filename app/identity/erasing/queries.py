@@ -64,8 +64,8 @@ def list_tables() -> list[Table]:
     """Return the tables from which an organization's rows are deleted, in the order of deletion.
 
     Memberships, the audit log and the tables that the operator must keep are not included. Jobs
-    come first, so that no job can work on the organization anymore. Each of the other tables comes
-    after the tables that reference it.
+    come first, so that no job can work on the organization anymore. Every other table comes after
+    the tables that reference it.
     """
     tables = {
         table.name: table
@@ -116,7 +116,7 @@ def erase_memberships(organization_id: UUID) -> list[UUID]:
 
 
 def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
-    """Erase those users in `user_ids` whose accounts are unused, and return how many were erased.
+    """Erase the users in `user_ids` whose accounts are unused; return how many were erased.
 
     An account is kept if it is a member of an organization, has a valid session, was used after
     `closed_at`, or is referenced by records of another organization. Call this function within

@@ -24,10 +24,10 @@ def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
     The organization's row is kept with its slug, but without a name. The only remaining entry in
     its audit log records how many rows of each table, accounts, files and bytes were erased. Does
-    nothing if the organization is not due. Raises `Retry` if rows or files were added during the
+    nothing if the erasure is not due. Raises `Retry` if rows or files were added during the
     erasure.
     """
-    if not _begin(organization_id):
+    if not _begin_erasure(organization_id):
         return
     checkpoint()
     for table in queries.list_tables():
@@ -36,11 +36,11 @@ def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
             checkpoint()
     _erase_members(organization_id, checkpoint)
     _erase_files(organization_id, checkpoint)
-    _finish(organization_id)
+    _finish_erasure(organization_id)
 
 
-def _begin(organization_id: UUID) -> bool:
-    """Initialize the progress in `erasure`, and return false if the organization is not due."""
+def _begin_erasure(organization_id: UUID) -> bool:
+    """Initialize the progress in `erasure`, or return false if the erasure is not due."""
     organization = queries.lock_organization(organization_id)
     if (
         organization.status != "closed"
@@ -83,7 +83,7 @@ def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
         checkpoint()
 
 
-def _finish(organization_id: UUID) -> None:
+def _finish_erasure(organization_id: UUID) -> None:
     organization = queries.lock_organization(organization_id)
     if organization.status != "closed":
         return

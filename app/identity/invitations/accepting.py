@@ -65,7 +65,7 @@ def accept(
     """
     invitation, organization, *_ = _find_open_invitation(token)
     if organization.status == "suspended":
-        raise errors.denied("The organization is suspended: nobody can join it now.")
+        raise errors.denied("The organization is suspended. Nobody can join it now.")
     with tenancy.organization(invitation.organization_id):
         # Lock before any slow step: a concurrent request waits for this lock and then fails.
         if not queries.lock_open_invitation(hash_token(token)):
@@ -94,7 +94,7 @@ def _join(invitation: Invitation, user: User, *, kept_session_id: UUID | None) -
     """Add the user to the organization and the teams; an existing member keeps their role.
 
     Revokes the single sign-on sessions of a new owner, except `kept_session_id`. The user of that
-    session has the invitation's token, which proves as much as a confirmation by email.
+    session has the emailed token, so no further confirmation by email is needed.
     """
     is_new_member = organizations.join(user.id, role=invitation.role, invitation_id=invitation.id)
     teams.join(user.id, map(UUID, invitation.team_ids))
@@ -182,5 +182,5 @@ def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
 
 
 def _build_wrong_account_error() -> ApiError:
-    message = "The invitation was sent to an address that is not the account's address."
+    message = "The invitation was sent to a different email address than your account's."
     return errors.denied(message)

@@ -70,7 +70,9 @@ def _check_teams(team_ids: list[UUID]) -> None:
     unknown_ids = set(team_ids) - teams.lock_existing_teams(team_ids)
     if unknown_ids:
         raise errors.invalid(
-            "Must be teams of the organization.", "team_ids", team_ids=sorted(unknown_ids)
+            "Every team must belong to the organization.",
+            "team_ids",
+            team_ids=sorted(unknown_ids),
         )
 
 

@@ -35,12 +35,12 @@ _FIND_ELIGIBLE = {
 }
 
 
-def find_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
+def find_eligible_user_ids(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
     """Return the ids of the users who are eligible members with at least `role`."""
     return set(db.session().scalars(text(_FIND_ELIGIBLE[role]), _build_params(user_ids)))
 
 
-def lock_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
+def lock_eligible_members(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
     """Lock the memberships of eligible users until the transaction ends, and return the user ids.
 
     Role changes and removals wait for the lock. Therefore, no work can be assigned to a leaving
@@ -62,21 +62,21 @@ _LOCK_TEAM_MEMBERS = text(
 )
 
 
-def lock_eligible_of_team(team_id: UUID, role: Role) -> list[UUID]:
+def lock_eligible_team_members(team_id: UUID, role: Role) -> list[UUID]:
     """Lock the eligible members of a team until the transaction ends, and return their user ids.
 
     The removal of a team member waits for the lock. Therefore, the removal runs after a
     concurrent assignment to the team, and releases the assigned work if no team member can do it.
     """
     # Memberships are locked before team members, in the same order as when a member is removed.
-    eligible_ids = lock_eligible(_list_team_member_ids(team_id), role)
+    eligible_ids = lock_eligible_members(_list_team_member_ids(team_id), role)
     params = {**_build_params(eligible_ids), "team_id": team_id}
     return list(db.session().scalars(_LOCK_TEAM_MEMBERS, params))
 
 
 def has_eligible_member(team_id: UUID, role: Role) -> bool:
     """Return True if the team has at least one eligible member."""
-    return bool(find_eligible(_list_team_member_ids(team_id), role))
+    return bool(find_eligible_user_ids(_list_team_member_ids(team_id), role))
 
 
 def _list_team_member_ids(team_id: UUID) -> Iterable[UUID]:

@@ -171,7 +171,7 @@ def lock_and_check_disabled(user_id: UUID) -> bool:
 
 
 def count_other_owners(user_id: UUID) -> int:
-    """Return how many owners with enabled accounts the organization has, besides `user_id`."""
+    """Count the owners of the organization whose accounts are enabled, excluding `user_id`."""
     statement = (
         select(func.count())
         .select_from(Membership)

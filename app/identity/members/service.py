@@ -72,8 +72,8 @@ def transfer_ownership(caller: Caller, *, user_id: UUID) -> MemberDetails:
     """Transfer ownership: make another member an owner and the caller an admin.
 
     Returns the new owner. Emits `member.role_changed` for both users. Raises 400 if `user_id` is
-    not another member, and 400 if the member's account is disabled, because then no owner might be
-    able to sign in.
+    not another member, or if the member's account is disabled: the organization might then have no
+    owner who can sign in.
     """
     organization_queries.lock(caller.org.id)
     role = organization_queries.get_role(user_id)

@@ -209,11 +209,11 @@ def close(caller: Caller, *, slug: str) -> dict[str, Any]:
     if slug != caller.org.slug:
         raise errors.invalid("Must be the slug of the organization to close.", "slug")
     record = queries.lock(caller.org.id)
-    close_record(record)
+    close_locked_organization(record)
     return render(record, role=caller.role)
 
 
-def close_record(record: Organization) -> None:
+def close_locked_organization(record: Organization) -> None:
     """Close a locked organization, which must be the current organization.
 
     Emits `organization.closed`. Raises 409 if the organization is already closed.
@@ -231,7 +231,7 @@ def close_record(record: Organization) -> None:
     events.emit(emitted_events.CLOSED, payload)
 
 
-def reopen_record(record: Organization) -> None:
+def reopen_locked_organization(record: Organization) -> None:
     """Reopen a locked organization, which must be the current organization.
 
     Emits `organization.reopened`. Raises 409 if it is not closed or its erasure has begun.
@@ -250,10 +250,9 @@ def lock(organization_id: UUID) -> Organization:
 
 
 def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None]) -> None:
-    """Replace the plan and the limits of a locked organization.
+    """Replace the plan and limits of a locked organization, which must be the current one.
 
-    It must be the current organization. A limit of None means no limit. Emits
-    `organization.plan_changed` if anything changes.
+    A limit of None means no limit. Emits `organization.plan_changed` if anything changes.
     """
     if (record.plan, record.plan_limits) == (plan, limits):
         return

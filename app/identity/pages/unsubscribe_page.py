@@ -48,7 +48,7 @@ UNSUBSCRIBE = FormPage(
 
 
 def submit() -> Response:
-    """Handle POST requests from the form or from a mail program, which posts to the link itself."""
+    """Handle POST requests from the form, or from a mail program that posts to the emailed link."""
     token = request.args.get("token")
     if token is None:
         return handling.submit(UNSUBSCRIBE)

@@ -26,8 +26,8 @@ class AccountMatch:
     """The account that an identity belongs to.
 
     If `needs_confirmation` is true, the account's holder must confirm by email before the identity
-    is linked. If `was_unverified` is true, the account's address was not verified before; the
-    organization's proof of the domain verifies it now.
+    is linked. If `was_unverified` is true, the account's address was not verified before; it
+    is now verified, because the organization has verified its domain.
     """
 
     user: User
@@ -61,7 +61,7 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
     is_trusted = is_proven and identity.email_verified is True
     user = user_queries.find_by_email(email)
     if user is None:
-        _check_verified(identity)
+        _check_email_verified(identity)
         _check_domain(domain)
         name = _clean_name(identity.name) or email.partition("@")[0]
         return AccountMatch(users.create(email=email, name=name, verified=is_trusted))
@@ -96,7 +96,7 @@ def _parse_email(email: str) -> str:
         ) from None
 
 
-def _check_verified(identity: ExternalIdentity) -> None:
+def _check_email_verified(identity: ExternalIdentity) -> None:
     if identity.email_verified is False:
         raise errors.denied("The identity provider says that the email address is not verified.")
 

@@ -1,7 +1,8 @@
-"""Email domains that an organization lists, and DNS records that prove them.
+"""Email domains of an organization, and the DNS records that prove their ownership.
 
 Only one organization at a time can have verified a domain. A verification expires when the DNS has
-reported for three days that the record is missing. If the DNS does not respond, it is kept.
+reported for three days that the record is missing. While the DNS does not respond, the domain stays
+verified.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,7 +34,7 @@ _MAX_THREADS = 8
 
 
 class ProofResult(Enum):
-    """The result of looking for the DNS record that proves a domain.
+    """The result of looking for the DNS record that proves ownership of a domain.
 
     `ABSENT` means that the DNS has no such record, `UNKNOWN` that the query failed.
     """
@@ -49,7 +50,7 @@ _PROBLEMS = {
     ProofResult.ABSENT: "The DNS record was not found.",
     ProofResult.UNKNOWN: "The DNS did not respond.",
 }
-_DOMAIN_TAKEN_MESSAGE = "Another organization has proven this domain."
+_DOMAIN_TAKEN_MESSAGE = "Another organization has verified this domain."
 
 
 def create_system_resolver() -> dns.resolver.Resolver:
@@ -136,7 +137,7 @@ def record_results(rows: Iterable[Domain], results: Mapping[str, ProofResult]) -
 def _record_result(row: Domain, result: ProofResult) -> bool:
     if result is ProofResult.FOUND:
         if row.verified_at is None:
-            return mark_proven(row)
+            return mark_verified(row)
         row.missing_since = row.problem = None
     elif row.verified_at is None:
         row.problem = _PROBLEMS[result]
@@ -145,10 +146,10 @@ def _record_result(row: Domain, result: ProofResult) -> bool:
     return False
 
 
-def mark_proven(row: Domain) -> bool:
+def mark_verified(row: Domain) -> bool:
     """Mark a domain as verified, and return true, unless another organization has verified it."""
     with tenancy.across_organizations(reason="only one organization can have verified a domain"):
-        is_taken = queries.is_proven_by_another(row.domain, row.organization_id)
+        is_taken = queries.is_verified_by_another_organization(row.domain, row.organization_id)
     row.problem = _DOMAIN_TAKEN_MESSAGE if is_taken else None
     if not is_taken:
         row.verified_at = db.utc_now()
@@ -165,7 +166,7 @@ def _handle_missing_record(row: Domain) -> None:
 
 
 def describe(row: Domain) -> dict[str, Any]:
-    """Return a domain's fields for the API response, with the DNS record that proves the domain."""
+    """Return a domain's fields for the API response, with the DNS record that proves ownership."""
     return {
         "domain": row.domain,
         "verified_at": row.verified_at,

@@ -22,7 +22,7 @@ def _build_password_error() -> ApiError:
     """
     return ApiError(
         "permission_denied",
-        "Users with an address in this domain must sign in by single sign-on.",
+        "Users with an address in this domain must use single sign-on.",
         details={"single_sign_on": True},
     )
 

@@ -1,4 +1,4 @@
-"""Send requests to identity providers with limits on time and size."""
+"""Requests to identity providers, with limits on time and response size."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -43,7 +43,7 @@ def hold_slot() -> Iterator[None]:
     """
     if not get_request_slots().acquire(timeout=SLOT_TIMEOUT):
         raise errors.busy(
-            "Too many requests are waiting for identity providers. Try again.", retry_after=1
+            "Too many requests to identity providers are in progress. Try again.", retry_after=1
         )
     try:
         yield

@@ -67,7 +67,7 @@ def begin(
     """Begin a sign-in: create a flow for the current organization in the current transaction.
 
     `browser_secret` is the secret in the browser's cookie. If `challenge` is set, the application
-    proves itself with the code verifier when it exchanges the code, and the provider's response may
+    must send the code verifier when it exchanges the code, and the provider's response may
     arrive in another browser.
     """
     state, verifier = secrets.random_token(), secrets.random_token()

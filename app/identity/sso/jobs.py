@@ -1,7 +1,7 @@
 """Periodic jobs that recheck providers' metadata and DNS records, and delete expired rows."""
 
 from app.identity.sso import domains, enforcement, keys, queries
-from app.identity.sso.providers import PROVIDERS
+from app.identity.sso.providers import PROTOCOLS
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from app.kit.jobs import Job, handler, periodic
@@ -50,7 +50,7 @@ def _check_provider(job: Job) -> None:
     revision = configuration.revision
     job.checkpoint()
     try:
-        check = PROVIDERS[configuration.kind].check(configuration.settings)
+        check = PROTOCOLS[configuration.kind].check(configuration.settings)
     except ApiError as refusal:
         log.warning("sso.provider_unusable", kind=configuration.kind, reason=refusal.message)
         return

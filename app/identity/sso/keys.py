@@ -27,7 +27,7 @@ shared secret.
 """
 
 MAX_AGE = timedelta(minutes=10)
-"""The maximum age of stored keys, and the maximum time for which a withdrawn key stays trusted."""
+"""The maximum age of stored keys, after which a withdrawn key is no longer trusted."""
 _MAX_AGE_AT_LIMIT = timedelta(hours=1)
 """The maximum age of stored keys if the rate limit prevents a new fetch."""
 _FETCHES_PER_MINUTE = 10
@@ -114,7 +114,7 @@ def get_signing_keys(configuration: Configuration, algorithm: str, kid: str | No
 
 
 def _claim_fetch(configuration: Configuration) -> bool:
-    """Claim one fetch of keys under the limit per minute; return false if the limit is reached."""
+    """Count a fetch of keys toward the limit per minute; return false if the limit is reached."""
     window_is_over = or_(
         ProviderState.window_at.is_(None),
         ProviderState.window_at < func.now() - timedelta(minutes=1),

@@ -56,13 +56,15 @@ def sync_membership(
         _end_membership(membership, user, identity)
         # Commit the end of the membership, even though the sign-in is refused.
         db.checkpoint()
-        raise errors.denied("None of your groups at the identity provider gives access.")
+        raise errors.denied(
+            "None of your groups at the identity provider gives access to this organization."
+        )
     role = choose_role(configuration, groups)
     if membership is None:
         if organization.status == "suspended":
-            raise errors.denied("The organization is suspended; nobody can join it.")
+            raise errors.denied("The organization is suspended. Nobody can join it now.")
         _join(configuration, user, role, identity)
-    elif membership.role != role and _maps_roles(configuration):
+    elif membership.role != role and _has_role_mapping(configuration):
         current_role = Role[membership.role]
         members.change_role(user.id, old_role=current_role, role=Role[role], changed_by=None)
     _sync_teams(configuration, user.id, groups)
@@ -78,14 +80,14 @@ def _join(configuration: Configuration, user: User, role: str, identity: Identit
         message = "You were removed from this organization or left it. Ask for an invitation."
         raise errors.denied(message)
     identity.dropped_at = None
-    if invitation is not None and not _maps_roles(configuration):
+    if invitation is not None and not _has_role_mapping(configuration):
         role = invitation.role
     organizations.join(user.id, role=role, invitation_id=invitation.id if invitation else None)
     if invitation is not None:
         teams.join(user.id, map(UUID, invitation.team_ids))
 
 
-def _maps_roles(configuration: Configuration) -> bool:
+def _has_role_mapping(configuration: Configuration) -> bool:
     return any(entry["role"] for entry in configuration.group_mapping)
 
 

@@ -60,10 +60,10 @@ class ProviderState(TenantModel, db.Base):
 
 
 class Domain(TenantModel, db.Record, db.Base):
-    """An email domain of an organization, which proves it by publishing `token` in the DNS.
+    """An email domain of an organization, which proves ownership by publishing `token` in the DNS.
 
     `verified_at` is null if the domain is not verified. `missing_since` is set if the domain was
-    proven but its DNS record is now missing. `vouched` is true if the operator has confirmed the
+    verified but its DNS record is now missing. `vouched` is true if the operator has confirmed the
     domain without a DNS record.
     """
 

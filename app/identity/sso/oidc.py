@@ -16,11 +16,11 @@ from app.identity.sso import flows, id_tokens, keys, links
 from app.identity.sso.fetching import RequestRejected, UnusableResponse, fetch_object
 from app.identity.sso.models import Configuration, Flow
 from app.identity.sso.providers import (
-    PROVIDERS,
+    PROTOCOLS,
     ExternalIdentity,
     NewFlow,
     ProviderCheck,
-    build_refusal,
+    build_refusal_error,
 )
 from app.kit import container, errors
 from app.kit.egress.policy import EgressRefused
@@ -37,7 +37,7 @@ _MAX_TEXT_LENGTH = 300
 
 
 class OpenIdConnect:
-    """Implements `providers.Provider` for OpenID Connect."""
+    """Implements `providers.SignOnProtocol` for OpenID Connect."""
 
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
         """Check the provider by fetching and validating its discovery document and its keys.
@@ -85,7 +85,7 @@ class OpenIdConnect:
         }
 
 
-PROVIDERS["oidc"] = OpenIdConnect()
+PROTOCOLS["oidc"] = OpenIdConnect()
 
 
 def _check_issuer(issuer: str) -> None:
@@ -180,7 +180,7 @@ def read_identity(
         return _build_identity(configuration, _complete_claims(configuration, claims, access_token))
     except id_tokens.InvalidToken as refusal:
         log.warning("sso.token_refused", issuer=flow.issuer, reason=str(refusal))
-        raise build_refusal(str(refusal)) from None
+        raise build_refusal_error(str(refusal)) from None
     except (UnusableResponse, EgressRefused) as failure:
         log.warning("sso.provider_unusable", issuer=flow.issuer, reason=str(failure))
         message = f"The request to the identity provider failed: {failure}."
@@ -191,9 +191,9 @@ def _read_code(configuration: Configuration, flow: Flow, query: Mapping[str, Any
     """Check the issuer of the response (RFC 9207), and return the authorization code."""
     issuer = query.get("iss")
     if issuer is None and configuration.provider["names_itself"]:
-        raise build_refusal("it does not say which provider it comes from")
+        raise build_refusal_error("it does not say which provider it comes from")
     if issuer not in (None, flow.issuer):
-        raise build_refusal("it comes from another provider")
+        raise build_refusal_error("it comes from another provider")
     if query.get("error"):
         error = query["error"] if _ERROR_CODE.fullmatch(query["error"]) else "an unknown error"
         raise errors.denied(f"The identity provider refused the sign-in: {error}.")

@@ -1,6 +1,6 @@
 """The interface between single sign-on and its protocols, and the registry of protocols.
 
-Each protocol implements `Provider`: `check` validates a provider when it is configured, and
+Each protocol implements `SignOnProtocol`: `check` validates a provider when it is configured, and
 `build_authorization_url` builds the URL to which the browser is sent. The provider's response is
 received by a separate route for each protocol. The route calls `callbacks.complete_sign_in` with a
 function that converts the response to an `ExternalIdentity`.
@@ -63,8 +63,11 @@ class NewFlow:
     hint: str | None = None
 
 
-class Provider(Protocol):
-    """A single sign-on protocol. Its methods raise `ApiError` to refuse a provider."""
+class SignOnProtocol(Protocol):
+    """The interface of the protocols, OpenID Connect and SAML.
+
+    Methods raise `ApiError` if the provider's settings or metadata are invalid.
+    """
 
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
         """Validate the provider in `settings`, usually by requests to the provider.
@@ -89,11 +92,11 @@ class Provider(Protocol):
         """
 
 
-def build_refusal(reason: str) -> ApiError:
+def build_refusal_error(reason: str) -> ApiError:
     """Build the 401 error for a provider's response that is not valid."""
     message = f"The identity provider's response was refused: {reason}."
     return ApiError("invalid_credentials", message)
 
 
-PROVIDERS: dict[str, Provider] = {}
+PROTOCOLS: dict[str, SignOnProtocol] = {}
 """Maps `oidc` and `saml` to implementations. Each protocol's module adds its entry on import."""

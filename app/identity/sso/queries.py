@@ -70,10 +70,10 @@ def get_available_configuration(
     )
     if lock:
         statement = statement.with_for_update(of=Configuration)
-    return _find_pair(statement)
+    return _find_organization_and_configuration(statement)
 
 
-def is_proven_by_another(domain: str, organization_id: UUID) -> bool:
+def is_verified_by_another_organization(domain: str, organization_id: UUID) -> bool:
     """Return whether another organization has verified `domain`.
 
     Call this function within `tenancy.across_organizations`.
@@ -93,7 +93,7 @@ def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
     `tenancy.across_organizations`.
     """
     in_organization = Domain.organization_id == Organization.id
-    return _find_pair(
+    return _find_organization_and_configuration(
         _AVAILABLE.join(Domain, in_organization).where(
             Domain.domain == domain, Domain.verified_at.is_not(None)
         )
@@ -106,10 +106,10 @@ def find_by_slug(slug: str) -> tuple[Organization, Configuration] | None:
     Returns None if single sign-on is not available. Call this function within
     `tenancy.across_organizations`.
     """
-    return _find_pair(_AVAILABLE.where(Organization.slug == slug))
+    return _find_organization_and_configuration(_AVAILABLE.where(Organization.slug == slug))
 
 
-def _find_pair(
+def _find_organization_and_configuration(
     statement: Select[Organization, Configuration],
 ) -> tuple[Organization, Configuration] | None:
     row = db.session().execute(statement).first()
@@ -178,7 +178,7 @@ def find_enforcing_organization(domain: str) -> Organization | None:
 
 
 def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -> int:
-    """End all sessions of users in `email_domains` who have an active password session.
+    """End all sessions of each user in the email domains who has an active password session.
 
     Increments the token version of these users, and returns the number of users. Owners of the
     organization are excluded. Call this function within `tenancy.across_organizations`.

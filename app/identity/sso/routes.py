@@ -9,7 +9,7 @@ from app.identity.sso import callbacks, cookies, flows, oidc, saml_provider, ser
 from app.identity.sso.schemas import (
     ConfigureSso,
     ExchangeSsoCode,
-    OidcAnswer,
+    OidcCallbackQuery,
     SamlResponseForm,
     Sso,
     SsoCode,
@@ -26,7 +26,7 @@ configurations = Blueprint("sso_configurations", tag="organizations")
 
 @blueprint.post("/auth/sso/start", access="public", limit="sso", body=StartSso, returns=SsoRedirect)
 def start_sso(body: dict[str, Any]) -> Reply:
-    """Start a single sign-on.
+    """Start single sign-on.
 
     Finds the organization by the domain of an email address or by a slug, and returns the sign-in
     URL at its identity provider. Sets the cookie that binds the sign-in to the browser.
@@ -37,7 +37,12 @@ def start_sso(body: dict[str, Any]) -> Reply:
 
 
 @blueprint.get(
-    oidc.CALLBACK, access="public", limit="sso", query=OidcAnswer, returns=SsoCode, writes=True
+    oidc.CALLBACK,
+    access="public",
+    limit="sso",
+    query=OidcCallbackQuery,
+    returns=SsoCode,
+    writes=True,
 )
 def oidc_callback(query: dict[str, Any]) -> dict[str, Any] | Redirect:
     """Receive an OpenID Connect response.

@@ -16,11 +16,11 @@ from app.identity.sso import callbacks, flows, links, queries
 from app.identity.sso.fetching import UnusableResponse, fetch
 from app.identity.sso.models import Configuration, Flow
 from app.identity.sso.providers import (
-    PROVIDERS,
+    PROTOCOLS,
     ExternalIdentity,
     NewFlow,
     ProviderCheck,
-    build_refusal,
+    build_refusal_error,
 )
 from app.identity.sso.saml import metadata, request, response
 from app.identity.sso.saml.assertion import SKEW, ExpectedValues, SignInDeclined
@@ -78,7 +78,7 @@ def build_metadata(slug: str) -> Download:
 
 
 class Saml:
-    """Implements `providers.Provider` for SAML 2.0."""
+    """Implements `providers.SignOnProtocol` for SAML 2.0."""
 
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
         """Check the provider by parsing its metadata, from the settings or from its URL.
@@ -128,7 +128,7 @@ class Saml:
         }
 
 
-PROVIDERS["saml"] = Saml()
+PROTOCOLS["saml"] = Saml()
 
 
 def _fetch_metadata(url: str) -> bytes:
@@ -233,4 +233,4 @@ def complete_sign_in(
 def _log_refusal(flow: Flow, reason: str) -> ApiError:
     """Log why a response was refused, and return the error to raise."""
     log.warning("sso.assertion_refused", issuer=flow.issuer, reason=reason)
-    return build_refusal(reason)
+    return build_refusal_error(reason)

@@ -108,7 +108,7 @@ class Saml(Response):
 
 
 class DnsRecord(Response):
-    """The DNS record that proves a domain."""
+    """The DNS record that proves ownership of a domain."""
 
     type = Str()
     name = Str()
@@ -116,7 +116,7 @@ class DnsRecord(Response):
 
 
 class SsoDomain(Response):
-    """An email domain, the time at which it was verified, and the DNS record that proves it."""
+    """An email domain, when it was verified, and the DNS record that proves its ownership."""
 
     domain = Str()
     verified_at = UtcDateTime(allow_none=True)
@@ -174,7 +174,7 @@ class SsoRedirect(Response):
     expires_in = Int(description="The number of seconds after which the sign-in expires.")
 
 
-class OidcAnswer(Schema):
+class OidcCallbackQuery(Schema):
     """The query parameters of an OpenID Connect response; all other parameters are ignored."""
 
     class Meta:

@@ -18,7 +18,7 @@ from app.identity.sso import (
     sign_in,
 )
 from app.identity.sso.models import Code, Configuration, Domain
-from app.identity.sso.providers import PROVIDERS, NewFlow, ProviderCheck
+from app.identity.sso.providers import PROTOCOLS, NewFlow, ProviderCheck
 from app.identity.teams import service as teams
 from app.identity.users.models import User
 from app.kit import audit, container, db, errors, tenancy
@@ -36,7 +36,7 @@ def get(slug: str) -> dict[str, Any]:
 def _describe(configuration: Configuration, slug: str) -> dict[str, Any]:
     rows = queries.list_domains()
     names = [column.key for column in Configuration.__table__.columns]
-    provider_settings = PROVIDERS[configuration.kind].describe(configuration, slug)
+    provider_settings = PROTOCOLS[configuration.kind].describe(configuration, slug)
     return {
         **{name: getattr(configuration, name) for name in names},
         "email_domains": [row.domain for row in rows],
@@ -68,7 +68,7 @@ def configure(
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
     mapping = _validate_mapping(group_mapping)
     db.checkpoint()
-    check = PROVIDERS[kind].check(settings)
+    check = PROTOCOLS[kind].check(settings)
     configuration = _lock_configuration(revision)
     was_enforced = configuration and configuration.enforced and configuration.enabled
     client_secret = _pop_client_secret(configuration, kind, settings)
@@ -120,7 +120,7 @@ def _select_settings(
         if settings is not None and name != kind:
             raise errors.invalid(f"These settings are not allowed if `kind` is {kind}.", name)
     selected_settings = settings_by_kind[kind]
-    if selected_settings is None or kind not in PROVIDERS:
+    if selected_settings is None or kind not in PROTOCOLS:
         raise errors.invalid("This protocol is not available.", "kind")
     if "scopes" in selected_settings and "openid" not in selected_settings["scopes"]:
         raise errors.invalid("The scope openid is required.", "oidc.scopes")
@@ -217,7 +217,7 @@ def start(
             next_=next,
             hint=email,
         )
-    provider = PROVIDERS[configuration.kind]
+    provider = PROTOCOLS[configuration.kind]
     url = provider.build_authorization_url(configuration, organization.slug, new_flow)
     kind, lifetime = configuration.kind, int(flows.LIFETIME.total_seconds())
     return {"redirect_url": url, "kind": kind, "expires_in": lifetime}, kind
@@ -237,7 +237,7 @@ def exchange(
     if row is None:
         raise ApiError(
             "invalid_credentials",
-            "The code is unknown, already used, expired, or for another browser or application.",
+            "The code is unknown, used, expired, or was issued to another browser or application.",
         )
     with tenancy.organization(row.organization_id):
         configuration, user, organization_id = _check_access(row)
@@ -280,7 +280,7 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
         raise errors.not_found()
     was_proven = row.verified_at is not None
     if vouch:
-        row.vouched = domains.mark_proven(row)
+        row.vouched = domains.mark_verified(row)
     else:
         db.checkpoint()
         domains.record_results([row], domains.check_domains({row.domain: row.token}))

@@ -264,7 +264,7 @@ def _lock_memberships(requested_members: RequestedMembers) -> None:
     ]
     if unknown_members:
         raise errors.invalid(
-            "Must be members of the organization.",
+            "Every user must be a member of the organization.",
             unknown_members[0][0],
             user_ids=list(dict.fromkeys(user_id for _, user_id in unknown_members)),
         )

@@ -96,7 +96,7 @@ def lock(user_id: UUID) -> User | None:
 
 
 def lock_first_registration() -> bool:
-    """Lock out concurrent first registrations, and return true if there is no account yet.
+    """Block concurrent first registrations, and return true if there is no account yet.
 
     Concurrent callers wait until the transaction ends.
     """

@@ -16,11 +16,11 @@ def _get_detection_id(args: dict[str, Any]) -> UUID:
     return UUID(args["data"]["detection_id"])
 
 
-def _fail(job: Job, error: str) -> None:  # noqa: ARG001 - clients do not see the error
+def _fail_detection(job: Job, error: str) -> None:  # noqa: ARG001 - clients do not see the error
     detecting.fail(_get_detection_id(job.args))
 
 
-def _reopen(args: dict[str, Any]) -> None:
+def _reopen_detection(args: dict[str, Any]) -> None:
     detecting.reopen(_get_detection_id(args))
 
 
@@ -28,16 +28,16 @@ def _reopen(args: dict[str, Any]) -> None:
     "drift.detect",
     queue="drift",
     listens=(emitted_events.REQUESTED,),
-    on_failure=_fail,
-    on_retry=_reopen,
+    on_failure=_fail_detection,
+    on_retry=_reopen_detection,
 )
 def detect(job: Job) -> None:
     """Compare the two periods of a requested detection, and create its reports."""
     detecting.detect(job, _get_detection_id(job.args))
 
 
-@jobs.handler("drift.start_daily", queue="drift")
-def start_daily(_job: Job) -> None:
+@jobs.handler("drift.start_daily_detections", queue="drift")
+def start_daily_detections(_job: Job) -> None:
     """Start the daily detections: enqueue one job for each active organization.
 
     Separate jobs let the queue serve organizations in round-robin order.
@@ -63,5 +63,5 @@ def purge(job: Job) -> None:
     purging.purge("drift_detections", _EXPIRED_CONDITION, job.checkpoint)
 
 
-jobs.periodic("drift.start_daily", every=_DAY_SECONDS)
+jobs.periodic("drift.start_daily_detections", every=_DAY_SECONDS)
 jobs.periodic("drift.purge", every=_DAY_SECONDS)

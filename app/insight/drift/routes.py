@@ -64,6 +64,6 @@ def acknowledge_drift_report(caller: Caller, report_id: UUID) -> Report:
     """Acknowledge a drift report.
 
     Accepts the shift: the period after the shift becomes the baseline of later detections, and the
-    same shift is not reported again. A closed report is refused with 409 `conflict`.
+    same shift is not reported again. Responds with 409 `conflict` if the report is closed.
     """
     return reading.acknowledge(report_id, caller=caller)

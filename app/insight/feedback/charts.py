@@ -9,8 +9,8 @@ from app.insight.charts import service as charts
 def render_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
     """Render the calibration curve of a summary by field, and return the image.
 
-    The curve is that of the only field or, if there are several, of all fields together. Raises 503
-    `service_unavailable` if the chart cannot be rendered now.
+    If the summary has only one field, the curve is for that field, otherwise for all fields
+    combined. Raises 503 `service_unavailable` if the chart cannot be rendered now.
     """
     fields = summary["fields"]
     only_field = fields[0] if len(fields) == 1 else None

@@ -23,11 +23,11 @@ OUTCOMES = Source(
     (*_FACETS, "outcome", _LABELER, "day"),
     _build_cubes("feedback", (*_FACETS, "outcome")),
 )
-"""All feedback by its outcome."""
+"""All feedback, counted by outcome."""
 
 CONFIDENCES = Source(
     "feedback_confidence",
     (*_FACETS, "bin", "correct", _LABELER, "day"),
     _build_cubes("feedback_confidence", (*_FACETS, "bin", "correct")),
 )
-"""The predictions that calibration includes. The measure is their confidence in millionths."""
+"""The predictions used for calibration. The measure is their confidence in millionths."""

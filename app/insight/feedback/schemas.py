@@ -126,7 +126,7 @@ class FeedbackQuery(Schema):
     labeler_id = Uuid(
         data_key="labeler",
         description="Only feedback on tag sets of this labeler. Reviewers in teams may filter only"
-        " by members of their teams, and callers below reviewer only by themselves.",
+        " by members of their teams, and callers below the reviewer role only by themselves.",
     )
     first = Date(data_key="from", description="The first day, in UTC.")
     end = Date(data_key="to", description="The day after the last day, in UTC.")
@@ -166,8 +166,8 @@ class Figures(Response):
     )
     f1 = Float(allow_none=True)
     accuracy = Float(allow_none=True, description=f"The fraction of correct outcomes. {_RATE}")
-    ci_low = Float(allow_none=True, description="The lower 95 % Wilson bound of the accuracy.")
-    ci_high = Float(allow_none=True, description="The upper 95 % Wilson bound of the accuracy.")
+    ci_low = Float(allow_none=True, description="The lower 95% Wilson bound of the accuracy.")
+    ci_high = Float(allow_none=True, description="The upper 95% Wilson bound of the accuracy.")
 
 
 class ModelFigures(Figures):

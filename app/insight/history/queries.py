@@ -51,8 +51,8 @@ class HistorySources(NamedTuple):
     `revisions` are actions on the document and on its tag sets. `rules` are the rules that matched
     the document.
 
-    If `claims_by` is set, claims of the document by other users are left out. Changes of the
-    document's properties in `hidden_properties` are always left out.
+    If `claims_by` is set, claims of the document by other users are left out. Changes to the
+    document properties in `hidden_properties` are always left out.
     """
 
     document: Select[Any]

@@ -29,7 +29,7 @@ class RoutingRuleReference(Response):
 
 
 class HistoryEntry(Response):
-    """An action on an artifact, or a change of the artifact, its tag sets or their comments."""
+    """An action on an artifact, or a change to the artifact, its tag sets or their comments."""
 
     id = Uuid()
     at = UtcDateTime()

@@ -22,7 +22,7 @@ def list_history(
     `created` may contain created_after and created_before. Saves are left out, because they are in
     the revisions of the tag set. Callers who must label blind do not see what other users do with
     the document. Callers who cannot review do not see review assignments, drafts of other users and
-    changes of `gold`. Raises 404 if the document does not exist.
+    changes to `gold`. Raises 404 if the document does not exist.
     """
     artifacts.get_api_row(artifact_id)
     only_user_id = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None

@@ -1,7 +1,7 @@
 """Jobs that keep the daily quality aggregates current.
 
-They run in a separate queue, which serves organizations in round-robin order and delays no other
-work.
+They run in a separate queue, so that they do not delay other work. The queue serves organizations
+in round-robin order.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def update(batch: Sequence[Job]) -> None:
 
 @jobs.handler("quality.prepare")
 def prepare(_: Job) -> None:
-    """Enqueue recounts of organizations, and the computation of incomplete sums.
+    """Enqueue the recounts of organizations, and the computation of sums that are incomplete.
 
     An organization is recounted if it was never counted, or if the counting rules or its time zone
     have changed.

@@ -30,7 +30,7 @@ COUNTERS = (
 `agreement` and `accuracy` are sums of fractions in billionths, because sums of integers are exact,
 regardless of the order of addition."""
 FRACTION_SCALE = 1_000_000_000
-"""The integer that stands for a fraction of 1 in `agreement` and `accuracy`."""
+"""The integer that represents the fraction 1.0 in `agreement` and `accuracy`."""
 RULES_VERSION = 1
 """The version of the rules for counting documents. If it is increased, all organizations are
 counted again."""
@@ -48,8 +48,8 @@ class CellSubject(StrEnum):
 class QualityState(TenantModel, db.Base):
     """The progress of counting the aggregates of an organization; one row per organization.
 
-    Days are counted in `time_zone`. While a recount is running, `counted_until` is the last
-    artifact that it has counted, and `repaired_until` is the last schema whose cells it has
+    Days are counted in `time_zone`. While a recount is running, `counted_until` is the id of
+    the last counted artifact, and `repaired_until` is the id of the last schema whose cells were
     compared with the contributions. `counted_at` is the time at which a recount was last completed.
     `summed_at` is the time at which the sums were last compared with the cells; while it is null,
     the sums are incomplete.

@@ -65,7 +65,7 @@ class TrendsQuery(QualityPeriodQuery):
 
 
 class QualityRate(Response):
-    """A fraction from 0 to 1 with its 95 % Wilson interval; null if the sample size `n` is 0."""
+    """A fraction from 0 to 1 with its 95% Wilson interval; null if the sample size `n` is 0."""
 
     value = Float(allow_none=True)
     ci_low = Float(allow_none=True)
@@ -204,7 +204,7 @@ class ReviewerQuality(Response):
 
 
 class TrendPoint(QualityRate):
-    """The metric in one bucket. The first and the last bucket are cut to the period."""
+    """The metric in one bucket. The first and the last bucket are clipped to the period."""
 
     first = Date(data_key="from")
     end = Date(data_key="to")

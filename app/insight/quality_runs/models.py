@@ -15,7 +15,7 @@ from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
 FRACTION_SCALE = 1_000_000
-"""The value of the column `share` for a fraction of 1."""
+"""The value of the column `share` that represents the fraction 1.0."""
 
 
 class RunStatus(StrEnum):
@@ -46,8 +46,8 @@ class QualityRun(TenantModel, db.Record, db.Base):
     `fields` are the names of the requested fields; an empty list means all fields. The period
     begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results` and
     `warnings` are stored in the API's format; `pairs` has user ids instead of labelers.
-    `confusions` maps each choice field to its matrices (see `service.confusing`). These four
-    columns are loaded on access, because lists do not show them.
+    `confusions` maps each choice field to its matrices (see `service.confusing`). `results`,
+    `warnings`, `pairs` and `confusions` are loaded on access, because lists do not show them.
     """
 
     __tablename__ = "quality_runs"

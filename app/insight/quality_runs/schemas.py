@@ -32,7 +32,7 @@ _TO_DESCRIPTION = "The end of the period, exclusive. A future time is replaced b
 _FROM_DESCRIPTION = (
     "The start of the period that the run must cover. The response states the run's period."
 )
-_CI_LOW_DESCRIPTION = "The lower bound of the 95 % interval, from a bootstrap over documents."
+_CI_LOW_DESCRIPTION = "The lower bound of the 95% interval, from a bootstrap over documents."
 
 
 class ComputeQuality(Schema):
@@ -277,7 +277,7 @@ class DisagreementAnswer(Response):
 
     value = Any_(
         allow_none=True,
-        description="A list if the field allows several values. Long values are cut.",
+        description="A list if the field allows several values. Long values are truncated.",
     )
     count = Int()
 

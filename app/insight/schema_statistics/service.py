@@ -19,7 +19,7 @@ def get_statistics(
 ) -> dict[str, Any]:
     """Return statistics for a schema's documents and tag sets, over all time or a period.
 
-    Only documents and tag sets created from `first` until `end`, exclusive, are counted. Returns
+    Only documents and tag sets created at or after `first` and before `end` are counted. Returns
     the properties of `SchemaStats`: the number of documents and tag sets by status, labeling times,
     decisions and rates, in total and for each version, newest first. Raises 404 for an unknown
     schema, or 400 for `from` if it is not before `to`.

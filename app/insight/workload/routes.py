@@ -52,7 +52,7 @@ def list_my_assignments(caller: Caller, query: dict[str, Any]) -> Page:
 def get_my_activity(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the caller's activity.
 
-    Returns the numbers of submissions and review decisions per day, the acceptance rate, and the
-    speed of labeling.
+    Returns the number of submissions and of review decisions per day, the acceptance rate, and the
+    labeling speed.
     """
     return service.get_activity(caller=caller, **query)

@@ -16,7 +16,7 @@ from app.kit.api.fields import (
 )
 
 _SECONDS_SPENT_METADATA = {
-    "description": "The time spent on tag sets, counted on the day of their last submission."
+    "description": "The seconds spent on tag sets, counted on the day of their last submission."
 }
 
 
@@ -114,7 +114,7 @@ class TeamWorkload(Response):
 
 
 class ActivityCounts(Response):
-    """The numbers of submissions by outcome, and of review decisions, of the caller."""
+    """The number of the caller's submissions by outcome, and of the caller's review decisions."""
 
     submitted = Int()
     accepted = Int(description="Submissions that were accepted without corrections.")

@@ -30,7 +30,7 @@ def bulk_import_artifacts(caller: Caller, body: dict[str, Any]) -> IngestionJobR
     `name`, `external_id`, `metadata`, `schema_id`, `priority` and `due_at`; CSV with a column
     `text`, whose other columns become metadata (except `name` and `external_id`); the JSON export
     of Label Studio; and the JSON Lines export of doccano. Labels become tag sets with the source
-    `import`. Content that the organization already has is counted as duplicate. A record that
+    `import`. Content that the organization already has is counted as a duplicate. A record that
     cannot be imported becomes a failed item of the job; the other records are imported.
     """
     return service.import_records(caller=caller, **body)

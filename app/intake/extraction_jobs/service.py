@@ -57,12 +57,12 @@ def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
         numbers = ingestion_jobs.begin_batch(job.id, first_number, first_number + len(batch) - 1)
         if numbers is None:
             return
-        _request_batch(job, batch, numbers)
+        _request_predictions(job, batch, numbers)
         checkpoint()
     ingestion_jobs.finish(job_id)
 
 
-def _request_batch(job: IngestionJob, batch: list[CreatedItem], numbers: set[int]) -> None:
+def _request_predictions(job: IngestionJob, batch: list[CreatedItem], numbers: set[int]) -> None:
     numbered_items = [
         (number, item)
         for number, item in enumerate(batch, start=job.next_number)

@@ -10,7 +10,7 @@ from app.kit import db, jobs
 from app.kit.jobs import Job
 
 EXPIRE_EVERY = 600
-SWEEP_EVERY = 86_400
+SWEEP_INTERVAL_SECONDS = 86_400
 SETTLE_EVERY = timedelta(seconds=2)
 SETTLE_EXTRACTIONS_EVERY = timedelta(minutes=10)
 """The interval between two checks of an extraction. Usually, the outcome of a document is stored
@@ -48,4 +48,4 @@ def sweep_files(job: Job) -> None:
 
 
 jobs.periodic("ingestion_jobs.expire", every=EXPIRE_EVERY)
-jobs.periodic("ingestion_jobs.sweep", every=SWEEP_EVERY)
+jobs.periodic("ingestion_jobs.sweep", every=SWEEP_INTERVAL_SECONDS)

@@ -192,8 +192,8 @@ def _add_picture_negotiation(
     return pictures.negotiate(respond, declaration.picture) if declaration.picture else respond
 
 
-def _describe_declaration(op: Operation) -> str:
-    """Return sentences about an operation's access, API keys, rate limit and revision."""
+def _describe_access_and_limits(op: Operation) -> str:
+    """Describe in sentences who may call an operation, its rate limit and its use of revisions."""
     access = {
         "public": "No credentials needed.",
         "user": "Available to every signed-in user.",
@@ -221,7 +221,7 @@ def _complete_description(
     doc["operationId"] = op.name
     # flask-smorest later replaces keys of `doc` with those of the docstring.
     docstring = doc_info["docstring"]
-    paragraphs = [docstring.get("description"), _describe_declaration(op)]
+    paragraphs = [docstring.get("description"), _describe_access_and_limits(op)]
     docstring["description"] = "\n\n".join(filter(None, paragraphs))
     if op.access == "public":
         doc["security"] = []

@@ -16,7 +16,7 @@ BY_FILTER = ("filter", "expected_count")
 """The alternative that selects records by a filter, with the expected number of matches."""
 
 
-def is_by_id(body: dict[str, object]) -> bool:
+def is_action_by_id(body: dict[str, object]) -> bool:
     """Return whether a bulk action selects its records by id and not by a filter.
 
     An action by id runs in one transaction, so its response can be stored for an idempotency key.

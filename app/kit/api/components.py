@@ -118,7 +118,7 @@ def remove_null(schema: dict[str, Any]) -> dict[str, Any]:
 def _iterate_schemas(value: object) -> Iterator[dict[str, Any]]:
     """Yield every schema in `value`, including `value` itself.
 
-    The keys of `properties` are property names, not keywords.
+    The keys in `properties` are property names, so they are not treated as keywords.
     """
     if isinstance(value, list):
         for child in value:

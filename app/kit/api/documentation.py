@@ -33,7 +33,7 @@ class Webhook:
 
 
 class ErrorBody(Schema):
-    """An error with a stable code and a message for people."""
+    """An error with a stable code and a human-readable message."""
 
     code = fields.String(required=True)
     message = fields.String(required=True)
@@ -159,7 +159,7 @@ def _describe_webhooks(api: Api, webhooks: Mapping[str, Webhook]) -> None:
                     "required": True,
                     "content": {"application/json": {"schema": reference}},
                 },
-                "responses": {"2XX": {"description": "Received. Any other status is retried."}},
+                "responses": {"2XX": {"description": _WEBHOOK_RESPONSE}},
             }
         }
     api.spec.options["webhooks"] = descriptions
@@ -175,6 +175,8 @@ def _describe_parameter(op: Operation, parameter: dict[str, Any]) -> dict[str, A
         "schema": schema,
     }
 
+
+_WEBHOOK_RESPONSE = "Received. The service retries the request after any other status."
 
 _COMMON_DESCRIPTIONS = {
     "cursor": "The `next_cursor` or `prev_cursor` from another page of the same list.",

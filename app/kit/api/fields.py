@@ -24,7 +24,7 @@ _DIGITS = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 def check_text(value: str) -> str:
-    """Return `value`. Raises ValidationError if it has a NUL character or a lone surrogate."""
+    """Check text, and return it. Raises ValidationError for NUL characters and lone surrogates."""
     if "\x00" in value:
         raise ValidationError("NUL characters are not allowed.")
     if not value.isascii():
@@ -94,7 +94,7 @@ class _DescribedField:
 
 
 class UploadSchema(Schema):
-    """The form of a multipart body with either a `file` or the fields `instead_of_file`."""
+    """The fields of a multipart body. It has either a `file` or the fields in `instead_of_file`."""
 
     instead_of_file: ClassVar[tuple[str, ...]]
 
@@ -204,7 +204,7 @@ class Bool(_DescribedField, fields.Boolean):
 
 
 class QueryBool(_DescribedField, fields.Boolean):
-    """`true` or `false` in a query string or form, or a JSON boolean in a body of filters."""
+    """`true` or `false` in a query string or form, or a JSON boolean in a JSON body."""
 
     # Generated Python clients capitalize booleans in forms.
     truthy = {"true", "True"}
@@ -272,7 +272,7 @@ class Uuid(_DescribedField, fields.UUID):
 
 
 class List(_DescribedField, fields.List):  # type: ignore[type-arg]
-    """A list of at most `max_items`. The length is checked before the items are validated."""
+    """A list of at most `max_items` items. The length is checked before the items are validated."""
 
     def __init__(
         self,

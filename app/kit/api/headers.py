@@ -16,7 +16,7 @@ DEFAULTS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
 }
-"""Default values of headers that a response may set itself."""
+"""Default values of headers that a response may override."""
 
 EXPOSED_HEADERS = [
     *("ETag", "X-Request-ID", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining"),

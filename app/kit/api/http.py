@@ -104,7 +104,9 @@ def _release_resources(_: BaseException | None) -> None:
 
 
 def _build_error_response(error: ApiError) -> Response:
-    return responses.json_response(responses.encode(error.body()), error.status, error.headers)
+    return responses.build_json_response(
+        responses.encode(error.body()), error.status, error.headers
+    )
 
 
 def _handle_http_error(error: HTTPException) -> Response:

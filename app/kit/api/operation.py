@@ -92,7 +92,7 @@ def bind_authenticator(authenticator: Authenticator) -> None:
 
 
 def run(op: Operation, path: dict[str, str]) -> Response:
-    """Run `op` for one request: commit if it writes, or roll back and translate the error."""
+    """Run `op` for one request. Commit if it writes; on an error, roll back and translate it."""
     g.operation = op.name
     try:
         response = _serve(op, path)
@@ -194,7 +194,7 @@ def _enter_organization(op: Operation, caller: Caller) -> None:
     assert caller.role is not None
     require_role(caller.role, Role[op.access])
     if op.method != "GET" and caller.organization.status == "suspended":
-        raise errors.denied("The organization is suspended; it can only be read.")
+        raise errors.denied("The organization is suspended; its data is read-only.")
     tenancy.bind(caller.organization.id)
     plan_limits.set_caller_organization(caller.organization)
     g.role = caller.role

@@ -32,7 +32,7 @@ class _EmptyBody(BaseSchema):
 
 
 class RevisionRead(BaseSchema):
-    """A body with only the revision that the change is based on, if not sent in If-Match."""
+    """A body with only the revision that the change is based on, as an alternative to If-Match."""
 
     revision = Int()
 
@@ -109,8 +109,8 @@ def read_json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
 def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """Return the validated optional JSON body with defaults, and the raw body.
 
-    If the client sends no fields, the raw body is returned as empty, because many clients send `{}`
-    or an empty body of any media type. Raises 413, 415 or 422.
+    If the client sends no fields, the returned raw body is empty, because some clients send `{}`
+    and others send an empty body of any media type. Raises 413, 415 or 422.
     """
     has_body = request.content_length or "Transfer-Encoding" in request.headers
     raw = read_body(limit) if has_body else b""
@@ -146,9 +146,9 @@ def _build_media_type_error(supported: tuple[str, ...]) -> ApiError:
 def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """Return the validated URL-encoded form, and its raw bytes.
 
-    Each value is a string. A name must not repeat, except an undeclared name if the schema ignores
-    unknown fields. Raises 413 if the form exceeds `limit` bytes, 415 if the body is not a form, and
-    422 if the form is invalid.
+    Each value is a string. A field must not be sent twice, unless it is unknown and the schema
+    ignores unknown fields. Raises 413 if the form exceeds `limit` bytes, 415 if the body is not a
+    form, and 422 if the form is invalid.
     """
     if request.mimetype not in _FORM_TYPES and (request.mimetype or request.content_length):
         raise _build_media_type_error(_FORM_TYPES)
@@ -197,7 +197,7 @@ def _check_size(data: dict[str, Any]) -> None:
 def read_query(schema: Schema) -> dict[str, Any]:
     """Return the validated query string. Only parameters that are lists may repeat.
 
-    Raises 422.
+    Raises 422 if the query string is invalid.
     """
     _check_query_is_utf8()
     data: dict[str, Any] = {}

@@ -92,7 +92,9 @@ def encode(value: object) -> bytes:
     return orjson.dumps(value, default=_encode_default, option=_JSON_OPTIONS)
 
 
-def json_response(body: bytes, status: int, headers: dict[str, str] | None = None) -> Response:
+def build_json_response(
+    body: bytes, status: int, headers: dict[str, str] | None = None
+) -> Response:
     """Return a response with the media type JSON. `body` is the encoded JSON."""
     response = Response(body, status, mimetype="application/json")
     if headers:
@@ -106,13 +108,13 @@ def build_response(result: object, dump: Dumper | None, status: int) -> Response
         return Response(status=303, headers={**result.headers, "Location": result.location})
     if isinstance(result, Page):
         items = dump(result.items) if dump else result.items
-        return json_response(encode({"data": items, "meta": result.meta()}), status)
+        return build_json_response(encode({"data": items, "meta": result.meta()}), status)
     reply = result if isinstance(result, Reply) else Reply(result)
     data = dump(reply.data) if dump else reply.data
     headers = dict(reply.headers)
     if isinstance(data, dict) and data.get("revision") is not None:
         headers["ETag"] = f'"{data["revision"]}"'
-    return json_response(encode({"data": data, "meta": reply.meta}), status, headers)
+    return build_json_response(encode({"data": data, "meta": reply.meta}), status, headers)
 
 
 def _build_disposition(name: str, *, inline: bool) -> str:

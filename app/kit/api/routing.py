@@ -33,7 +33,7 @@ def _find_literals(paths: Iterable[str]) -> dict[str, set[str]]:
     return literals
 
 
-def _build_rule(literals: Mapping[str, set[str]]) -> type[Rule]:
+def _build_rule_class(literals: Mapping[str, set[str]]) -> type[Rule]:
     class LiteralFirstRule(Rule):
         """A rule whose parameters do not match literal segments of other rules."""
 
@@ -57,8 +57,8 @@ def _build_rule(literals: Mapping[str, set[str]]) -> type[Rule]:
 
 @contextmanager
 def prefer_literals(app: Flask, paths: Iterable[str]) -> Iterator[None]:
-    """Register routes so that their parameters exclude the literal segments of `paths`."""
-    original, app.url_rule_class = app.url_rule_class, _build_rule(_find_literals(paths))
+    """Make parameters of routes registered in the block exclude literal segments of `paths`."""
+    original, app.url_rule_class = app.url_rule_class, _build_rule_class(_find_literals(paths))
     try:
         yield
     finally:

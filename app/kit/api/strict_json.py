@@ -13,7 +13,7 @@ import orjson
 from app.kit import errors
 
 MAX_SAFE_INT = 2**53 - 1
-"""The largest integer that every JSON parser holds exactly (RFC 8259, section 6)."""
+"""The largest integer that every JSON parser represents exactly (RFC 8259, section 6)."""
 _INT_DIGITS = 19  # integers with fewer digits fit into 64 bits
 _MIN_INT, _MAX_INT = -(2**63), 2**64 - 1
 _MAX_ECHO_LENGTH = 64

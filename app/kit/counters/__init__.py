@@ -1,9 +1,9 @@
 """Exact counts whose cost does not grow with the number of rows.
 
 Totals and statistics are sums of a few cells. A cell is the number of rows with one combination of
-facets. Triggers append the changes by each statement to a table of deltas, so that writers never
-wait for each other. A job folds the deltas into the cells, and readers add up both. To count
-another list, see docs/contributors/counters.md.
+facets. Triggers append the changes that each statement makes to a table of deltas, so that writers
+never wait for each other. A job folds the deltas into the cells. Readers add the cells and the
+remaining deltas. To count another list, see docs/contributors/counters.md.
 """
 
 from app.kit.counters.reading import (

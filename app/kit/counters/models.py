@@ -77,7 +77,7 @@ class CountSource(db.Base):
 
 
 class CountCube(db.Base):
-    """A cube. Each of its facets is stored as a position in the facets of its source."""
+    """A cube. Each of its facets is stored as an index into the source's list of facets."""
 
     __tablename__ = "count_cubes"
 

@@ -45,8 +45,8 @@ class Between:
         before: end of the period.
         rows: statement that selects the rows of the list regardless of the period. Its columns are
             the facets to show and, if the source has one, the measure as `measure`. It is used to
-            count the rows at the edges of the period that do not fill a whole bucket, and needs an
-            index for them.
+            count the rows in incomplete buckets at the edges of the period. An index must support
+            this.
     """
 
     bucket: str
@@ -66,8 +66,9 @@ class Between:
     ) -> tuple[BucketSpan | None, list[tuple[int, list[ColumnElement[bool]]]]]:
         """Split the period into a span of whole buckets and conditions for rows at its edges.
 
-        Each condition has a sign: 1 if its rows are added, or -1 if they are in the buckets but not
-        in the period.
+        Returns the span, and pairs of a sign and conditions. The sign is 1 if the rows are added to
+        the count. It is -1 if they are subtracted, because the buckets contain them but the period
+        does not.
         """
         whole_period = self.build_conditions(self.after, self.before)
         try:

@@ -16,8 +16,8 @@ SOURCES: dict[str, "Source"] = {}
 class Cube:
     """A set of cells that count the rows of a source by the same facets.
 
-    Readers select cells by one value of `key` or by a range of buckets. `bucket` is a facet with a
-    time. Its first `length` characters name the bucket: a month, a day or an hour.
+    Readers select cells by one value of `key` or by a range of buckets. `bucket` is a facet that
+    contains a timestamp. Its first `length` characters name the bucket: a month, a day or an hour.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Source:
         SOURCES[self.name] = self
 
     def find_cube(self, facets: Collection[str], keys: Collection[str] = ()) -> Cube | None:
-        """Return the smallest cube without a bucket that covers these facets, or None.
+        """Return the smallest cube that covers these facets and has no bucket, or None.
 
         A cube with a key is returned only if the key is in `keys`.
         """
@@ -65,8 +65,9 @@ class Source:
     ) -> list[Cube]:
         """Return the cubes with this bucket that cover these facets, the coarsest first.
 
-        A cube with a key is returned only if the key is in `keys`. If there are such cubes, only
-        they are returned. `level` selects the cube whose buckets have this length.
+        A cube with a key is returned only if the key is in `keys`. If there are cubes with such a
+        key, cubes without a key are not returned. `level` selects the cube whose buckets have this
+        length.
         """
         matching_cubes = [
             cube

@@ -23,7 +23,7 @@ class BucketRange:
 def format_bucket(at: datetime, level: int) -> str:
     """Return the name of the bucket that starts at `at`.
 
-    It consists of the first `level` characters of the time in UTC.
+    The name consists of the first `level` characters of the time in UTC.
     """
     utc = at.astimezone(UTC)
     return utc.isoformat()[:level]

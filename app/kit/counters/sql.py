@@ -74,7 +74,7 @@ class PreparedSpan(NamedTuple):
 
 
 _MAX_RANGES = 2
-"""The maximum number of ranges of one level in a span: before and after the coarser ranges."""
+"""The maximum number of ranges per level: one before and one after the coarser ranges."""
 
 
 def list_bound_names(levels: Sequence[int]) -> list[str]:
@@ -122,11 +122,11 @@ class StatementBuilder:
     def as_select(
         self, sql: str, columns: Mapping[str, Any], values: Mapping[str, Any] | None = None
     ) -> TextualSelect:
-        """Return the SQL with its parameters as a SELECT. `values` adds parameters."""
+        """Return the SQL with its parameters as a SELECT. `values` are extra parameters."""
         return self.as_text(sql, values).columns(**columns)
 
     def as_text(self, sql: str, values: Mapping[str, Any] | None = None) -> TextClause:
-        """Return the SQL with its parameters as a statement. `values` adds parameters."""
+        """Return the SQL with its parameters as a statement. `values` are extra parameters."""
         # The names are unique, because a statement may contain several statements of this class.
         all_values = {**self._values, **(values or {})}
         used_names = sorted(set(_PARAMETER.findall(sql)))

@@ -140,7 +140,7 @@ class Egress:
         connection or a connection that was used within the last second.
 
         Raises:
-            ValueError: the method or a header is malformed, or the client sets the header itself.
+            ValueError: the method or a header is malformed, or a header is reserved, such as Host.
         """
         started_at, received = monotonic(), _ReceivedResponse()
         prepared = _prepare_request(method, headers or {}, body)

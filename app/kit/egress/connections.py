@@ -127,7 +127,7 @@ class _HTTPSPool(_TimestampPool, HTTPSConnectionPool):
 def build_tls_context(ca_file: str | None) -> ssl.SSLContext:
     """Return a TLS context that verifies certificates.
 
-    It trusts certifi's certificate authorities and those in `ca_file`.
+    It trusts the certificate authorities of certifi and of `ca_file`.
     """
     context = ssl.create_default_context(cafile=DEFAULT_CA_BUNDLE_PATH)
     if ca_file is not None:

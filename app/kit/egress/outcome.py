@@ -69,14 +69,14 @@ _TIMEOUTS = (
 def classify(error: BaseException) -> Failure:
     """Classify an exception by its type and causes, and return an error kind and a message."""
     chain = _list_causes(error)
-    for match_failure in (_match_specific, _match_timeout, _match_layer):
+    for match_failure in (_match_known_error, _match_timeout, _match_connection_error):
         for cause in chain:
             if failure := match_failure(cause):
                 return failure
     return ErrorKind.PROTOCOL, "the response is not valid HTTP"
 
 
-def _match_specific(error: BaseException) -> Failure | None:
+def _match_known_error(error: BaseException) -> Failure | None:
     match error:
         case EgressRefused():
             return ErrorKind.REFUSED_ADDRESS, error.reason
@@ -98,7 +98,7 @@ def _match_timeout(error: BaseException) -> Failure | None:
     return None
 
 
-def _match_layer(error: BaseException) -> Failure | None:
+def _match_connection_error(error: BaseException) -> Failure | None:
     match error:
         case ssl.SSLError() | urllib3.exceptions.SSLError():
             return ErrorKind.TLS, "no secure connection could be established"

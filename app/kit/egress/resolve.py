@@ -68,7 +68,10 @@ def resolve(policy: Policy, host: str, port: int, timeout: float) -> list[Endpoi
 
 
 def _parse_numeric(host: str, port: int) -> _Infos:
-    """Return the address without a lookup if `host` is a numeric address in any notation."""
+    """Parse `host` as a numeric address in any notation, without a lookup.
+
+    Returns an empty list if `host` is not a numeric address.
+    """
     if not _NUMERIC.fullmatch(host):
         return []
     try:

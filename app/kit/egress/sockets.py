@@ -105,11 +105,11 @@ class Call:
         return is_broken and self.repeatable and not self.needs_new_connection
 
 
-class _Current(threading.local):
+class _CurrentCall(threading.local):
     call: Call | None = None
 
 
-_current = _Current()
+_current = _CurrentCall()
 
 
 def get_current_call() -> Call:

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from app.kit.emails.templates import (
-    Part,
+    PhrasePart,
     TextTemplate,
     get_text_direction,
     list_fallback_languages,
@@ -48,7 +48,7 @@ def _load_page() -> Template:
 
 @cache
 def load_layout_phrases() -> dict[str, dict[str, str]]:
-    """Load the phrases around the content of every email, by language tag in lower case."""
+    """Load the phrases that surround the content of emails, by lower-case language tag."""
     return {
         path.stem.lower(): tomllib.loads(path.read_text(encoding="utf-8"))["layout"]
         for path in sorted(_FOLDER.glob("*.toml"))
@@ -75,11 +75,11 @@ def _is_bidi_control(character: str) -> bool:
     }
 
 
-def _insert_values(parts: Sequence[Part], values: Mapping[str, str]) -> list[Part]:
-    return [Part(values[p.text], value=True) if p.value else p for p in parts]
+def _insert_values(parts: Sequence[PhrasePart], values: Mapping[str, str]) -> list[PhrasePart]:
+    return [PhrasePart(values[p.text], is_variable=True) if p.is_variable else p for p in parts]
 
 
-def _join_parts(parts: Sequence[Part]) -> str:
+def _join_parts(parts: Sequence[PhrasePart]) -> str:
     return "".join(part.text for part in parts)
 
 
@@ -156,7 +156,7 @@ def _render_plain_text(context: Mapping[str, Any]) -> str:
     return "\n\n".join(blocks)
 
 
-def _render_footer(footer: str, service: str, address: str) -> list[Part]:
+def _render_footer(footer: str, service: str, address: str) -> list[PhrasePart]:
     return _insert_values(parse_phrase(footer), {"service": service, "address": address})
 
 

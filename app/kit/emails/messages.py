@@ -14,7 +14,7 @@ from babel import Locale
 
 from app.kit.emails.layout import render_text
 from app.kit.emails.templates import (
-    Part,
+    PhrasePart,
     TemplateError,
     TextTemplate,
     TextTemplates,
@@ -87,8 +87,8 @@ def _list_template_names(name: str, language: str, count: int | None) -> list[st
     return [f"{name}_{category}", f"{name}_other"]
 
 
-def _has_value(part: Part, values: Mapping[str, Value]) -> bool:
-    return not part.value or values[part.text] is not None
+def _has_value(part: PhrasePart, values: Mapping[str, Value]) -> bool:
+    return not part.is_variable or values[part.text] is not None
 
 
 def _format_value(value: Value, language: str, time_zone: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.kit.emails.templates import (
     DEFAULT_LANGUAGE,
-    Part,
+    PhrasePart,
     TemplateError,
     list_fallback_languages,
     parse_phrase,
@@ -30,7 +30,7 @@ class Phrases:
         self.folder = folder
 
     @cached_property
-    def phrases_by_language(self) -> dict[str, dict[str, tuple[Part, ...]]]:
+    def phrases_by_language(self) -> dict[str, dict[str, tuple[PhrasePart, ...]]]:
         """Return the phrases by language tag in lower case, then by `table.name`.
 
         Raises TemplateError.
@@ -41,7 +41,7 @@ class Phrases:
 
     @cached_property
     def tags(self) -> dict[str, str]:
-        """Return the language tags as spelled in the file names, by the tag in lower case."""
+        """Map each language tag in lower case to its spelling in the file name."""
         return {path.stem.lower(): path.stem for path in self.folder.glob("*.toml")}
 
     def choose_language(self, locales: Iterable[str]) -> str:
@@ -55,7 +55,7 @@ class Phrases:
                     return self.tags[language]
         return DEFAULT_LANGUAGE
 
-    def find(self, key: str, locale: str) -> tuple[Part, ...]:
+    def find(self, key: str, locale: str) -> tuple[PhrasePart, ...]:
         """Return the phrase `table.name` in the closest language. Raises TemplateError."""
         for language in list_fallback_languages(locale):
             phrase = self.phrases_by_language.get(language, {}).get(key)
@@ -64,7 +64,7 @@ class Phrases:
         raise TemplateError(f"{self.folder} has no phrase {key}")
 
 
-def _read_phrases(path: Path) -> dict[str, tuple[Part, ...]]:
+def _read_phrases(path: Path) -> dict[str, tuple[PhrasePart, ...]]:
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
     return {
         f"{table}.{name}": parse_phrase(" ".join(text.split()))

@@ -25,21 +25,25 @@ class TemplateError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a phrase: literal text, or the name of a placeholder if `value` is true."""
+class PhrasePart:
+    """A part of a phrase.
+
+    `text` is literal text. If `is_variable` is true, it is the name of a placeholder, until it is
+    replaced with the value of the placeholder.
+    """
 
     text: str
-    value: bool = False
+    is_variable: bool = False
 
 
-def parse_phrase(text: str) -> tuple[Part, ...]:
+def parse_phrase(text: str) -> tuple[PhrasePart, ...]:
     """Parse a phrase into literal text and placeholders. Raises TemplateError on a stray brace."""
     parts, end = [], 0
     for match in _PLACEHOLDER.finditer(text):
-        parts += [Part(text[end : match.start()]), Part(match[1], value=True)]
+        parts += [PhrasePart(text[end : match.start()]), PhrasePart(match[1], is_variable=True)]
         end = match.end()
-    parts.append(Part(text[end:]))
-    if any("{" in part.text or "}" in part.text for part in parts if not part.value):
+    parts.append(PhrasePart(text[end:]))
+    if any("{" in part.text or "}" in part.text for part in parts if not part.is_variable):
         raise TemplateError(f"brace outside a placeholder: {text!r}")
     return tuple(part for part in parts if part.text)
 
@@ -49,19 +53,19 @@ class TextTemplate:
     """The template of an email in one language."""
 
     language: str
-    subject: tuple[Part, ...]
-    paragraphs: tuple[tuple[Part, ...], ...]
+    subject: tuple[PhrasePart, ...]
+    paragraphs: tuple[tuple[PhrasePart, ...], ...]
     action: str | None
 
     @property
     def names(self) -> frozenset[str]:
         """Return the names of the required values, including `link` if there is an action."""
         phrases = (self.subject, *self.paragraphs)
-        value_names = {part.text for parts in phrases for part in parts if part.value}
+        value_names = {part.text for parts in phrases for part in parts if part.is_variable}
         return frozenset(value_names | ({"link"} if self.action else set()))
 
 
-def _parse_paragraphs(text: str | list[str]) -> tuple[tuple[Part, ...], ...]:
+def _parse_paragraphs(text: str | list[str]) -> tuple[tuple[PhrasePart, ...], ...]:
     blocks = re.split(r"\n\s*\n", text.strip()) if isinstance(text, str) else text
     return tuple(parse_phrase(" ".join(block.split())) for block in blocks)
 

@@ -1,4 +1,4 @@
-"""Durable background jobs: PostgreSQL stores them, RQ wakes the workers.
+"""Durable background jobs: PostgreSQL stores them, and RQ wakes the workers.
 
 A job is a row with a function, arguments and a due time. The relay (`relay`) wakes workers when
 their queues have due jobs. A worker (`worker`) claims a job under a lease (`claims`), runs its

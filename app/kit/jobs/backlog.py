@@ -10,7 +10,7 @@ from app.kit.jobs.claims import IS_DUE
 from app.kit.jobs.queues import QUEUES, list_served_queues
 
 MAX_COUNTED_JOBS = 100_000
-"""The maximum number of due jobs that are counted in a queue, so that metrics are read fast."""
+"""The maximum number of due jobs to count in a queue, so that reading metrics stays fast."""
 
 _READ = text(
     f"""

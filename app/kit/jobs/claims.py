@@ -133,7 +133,7 @@ _LOCK = text(
 
 
 def _build_lease_update(change: str) -> TextClause:
-    """Return an UPDATE statement that changes the rows which still have the lease."""
+    """Return an UPDATE statement for the jobs that still have the lease."""
     return text(
         f"UPDATE jobs SET {change}"  # noqa: S608 - constants of this module
         " WHERE id = ANY(CAST(:ids AS uuid[])) AND lease_token = :token"
@@ -163,8 +163,7 @@ class ClaimedJob:
 
     `attempts` counts the runs that ended in an error. `interruptions` counts the runs whose lease
     expired. `faults` counts the latest consecutive runs that ended in a platform fault. `expired`
-    is whether the lease of another worker on this job had expired. All jobs of a claim share one
-    `lease_token`.
+    is true if a previous lease on the job had expired. All jobs of a claim share one `lease_token`.
     """
 
     id: UUID
@@ -233,7 +232,7 @@ def has_claimable_job(queue: str, *, quota: int) -> bool:
 
 
 def list_due_queues(queues: Sequence[str]) -> list[str]:
-    """Return those of `queues` that have at least one due job which is not running."""
+    """Return the names of the queues in `queues` that have a due job that is not running."""
     return list(db.session().scalars(_DUE_QUEUES, {"queues": list(queues)}))
 
 

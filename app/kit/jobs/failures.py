@@ -1,4 +1,4 @@
-"""Functions with which operators list, retry, discard and report failed jobs."""
+"""Listing, retrying, discarding and reporting of failed jobs, for operators."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

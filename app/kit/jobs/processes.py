@@ -5,7 +5,7 @@ memory is frozen before the first fork, so that the children share it. When the 
 children are killed immediately. A child that fails is restarted, with increasing delays.
 
 The processes of a group start when a job is due, and exit when they have been idle for some time.
-So processes that nobody needs use neither memory nor connections.
+Processes that are not needed therefore use neither memory nor connections.
 """
 
 import gc
@@ -49,7 +49,7 @@ class Child:
     """A background process that the parent restarts whenever it fails.
 
     `target(app, stopping)` runs in the process, and returns once `stopping` is set. A process of a
-    `group` starts when the relay requests it, and `target` also returns when it has been idle.
+    `group` starts when the relay requests it. Its `target` also returns after some idle time.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Child:
 
 
 def list_children(job_workers: int, wake_ups: WakeUps, *, outbound: bool = True) -> list[Child]:
-    """Return the background processes, which are not started yet.
+    """Return the background processes without starting them.
 
     `job_workers` determines the number of processes that parse documents. If `outbound` is false,
     jobs that call other hosts stay queued.

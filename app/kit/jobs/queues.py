@@ -108,9 +108,9 @@ def list_queues(group: QueueGroup) -> list[Queue]:
 def count_local_slots(queue: Queue, job_workers: int) -> int:
     """Return the number of slots of `queue` on this machine.
 
-    The queue `documents` has `job_workers` slots, and one more slot that stays free for other
-    organizations when one organization uses the rest. The queue `ocr` has half as many slots as
-    `job_workers`.
+    The queue `documents` has `job_workers` slots, and one extra slot that stays free for
+    other organizations when one organization uses all other slots. The queue `ocr` has
+    `job_workers // 2` slots, but at least one.
     """
     if queue.name == "documents":
         return job_workers + 1
@@ -118,5 +118,8 @@ def count_local_slots(queue: Queue, job_workers: int) -> int:
 
 
 def compute_quota(slots: int) -> int:
-    """Return how many of `slots` one organization may use. A quarter stays free for the others."""
+    """Return how many of `slots` one organization may use.
+
+    A quarter of the slots stays free for other organizations.
+    """
     return max(1, slots - max(1, slots // 4))

@@ -39,7 +39,7 @@ class Relay:
     """The main loop of the relay process.
 
     `connect` returns a Redis client. `start_processes` is called with the groups that have a
-    waiting job. Their processes on this machine may not be running.
+    waiting job, because their processes on this machine may not be running.
     """
 
     def __init__(

@@ -53,7 +53,7 @@ def is_permitted(job: Job, functions: frozenset[str]) -> bool:
 
 
 class _RestrictedWorker:
-    """Base class of both workers. `build_worker` sets `app`, `functions` and `stopping`.
+    """Base class of InProcessWorker and ForkingWorker. `build_worker` sets the attributes.
 
     `was_idle` is true once no message has arrived for the maximum idle time.
     """
@@ -89,7 +89,7 @@ class _RestrictedWorker:
         self.stopping.set()
 
     def _set_ip_address(self, _connection: Redis) -> None:
-        """Set a constant: RQ would query all clients of Redis before it handles signals."""
+        """Set a constant address: RQ would query all Redis clients before it handles signals."""
         self.ip_address = "unknown"
 
     def bootstrap(self, *args: object, **kwargs: object) -> None:
@@ -105,7 +105,7 @@ class _RestrictedWorker:
     def dequeue_job_and_maintain_ttl(
         self, timeout: int | None, max_idle_time: int | None = None
     ) -> tuple[Job, Queue] | None:
-        """Wait for a message. RQ returns None only after `max_idle_time` seconds."""
+        """Wait for a message. Return None only after `max_idle_time` seconds without one."""
         message: tuple[Job, Queue] | None = super().dequeue_job_and_maintain_ttl(  # type: ignore[misc]
             timeout, max_idle_time
         )

@@ -22,7 +22,7 @@ log = get_logger(__name__)
 T = TypeVar("T")
 
 MAX_INTERRUPTIONS = 10
-"""The number of crashed workers after which a job fails, because it probably causes the crashes."""
+"""The number of worker crashes after which a job fails, because it probably causes the crashes."""
 _BACKOFF_SECONDS = (1, 5, 30, 120, 600)
 _FAULT_BACKOFF_SECONDS = (0.5, 1, 2, 5, 10, 30)
 _FAULTS_UNTIL_ERROR = 10

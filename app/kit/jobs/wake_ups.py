@@ -1,4 +1,4 @@
-"""Requests of the relay to start the processes of groups that have a waiting job.
+"""Requests from the relay to start the processes of groups that have a waiting job.
 
 The relay and its parent share a byte of memory for each group, so requests cannot queue up.
 """
@@ -13,7 +13,7 @@ SIGNAL = signal.SIGUSR1
 
 
 class WakeUps:
-    """The groups whose processes must run. Create it in the parent, before it forks the relay."""
+    """The groups that the relay requested. Create this object in the parent, before the fork."""
 
     def __init__(self, groups: Iterable[str]) -> None:
         self._positions = {group: position for position, group in enumerate(groups)}

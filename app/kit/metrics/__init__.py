@@ -37,10 +37,10 @@ __all__ = [
     "observe_request",
     "register_collector",
     "render",
-    "use_store",
+    "set_client_factory",
 ]
 
-use_store = STORE.use
+set_client_factory = STORE.use
 flush = STORE.flush
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -52,7 +52,7 @@ REQUESTS = Histogram(
     ["operation", "method", "status"],
     _BUCKETS,
 )
-DELIVERIES = Counter("labeling_deliveries", "Attempts to deliver to webhooks.", ["outcome"])
+DELIVERIES = Counter("labeling_deliveries", "Webhook delivery attempts.", ["outcome"])
 JOBS = Counter("labeling_jobs", "Runs of background jobs.", ["function", "outcome"])
 JOBS_GIVEN_UP = Counter(
     "labeling_jobs_given_up",

@@ -28,7 +28,7 @@ class Increments:
         self._values: dict[SeriesKey, float] = {}
 
     def add(self, *increments: tuple[SeriesKey, float]) -> None:
-        """Add one or more increments in one step."""
+        """Add one or more increments atomically."""
         with self._lock:
             for key, amount in increments:
                 self._values[key] = self._values.get(key, 0.0) + amount
@@ -77,7 +77,7 @@ class Counter:
         return CounterSeries((self.name, _check_labels(self, values), ""))
 
     def inc(self, amount: float = 1.0) -> None:
-        """Add `amount` to a counter without labels."""
+        """Increase a counter without labels by `amount`."""
         self.labels().inc(amount)
 
 
@@ -88,7 +88,7 @@ class CounterSeries:
         self._key = key
 
     def inc(self, amount: float = 1.0) -> None:
-        """Add `amount`, which must not be negative."""
+        """Increase the series by `amount`, which must not be negative."""
         if amount < 0:
             raise ValueError("a counter cannot decrease")
         if amount:

@@ -63,7 +63,7 @@ STORE_UP = Gauge(
     "labeling_metrics_store_up",
     "1 while Redis responds, else 0. While it is 0, this page has no counters and histograms.",
 )
-COLLECTOR_FAILURES = Counter("labeling_collector_failures", "Gauge readings that failed.")
+COLLECTOR_FAILURES = Counter("labeling_collector_failures", "Failed attempts to read gauges.")
 
 GaugeCollector = Callable[[], Iterable[GaugeReading | QueueReading]]
 _collectors: dict[str, GaugeCollector] = {}
@@ -89,11 +89,11 @@ def render() -> tuple[bytes, str]:
     sums = STORE.read()
     readings = [STORE_UP.build_reading(0 if sums is None else 1), *_read_gauges()]
     registry = CollectorRegistry()
-    registry.register(_Page(sums, readings))
+    registry.register(_PageCollector(sums, readings))
     return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
-class _Page(Collector):
+class _PageCollector(Collector):
     def __init__(
         self, sums: Mapping[SeriesKey, float] | None, readings: Sequence[GaugeReading]
     ) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 from redis import Redis
 
-from app.kit.logging import OutageNotice, get_logger
+from app.kit.logging import OutageDetector, get_logger
 from app.kit.metrics.counters import INCREMENTS, Increments, SeriesKey
 
 log = get_logger(__name__)
@@ -63,7 +63,7 @@ class MetricStore:
         self._mark_key = f"{{labeling:metrics}}:batch:{secrets.token_hex(8)}"
         self._batch_number = 0
         self._batch: list[str] = []
-        self._outage = OutageNotice(_OUTAGE_QUIET_SECONDS)
+        self._outage = OutageDetector(_OUTAGE_QUIET_SECONDS)
 
     def use(self, connect: Callable[[], Redis] | None) -> None:
         """Set the function that returns Redis clients. With None, the sums stay in this process.
@@ -76,7 +76,7 @@ class MetricStore:
         self._client = None
 
     def _start(self) -> None:
-        """Start the sending thread once this process counts something."""
+        """Start the sending thread if it is not running. Called after every increment."""
         if self._thread is not None or self._connect is None:
             return
         with self._start_lock:

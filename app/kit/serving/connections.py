@@ -115,20 +115,20 @@ class ConnectionTable:
         """Return connections to close in order to accept new connections.
 
         They belong to the network with the most connections. Stalled connections come first, then
-        idle connections, then the rest. Within each group, the slowest connections come first.
+        idle connections, then all others. Within each group, the slowest connections come first.
         """
         waiting_connections = [
             c for c in self._connections.values() if c.state is not ConnectionState.RUNNING
         ]
         candidates = _list_slowest_in_largest_network(waiting_connections, lambda _: 1)
 
-        def eviction_order(connection: Connection) -> int:
+        def get_eviction_rank(connection: Connection) -> int:
             if connection.state is ConnectionState.IDLE:
                 return 1
             return 0 if now - connection.moved_at > _STALLED_SECONDS else 2
 
         count = max(1, len(self._connections) // _EVICTION_DIVISOR)
-        return sorted(candidates, key=eviction_order)[:count]
+        return sorted(candidates, key=get_eviction_rank)[:count]
 
     def find_stalled_body_connection(self, now: float, requester: Connection) -> Connection | None:
         """Return a stalled connection to close in order to make room for the body of `requester`.

@@ -68,7 +68,7 @@ class ClientLimits:
 
 
 def raise_descriptor_limit(connections: int) -> int:
-    """Raise the descriptor limit of this process for up to `connections` connections.
+    """Raise the descriptor limit of this process to allow up to `connections` connections.
 
     Returns how many connections the new limit allows, at most `connections`.
     """

@@ -41,7 +41,7 @@ class ThreadPool:
         threading.Thread(target=self._work, args=(ready,), name=name, daemon=True).start()
 
     def submit(self, connection: Connection) -> None:
-        """Queue a connection whose request is complete, or whose client can receive more."""
+        """Queue a connection whose request is complete, or whose client can receive more data."""
         connection.state = ConnectionState.RUNNING
         request = connection.request
         is_probe = request is not None and request.path == _LIVE_PATH

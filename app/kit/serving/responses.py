@@ -104,7 +104,10 @@ class Exchange:
         return bool(self._response.should_close())
 
     def force_close(self) -> None:
-        """Close the connection after this response. Unsent headers announce this to the client."""
+        """Close the connection after this response.
+
+        If the headers have not been sent yet, they will contain `Connection: close`.
+        """
         self._response.force_close()
 
     def advance(self, application: Callable[..., Iterable[bytes]]) -> Progress:

@@ -67,7 +67,7 @@ class Sockets:
             self._arm(connection)
 
     def extend_deadline(self, connection: Connection, byte_count: int, seconds: float) -> None:
-        """Extend the deadline of a connection by `byte_count` transferred bytes, and keep waiting.
+        """Extend the deadline of a connection for `byte_count` transferred bytes, and keep waiting.
 
         The new deadline is at most `seconds` from now.
         """

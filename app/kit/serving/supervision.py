@@ -2,8 +2,9 @@
 
 The supervisor passes three file descriptors: the listening socket, one end of a pipe that is closed
 when the supervisor exits (the lifeline), and a pipe on which a worker reports that it is ready.
-With them, workers outlive their master: they continue to serve until the workers of the next master
-are ready. Without them, under another process manager, workers exit with their master.
+Workers that have these descriptors outlive their master: they continue to serve until the workers
+of the next master are ready. Under another process manager, workers do not have them, and exit with
+their master.
 
 This module imports only the standard library, to keep the supervisor small.
 """

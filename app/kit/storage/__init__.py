@@ -1,6 +1,6 @@
 """File storage: one interface for local disks and object stores."""
 
-from app.kit.storage.keys import InvalidKey, NotStored, StorageUnavailable, TooLarge, blob_key
+from app.kit.storage.keys import InvalidKey, NotStored, StorageUnavailable, TooLarge, build_blob_key
 from app.kit.storage.space import DiskReserve, StorageFull
 from app.kit.storage.store import (
     FileEntry,
@@ -24,5 +24,5 @@ __all__ = [
     "StorageUnavailable",
     "StoredFile",
     "TooLarge",
-    "blob_key",
+    "build_blob_key",
 ]

@@ -54,7 +54,7 @@ def check_prefix(prefix: str) -> str:
     return check_key(folder) if folder else ""
 
 
-def blob_key(organization_id: UUID | str, sha256: str) -> str:
+def build_blob_key(organization_id: UUID | str, sha256: str) -> str:
     """Return the key under which an organization stores the content with this SHA-256.
 
     Raises InvalidKey if `sha256` is not 64 hexadecimal characters in lower case, or if the id

@@ -120,7 +120,7 @@ class LocalFiles:
             self.remove(key)
 
     def prune(self, folder: str) -> None:
-        """Delete empty folders, bottom-up. A folder that received a new file meanwhile stays."""
+        """Delete empty folders, bottom-up. A folder that received a new file meanwhile is kept."""
         for parent, _, _ in os.walk(self._root / folder, topdown=False):
             with suppress(OSError):
                 Path(parent).rmdir()

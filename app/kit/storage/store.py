@@ -78,7 +78,7 @@ class StagedFile:
 
         Raises:
             TooLarge: the limit is exceeded. The data is not written.
-            StorageFull: the disk has become full meanwhile.
+            StorageFull: the disk became full while the file was being received.
         """
         self.size += len(data)
         if self._limit is not None and self.size > self._limit:
@@ -94,11 +94,11 @@ class StagedFile:
 
         Raises:
             InvalidKey: the key is invalid.
-            RuntimeError: the content was promoted or dropped before.
+            RuntimeError: the content has already been promoted or discarded.
         """
         check_key(key)
         if not self._is_open:
-            raise RuntimeError("this content was promoted or dropped before")
+            raise RuntimeError("this content has already been promoted or discarded")
         self._writer.commit()
         self._backend.move(self._key, key)
         self._is_open = False
@@ -267,7 +267,7 @@ class Storage:
         return FolderTotals(files, size)
 
     def clear(self, prefix: str, *, batch: int = 1000) -> Iterator[int]:
-        """Delete a folder with all its files. Yield the number of deleted files after each batch.
+        """Delete a folder with all its files. After each batch, yield how many files it deleted.
 
         Files that are written meanwhile may remain.
         """
@@ -278,7 +278,7 @@ class Storage:
         self._backend.prune(check_prefix(prefix))
 
     def sweep(self, prefix: str, older_than: timedelta) -> int:
-        """Delete the files in a folder that are older than `older_than`.
+        """Delete the files in a folder that were last modified more than `older_than` ago.
 
         Returns how many files were deleted. It is meant for `STAGING`, in which a killed process
         leaves unfinished content.

@@ -102,7 +102,7 @@ def find_build() -> Build | None:
 
 
 def build_page_head() -> PageHead | None:
-    """Return the head tags and policy with which a page starts the web application.
+    """Return the head tags and policy that a page needs to start the web application.
 
     Returns None if there is no build.
     """

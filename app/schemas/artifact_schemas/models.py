@@ -16,9 +16,9 @@ from app.schemas.artifact_schemas.statuses import SchemaStatus
 class ArtifactSchema(TenantModel, db.Revised, db.Base):
     """A labeling schema: the fields to extract from a type of document.
 
-    `fields` contains the fields of the draft. `status` is a SchemaStatus. A labeler's teams must
-    together have all required skills. `required_skills` contains the skills as they were entered;
-    `required_skill_keys` contains the same skills case-folded.
+    `fields` contains the fields of the draft. `status` is a SchemaStatus. Each required
+    skill must be a skill of at least one of the labeler's teams. `required_skills` contains the
+    skills as they were entered; `required_skill_keys` contains the same skills case-folded.
     """
 
     __tablename__ = "schemas"
@@ -43,7 +43,7 @@ class ArtifactSchema(TenantModel, db.Revised, db.Base):
 
     @property
     def current_version(self) -> dict[str, Any] | None:
-        """The id, number and published_at of the current version, or None if there is none."""
+        """Return id, number and published_at of the current version, or None if there is none."""
         if self.current_version_id is None:
             return None
         return {

@@ -63,7 +63,7 @@ _HAS_SCHEMA = Prepared(
 
 
 class CurrentVersion(NamedTuple):
-    """The columns of a schema's current version that are needed for labeling."""
+    """The columns of a current schema version that labeling needs."""
 
     id: UUID
     schema_id: UUID
@@ -81,7 +81,7 @@ def list_schemas(
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of schemas. `fields` is None if it is too large for the page."""
-    statement = select(*_LISTED_COLUMNS, _null_if_large(ArtifactSchema.fields, page))
+    statement = select(*_LISTED_COLUMNS, _build_size_limited_column(ArtifactSchema.fields, page))
     if status is not None:
         statement = statement.where(ArtifactSchema.status == status)
     if document_type is not None:
@@ -103,7 +103,7 @@ def has_schema(schema_id: UUID) -> bool:
 
 
 def lock_schema(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:
-    """Lock a schema against changes until the transaction ends, and return its current row or None.
+    """Lock a schema until the transaction ends, and return it, or None if it does not exist.
 
     By default, labeling with the schema continues. If `to_delete` is set, labeling waits, so that
     no new row can refer to the schema.
@@ -143,8 +143,8 @@ def list_versions(
     conditions += within(SchemaVersion.created_at, created_after, created_before)
     statement = select(
         *_VERSION_COLUMNS,
-        _null_if_large(SchemaVersion.fields, request),
-        _null_if_large(SchemaVersion.changes, request),
+        _build_size_limited_column(SchemaVersion.fields, request),
+        _build_size_limited_column(SchemaVersion.changes, request),
     ).where(*conditions)
     return paginate(
         statement,
@@ -155,7 +155,7 @@ def list_versions(
     )
 
 
-def _null_if_large(column: Column, request: PageRequest) -> Label[Any]:
+def _build_size_limited_column(column: Column, request: PageRequest) -> Label[Any]:
     """Build an expression for a JSON column that is null if the value is too large for the page."""
     max_bytes = MAX_PAGE_BYTES // request.page_size
     is_small = func.octet_length(cast(column, String)) <= max_bytes

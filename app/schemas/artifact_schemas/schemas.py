@@ -34,7 +34,7 @@ _STATUSES = tuple(SchemaStatus)
 _FRACTION_RANGE = validate.Range(min=0, max=1)
 _SKILLS_OPTIONS: dict[str, Any] = {
     "max_items": skills.MAX_SKILLS,
-    "metadata": {"description": "The skills that a labeler's teams must have together."},
+    "metadata": {"description": "Each skill must belong to at least one of the labeler's teams."},
 }
 
 

@@ -24,7 +24,7 @@ from app.schemas.artifact_schemas.schemas import SchemaDetail
 _CONTENT_DESCRIPTION = "The file's content: a JSON object, or a string. XML must be a string."
 
 
-class _Content(Any_):
+class _ContentField(Any_):
     def _deserialize(
         self,
         value: object,
@@ -41,7 +41,7 @@ class ImportSchema(Schema):
     """The content to import; `name` and `document_type` override the values in the content."""
 
     format = Str(required=True, validate=OneOf(list(FORMATS)))
-    content = _Content(
+    content = _ContentField(
         required=True,
         metadata={"oneOf": [{"type": "string"}, {"type": "object"}]},
         description=_CONTENT_DESCRIPTION,

@@ -37,7 +37,7 @@ class Template:
 
     @property
     def field_count(self) -> int:
-        """The number of fields; a table counts as one field."""
+        """Return the number of fields; a table counts as one field."""
         return len(self.fields)
 
 

@@ -44,7 +44,7 @@ def instantiate(
     document_type: str | None = None,
     fields: Sequence[str] | None = None,
 ) -> ArtifactSchema:
-    """Create a schema draft from a template, with all fields or only those listed in `fields`.
+    """Create a schema draft from a template, with all fields or only the fields in `fields`.
 
     Raises 404; 400 if `fields` is empty or contains a key that is not in the template.
     """

@@ -41,7 +41,7 @@ class UnassignedPayload(TypedDict):
 
 
 class ReleasedPayload(TypedDict):
-    """The payload of `RELEASED`: an artifact on which a claim or a reservation was ended.
+    """The payload of `RELEASED`: an artifact whose claim or reservation was ended.
 
     `user_id` is the user who released the artifact, or who can no longer label it.
     """

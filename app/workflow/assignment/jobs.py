@@ -20,20 +20,20 @@ def release_artifacts_of_removed_member(job: Job) -> None:
     Also unassign the artifacts of teams that have no labeler left after the removal.
     """
     team_ids = [UUID(team_id) for team_id in job.args["data"].get("team_ids") or ()]
-    _release(job, team_ids, "member_removed")
+    _release_and_unassign(job, team_ids, "member_removed")
 
 
 @jobs.handler("artifacts.release_demoted", queue="bulk", listens=("member.role_changed",))
 def release_artifacts_of_demoted_member(job: Job) -> None:
     """Release and unassign the artifacts of a member whose new role may not label."""
     if Role[job.args["data"]["to"]] < Role.labeler:
-        _release(job, _list_team_ids(job), "role_changed")
+        _release_and_unassign(job, _list_team_ids(job), "role_changed")
 
 
 @jobs.handler("artifacts.release_disabled", queue="bulk", listens=("member.disabled",))
 def release_artifacts_of_disabled_user(job: Job) -> None:
     """Release and unassign the artifacts of a user whose account was disabled."""
-    _release(job, _list_team_ids(job), "account_disabled")
+    _release_and_unassign(job, _list_team_ids(job), "account_disabled")
 
 
 def _list_team_ids(job: Job) -> list[UUID]:
@@ -41,7 +41,7 @@ def _list_team_ids(job: Job) -> list[UUID]:
     return [team["id"] for team in teams.list_by_user([user_id]).get(user_id, ())]
 
 
-def _release(job: Job, team_ids: list[UUID], reason: str) -> None:
+def _release_and_unassign(job: Job, team_ids: list[UUID], reason: str) -> None:
     user_id = UUID(job.args["data"]["user_id"])
     service.release_all_claims(user_id, reason=reason)
     service.unassign(user_id, job.checkpoint, reason=reason)

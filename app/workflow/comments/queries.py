@@ -23,7 +23,7 @@ _resolver = aliased(User)
 _first_comment = aliased(Comment)
 
 
-def _build_person(user: type[User], label: str) -> ColumnElement[Any]:
+def _build_person_column(user: type[User], label: str) -> ColumnElement[Any]:
     person = func.jsonb_build_object(
         "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
     )
@@ -36,12 +36,12 @@ _SELECT_COMMENTS = (
         Comment.tag_set_id,
         Comment.thread_id,
         Comment.parent_id,
-        _build_person(_author, "author"),
+        _build_person_column(_author, "author"),
         Comment.field,
         Comment.body,
         Comment.mentions,
         Comment.resolved_at,
-        _build_person(_resolver, "resolved_by"),
+        _build_person_column(_resolver, "resolved_by"),
         Comment.created_at,
         Comment.updated_at,
         Comment.revision,
@@ -54,7 +54,7 @@ _SORTS = {"thread": Comment.thread_id, "created_at": Comment.created_at}
 
 
 def get(comment_id: UUID) -> Row[Any]:
-    """Return a comment that must exist, with its author and the user who resolved it."""
+    """Return an existing comment with its author and the user who resolved it."""
     return db.session().execute(_SELECT_COMMENTS.where(Comment.id == comment_id)).one()
 
 
@@ -102,7 +102,8 @@ def _build_resolved_condition() -> ColumnElement[bool]:
 def select_actions(entries: Select[Any]) -> Select[Any]:
     """Return a SELECT that joins audit log entries with the comments that they are about.
 
-    It adds the columns tag_set_id, field, and body, shortened to `MAX_HISTORY_CHARACTERS`.
+    The SELECT adds the columns tag_set_id, field and body. The body is shortened to
+    `MAX_HISTORY_CHARACTERS`.
     """
     entry = entries.subquery("entries").c
     return select(
@@ -119,7 +120,7 @@ def select_ids(tag_sets: Select[Any]) -> Select[Any]:
 
 
 def get_thread(tag_set_id: UUID, comment_id: UUID) -> Row[UUID, UUID, str | None] | None:
-    """Return a comment's thread: its id, thread_id and field, or None if not found."""
+    """Return the id, thread_id and field of a comment, or None if it does not exist."""
     statement = select(Comment.id, Comment.thread_id, Comment.field).where(
         Comment.tag_set_id == tag_set_id, Comment.id == comment_id
     )
@@ -157,16 +158,16 @@ def lock(tag_set_id: UUID, comment_id: UUID) -> Row[UUID, UUID, UUID, datetime |
 def resolve(comment_id: UUID, *, by: UUID) -> None:
     """Mark a locked comment as resolved."""
     values = {"resolved_at": db.utc_now(), "resolved_by_id": by}
-    _update(Comment.id == comment_id, values)
+    _update_comments(Comment.id == comment_id, values)
 
 
 def reopen(comment_id: UUID) -> None:
     """Reopen a thread by marking its first comment as unresolved, if the comment is resolved."""
     condition = and_(Comment.id == comment_id, Comment.resolved_at.is_not(None))
-    _update(condition, {"resolved_at": null(), "resolved_by_id": null()})
+    _update_comments(condition, {"resolved_at": null(), "resolved_by_id": null()})
 
 
-def _update(condition: ColumnElement[bool], values: dict[str, Any]) -> None:
+def _update_comments(condition: ColumnElement[bool], values: dict[str, Any]) -> None:
     db.session().execute(
         update(Comment)
         .where(condition)

@@ -21,7 +21,7 @@ _FIELD_METADATA = {
     "description": "A field's key, or `table.column`. Null for a comment on the whole tag set."
 }
 _MAX_FIELD_LENGTH = 2 * 64 + 1
-"""The length of two keys and a dot."""
+"""The maximum length of `table.column`: two keys of 64 characters and a dot."""
 
 
 def _check_not_blank(value: str) -> None:

@@ -11,7 +11,7 @@ RETURNED = "reviews.returned"
 class AssignedPayload(TypedDict):
     """The payload of `ASSIGNED`: reviews that were newly assigned to one user or one team.
 
-    `reason` is the reason for an escalation, or None if the assignment is no escalation.
+    `reason` is the reason for an escalation, or None if the assignment is not an escalation.
     """
 
     tag_set_ids: Sequence[UUID]

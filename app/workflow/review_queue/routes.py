@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.kit.api.blueprint import Blueprint, Listing
-from app.kit.api.bulk import BulkResult, is_by_id
+from app.kit.api.bulk import BulkResult, is_action_by_id
 from app.kit.principal import Caller
 from app.workflow.review_queue import service
 from app.workflow.review_queue.schemas import (
@@ -120,7 +120,7 @@ def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) ->
     permission="tag_sets:review",
     body=AcceptReviews,
     returns=BulkResult,
-    idempotent=is_by_id,
+    idempotent=is_action_by_id,
 )
 def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Accept many review items.
@@ -135,7 +135,7 @@ def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> object:
     permission="tag_sets:review",
     body=RejectReviews,
     returns=BulkResult,
-    idempotent=is_by_id,
+    idempotent=is_action_by_id,
 )
 def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Reject many review items.
@@ -151,7 +151,7 @@ def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> object:
     permission="review_queue:assign",
     body=AssignReviews,
     returns=BulkResult,
-    idempotent=is_by_id,
+    idempotent=is_action_by_id,
 )
 def bulk_assign_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Assign many review items.

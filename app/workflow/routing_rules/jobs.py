@@ -23,7 +23,7 @@ def _end_routing(job: Job, error: str) -> None:
     on_failure=_end_routing,
 )
 def route(batch: Sequence[Job]) -> None:
-    """Route new artifacts by the routing rules."""
+    """Route new artifacts according to the routing rules."""
     service.route_ingested([UUID(job.args["data"]["artifact_id"]) for job in batch])
 
 
@@ -39,11 +39,11 @@ def disable_rules_of_viewer(job: Job) -> None:
     service.disable_rules_of_viewer(UUID(job.args["data"]["user_id"]))
 
 
-@jobs.handler("routing_rules.release_delayed")
-def release_delayed(job: Job) -> None:
+@jobs.handler("routing_rules.release_delayed_artifacts")
+def release_delayed_artifacts(job: Job) -> None:
     """Release artifacts that were not routed in time, so that they can be labeled."""
     while artifacts.release_delayed_documents():
         job.checkpoint()
 
 
-jobs.periodic("routing_rules.release_delayed", every=60)
+jobs.periodic("routing_rules.release_delayed_artifacts", every=60)

@@ -1,4 +1,4 @@
-"""Models of routing rules, and of their matches with artifacts."""
+"""Models of routing rules, and of the matches between rules and artifacts."""
 
 from datetime import datetime
 from typing import Any
@@ -84,7 +84,7 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
 
 
 class ArtifactRouting(TenantModel, db.Base):
-    """The latest match of a rule with an artifact, with its time and outcome.
+    """The latest match between a rule and an artifact, with the time and outcome of the match.
 
     `rule_name` is the rule's name at the time of the match. `outcome` contains the values that
     the artifact was given. The record is kept after the rule is deleted.

@@ -41,7 +41,7 @@ class AcceptedPayload(TagSetPayload):
 
 
 class RejectedPayload(TagSetPayload):
-    """The payload of `REJECTED`; `draft_id` is the new draft for another labeler, or None."""
+    """The payload of `REJECTED`; `draft_id` is the id of another labeler's new draft, or None."""
 
     reviewer_id: UUID
     reason: str
@@ -85,7 +85,7 @@ class HasIds(Protocol):
 
     @property
     def labeler_id(self) -> UUID | None:
-        """The labeler, if there is one."""
+        """The labeler's id, or None."""
 
 
 def build_payload(tag_set: HasIds) -> TagSetPayload:

@@ -38,7 +38,7 @@ def end_expired_reservations(job: Job) -> None:
     "artifacts.follow_schema", queue="bulk", listens=("schema.published",), max_attempts=10
 )
 def update_statuses_of_schema(job: Job) -> None:
-    """Update artifact statuses if a new version requires a different number of tag sets."""
+    """Update artifact statuses if a new schema version requires a different number of tag sets."""
     data = job.args["data"]
     if data["labels_per_artifact"] != data["labels_per_artifact_before"]:
         service.update_statuses_of_schema(UUID(data["schema_id"]), job.checkpoint)

@@ -96,9 +96,9 @@ class TagSet(TenantModel, db.Revised, db.Base):
     `rejections` is the number of rejections of this tag set; `earlier_rejections` is the number for
     the artifact's previous tag sets. A draft reserves its artifact until `reserved_until`.
 
-    A merge (`source`) combines the tag sets in `merged_from`; `provenance` has an entry for each
-    value. When a merge is accepted, its id is stored in `superseded_by` of its submitted sources. A
-    tag set that a reviewer `reopened` is never accepted automatically. `prediction_id` and
+    A merge has the source `merge` and combines the tag sets in `merged_from`; `provenance` has an
+    entry for each value. When a merge is accepted, its id is stored in `superseded_by` of its
+    submitted sources. A `reopened` tag set is never accepted automatically. `prediction_id` and
     `prediction_model_version` identify the prediction from which the draft was started.
     """
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.billing.invoices.service import computing
 from app.billing.invoices.service.computing import Period, PlanPeriod
-from app.billing.plan_changes.months import get_month
+from app.billing.plan_changes.months import get_month_bounds
 from app.billing.plans.catalogue import Charge, Plan, Tier
 from app.engines.invoices import TaxCategory, TaxRule, compute_totals
 
@@ -31,7 +31,7 @@ def round_half_up(value: Fraction, digits: int) -> Fraction:
 @st.composite
 def months_in_parts(draw: st.DrawFn) -> tuple[Period, list[datetime]]:
     """Draw a month, and the times that divide it, to the second; some may be equal."""
-    start, end = get_month(draw(MONTHS))
+    start, end = get_month_bounds(draw(MONTHS))
     seconds = int((end - start).total_seconds())
     cuts = sorted(draw(st.lists(st.integers(0, seconds), max_size=4)))
     moments = [start, *(start + timedelta(seconds=cut) for cut in cuts), end]

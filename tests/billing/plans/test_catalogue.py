@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.billing.plans import catalogue
-from app.billing.plans.catalogue import CatalogueError, Charge, Tier
+from app.billing.plans.catalogue import CatalogError, Charge, Tier
 from app.identity.control_plane.service import LIMITS
 from app.kit.plan_limits import Meter
 from app.kit.settings import PLANS
@@ -41,7 +41,7 @@ def build_file(folder: Path, changes: str = "", *, drop: str = "", charges: str 
 
 
 def test_the_built_in_plans() -> None:
-    plans = catalogue.read_catalogue(catalogue.BUILT_IN)
+    plans = catalogue.read_catalog(catalogue.BUILT_IN)
     assert tuple(plans) == PLANS
     assert set(plans["unlimited"][1].limits.values()) == {None}
     assert [name for name in PLANS if not plans[name][1].is_public] == ["unlimited"]
@@ -54,7 +54,7 @@ def test_the_built_in_plans() -> None:
 
 
 def test_a_plan_survives_the_form_in_which_it_is_stored() -> None:
-    for versions in catalogue.read_catalogue(catalogue.BUILT_IN).values():
+    for versions in catalogue.read_catalog(catalogue.BUILT_IN).values():
         for plan in versions.values():
             assert catalogue.parse_plan(catalogue.format_plan(plan), "stored") == plan
 
@@ -64,7 +64,7 @@ def test_amounts_and_tiers_are_exact(tmp_path: Path) -> None:
     path = build_file(
         tmp_path, charges=f'[{{ meter = "stored_bytes", included = 5, unit = 7, tiers = {tiers} }}]'
     )
-    [charge] = catalogue.read_catalogue(path)["team"][1].charges
+    [charge] = catalogue.read_catalog(path)["team"][1].charges
     expected = (Tier(Decimal(10), Decimal("0.1")), Tier(None, Decimal("0.000000001")))
     assert charge == Charge("stored_bytes", 5, expected, 7)
 
@@ -73,8 +73,8 @@ def test_the_newest_version_is_the_default(tmp_path: Path, monkeypatch: pytest.M
     path = build_file(tmp_path)
     newer = '\n[[plans]]\nname = "team"\nversion = 10\ncurrency = "EUR"\nprice = "5"\n'
     path.write_text(path.read_text() + newer + "is_public = true\n")
-    plans = catalogue.read_catalogue(path)
-    monkeypatch.setattr(catalogue, "load_catalogue", lambda: plans)
+    plans = catalogue.read_catalog(path)
+    monkeypatch.setattr(catalogue, "load_catalog", lambda: plans)
     assert catalogue.get_plan("team").version == 10
     assert catalogue.get_plan("team", 1).price == 0
     assert [plan.version for plan in catalogue.list_plans()] == [1, 10, 1, 1, 1]
@@ -116,22 +116,22 @@ def test_the_newest_version_is_the_default(tmp_path: Path, monkeypatch: pytest.M
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, changes: str, message: str) -> None:
-    with pytest.raises(CatalogueError) as refused:
-        catalogue.read_catalogue(build_file(tmp_path, changes))
+    with pytest.raises(CatalogError) as refused:
+        catalogue.read_catalog(build_file(tmp_path, changes))
     assert message in str(refused.value)
 
 
 def test_mistakes_of_the_whole_file(tmp_path: Path) -> None:
     path = build_file(tmp_path, drop="business")
-    with pytest.raises(CatalogueError, match="these plans are missing: business"):
-        catalogue.read_catalogue(path)
+    with pytest.raises(CatalogError, match="these plans are missing: business"):
+        catalogue.read_catalog(path)
     for name, content in {"a": "[[plans", "b": "plans = 3", "c": "[plans]", "d": "x = 1"}.items():
         broken = tmp_path / name
         broken.write_text(content)
-        with pytest.raises(CatalogueError):
-            catalogue.read_catalogue(broken)
-    with pytest.raises(CatalogueError, match="cannot be read"):
-        catalogue.read_catalogue(tmp_path / "absent")
+        with pytest.raises(CatalogError):
+            catalogue.read_catalog(broken)
+    with pytest.raises(CatalogError, match="cannot be read"):
+        catalogue.read_catalog(tmp_path / "absent")
     twice = build_file(tmp_path, 'name = "free"')
-    with pytest.raises(CatalogueError, match="version 1 of free is defined twice"):
-        catalogue.read_catalogue(twice)
+    with pytest.raises(CatalogError, match="version 1 of free is defined twice"):
+        catalogue.read_catalog(twice)

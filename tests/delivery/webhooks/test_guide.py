@@ -66,7 +66,7 @@ def test_the_test_vector() -> None:
     assert len(secret) == 64
     assert sending.sign_body(secret, body) == vector["X-Service-Signature"]
     timestamp = int(vector["webhook-timestamp"])
-    signed = sending.sign_standard([secret], vector["webhook-id"], timestamp, body)
+    signed = sending.sign_standard_webhook([secret], vector["webhook-id"], timestamp, body)
     assert signed == vector["webhook-signature"]
     theirs = StandardWebhook(secret).sign(
         vector["webhook-id"], datetime.fromtimestamp(timestamp, UTC), body.decode()
@@ -147,7 +147,7 @@ def test_the_vectors_are_what_the_service_sends() -> None:
         if vector["valid"]["body"]:
             assert sending.sign_body(secret, body) == headers["x-service-signature"]
         if vector["valid"]["standard"]:
-            signed = sending.sign_standard([secret], headers["webhook-id"], timestamp, body)
+            signed = sending.sign_standard_webhook([secret], headers["webhook-id"], timestamp, body)
             assert signed in headers["webhook-signature"].split(" ")
 
 

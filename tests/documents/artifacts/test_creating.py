@@ -12,7 +12,7 @@ from sqlalchemy import event, select
 from app.kit import db, tenancy
 from app.kit.events import OutboxEvent
 from app.kit.ids import uuid7
-from app.kit.storage import blob_key
+from app.kit.storage import build_blob_key
 from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, upload
 from tests.factories import Org
 
@@ -70,7 +70,7 @@ def test_text_is_ready_immediately(org: Org, stored: Stored) -> None:
     }
     assert answer.headers["ETag"] == '"1"'
     assert api.get(f"/artifacts/{document['id']}").json["data"] == document
-    assert stored() == [blob_key(org.id, digest)]
+    assert stored() == [build_blob_key(org.id, digest)]
     assert _list_events(org, "artifact.ingested") == [
         {
             "artifact_id": document["id"],
@@ -119,7 +119,7 @@ def test_a_file_is_read_by_a_job(org: Org, stored: Stored, work: Callable[[], No
     document = answer.json["data"]
     assert (document["name"], document["status"]) == ("Lease", "processing")
     assert (document["page_count"], document["text_length"]) == (None, 0)
-    assert stored() == [blob_key(org.id, sha256(data).hexdigest())]
+    assert stored() == [build_blob_key(org.id, sha256(data).hexdigest())]
     work()
     read = api.get(f"/artifacts/{document['id']}").json["data"]
     assert (read["status"], read["page_count"], read["media_type"]) == (

@@ -19,7 +19,7 @@ from app.documents.artifacts.service import creating as creation
 from app.kit import container, db, tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
-from app.kit.storage import blob_key
+from app.kit.storage import build_blob_key
 from devserver.postgres import EmbeddedPostgres
 from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, upload
 from tests.factories import Org, make_due
@@ -109,7 +109,7 @@ def test_content_uploaded_again_before_the_job_is_kept(
     api.delete(f"/artifacts/{first['id']}")
     second = create_text(api, "the same")
     work()
-    assert stored() == [blob_key(org.id, second["sha256"])]
+    assert stored() == [build_blob_key(org.id, second["sha256"])]
     assert api.get(f"/artifacts/{second['id']}/content").data == b"the same"
 
 
@@ -195,19 +195,19 @@ def test_a_request_that_lost_its_session_keeps_the_file_of_another(
     (stored_answer,) = answers
     assert stored_answer.status_code == 201
     document = stored_answer.json["data"]
-    assert stored() == [blob_key(org.id, document["sha256"])]
+    assert stored() == [build_blob_key(org.id, document["sha256"])]
     download = org.api("viewer").get(f"/artifacts/{document['id']}/content")
     assert download.data == b"the same bytes"
 
 
 def test_the_sweep_deletes_only_old_stray_files(org: Org, stored: Stored) -> None:
     document = create_text(org.api("labeler"), "kept")
-    content = blob_key(org.id, document["sha256"])
+    content = build_blob_key(org.id, document["sha256"])
     _age(content, hours=1000)
-    fresh_stray = _write(blob_key(org.id, "aa" * 32))
-    stray = _write(blob_key(org.id, "bb" * 32))
+    fresh_stray = _write(build_blob_key(org.id, "aa" * 32))
+    stray = _write(build_blob_key(org.id, "bb" * 32))
     stray_image = _write(f"{stray}.pages/1-100.png")
-    orphan_image = _write(f"{blob_key(org.id, 'cc' * 32)}.pages/1-100.png")
+    orphan_image = _write(f"{build_blob_key(org.id, 'cc' * 32)}.pages/1-100.png")
     recent_image = _write(f"{content}.pages/1-100.png")
     old_image = _write(f"{content}.pages/2-100.png")
     export = _write(f"organizations/{org.id}/exports/some.jsonl")
@@ -232,8 +232,8 @@ def test_the_sweep_compares_contents_by_organization(
 ) -> None:
     """An organization's document does not protect a stray copy in another organization."""
     document = create_text(other_org.api("labeler"), "theirs")
-    foreign_content = blob_key(other_org.id, document["sha256"])
-    stray_copy = _write(blob_key(org.id, document["sha256"]))
+    foreign_content = build_blob_key(other_org.id, document["sha256"])
+    stray_copy = _write(build_blob_key(org.id, document["sha256"]))
     for key in (foreign_content, stray_copy):
         _age(key, hours=2)
     _sweep(org)
@@ -242,7 +242,7 @@ def test_the_sweep_compares_contents_by_organization(
 
 
 def test_the_jobs_delete_stray_files(org: Org, stored: Stored, work: Work) -> None:
-    stray = _write(blob_key(org.id, "ee" * 32))
+    stray = _write(build_blob_key(org.id, "ee" * 32))
     _age(stray, hours=2)
     document = create_text(org.api("labeler"), "text")
     org.api("labeler").post(f"/artifacts/{document['id']}/claim")
@@ -254,6 +254,6 @@ def test_the_jobs_delete_stray_files(org: Org, stored: Stored, work: Work) -> No
     # Make the runs of this hour and this minute due again.
     make_due(org.app, "artifacts.sweep", "artifacts.expire_claims")
     work()
-    assert stored() == [blob_key(org.id, document["sha256"])]
+    assert stored() == [build_blob_key(org.id, document["sha256"])]
     read = org.api("viewer").get(f"/artifacts/{document['id']}").json["data"]
     assert read["status"] == "ready"

@@ -15,7 +15,7 @@ from app.engines import documents
 from app.engines.documents import ParseFailed
 from app.kit import container, db, tenancy
 from app.kit.jobs import handlers, runs
-from app.kit.storage import blob_key
+from app.kit.storage import build_blob_key
 from tests.documents.artifacts.conftest import make_pdf, make_png, upload
 from tests.engines.documents import samples, workbooks
 from tests.factories import Org, run_jobs_of
@@ -217,7 +217,7 @@ def test_a_worker_that_crashes_each_time_fails_the_document(org: Org) -> None:
 
 def test_a_missing_file_fails_the_document_after_a_day(org: Org) -> None:
     document = _upload(org, make_pdf("one"), "a.pdf")
-    container.current().storage.delete(blob_key(org.id, document["sha256"]))
+    container.current().storage.delete(build_blob_key(org.id, document["sha256"]))
     for _ in range(handlers.HANDLERS["artifacts.parse"].max_attempts + 1):
         run_jobs_of(org, "documents")
         _update_parse_job(org, "due_at = now()")

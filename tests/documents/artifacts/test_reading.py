@@ -14,7 +14,7 @@ from app.documents.artifacts.service import images
 from app.engines import documents
 from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
-from app.kit.storage import blob_key
+from app.kit.storage import build_blob_key
 from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, make_png, upload
 from tests.factories import Org
 
@@ -162,7 +162,7 @@ def test_content_is_the_original_bytes(org: Org, work: Work) -> None:
 
 def test_a_missing_file_is_not_found(org: Org) -> None:
     document = create_text(org.api("labeler"), "text")
-    container.current().storage.delete(blob_key(org.id, document["sha256"]))
+    container.current().storage.delete(build_blob_key(org.id, document["sha256"]))
     answer = org.api("viewer").get(f"/artifacts/{document['id']}/content")
     assert answer.status_code == 404
 
@@ -233,8 +233,8 @@ def test_a_page_is_rendered_once_and_cached(
         assert (image.format, image.width, image.height) == (form.upper(), 300, 425)
     digest = answer.json["data"]["sha256"]
     assert stored() == [
-        blob_key(org.id, digest),
-        f"{blob_key(org.id, digest)}.pages/2-300.{form}",
+        build_blob_key(org.id, digest),
+        f"{build_blob_key(org.id, digest)}.pages/2-300.{form}",
     ]
     monkeypatch.setattr(documents, "render", None)
     assert api.get(f"{path}/2/image?{query}").data == rendered.data

@@ -194,9 +194,9 @@ def test_a_submission_leaves_to_people_what_would_keep_it_too_long(
 ) -> None:
     sets = [[span("names", n, n + 5000 + s) for n in range(600)] for s in (0, 3)]
     # In a heap each of the 1,200 counts five times.
-    monkeypatch.setattr(measures, "MOST_MATCHED", 9600)
+    monkeypatch.setattr(measures, "MAX_MATCHED_MARKS", 9600)
     assert has_agreement(sets, SHAPES, 0.9) is True
-    monkeypatch.setattr(measures, "MOST_MATCHED", 9599)
+    monkeypatch.setattr(measures, "MAX_MATCHED_MARKS", 9599)
     assert has_agreement(sets, SHAPES, 0.9) is False
     # What is the same in all needs no matching.
     assert has_agreement([sets[0], sets[0]], SHAPES, 0.9) is True

@@ -53,7 +53,8 @@ def test_no_difference_is_told_in_words() -> None:
     comparison = compare_models(_generate(1, 84, 0.8), _generate(2, 84, 0.8))
     assert comparison is not None
     assert not comparison.is_significant
-    assert describe_comparison(comparison, "new", "old") == "No difference shown on 84 documents."
+    sentence = describe_comparison(comparison, "new", "old")
+    assert sentence == "No significant difference on 84 documents."
 
 
 def test_equal_outcomes_have_no_difference() -> None:
@@ -82,7 +83,7 @@ def test_missed_and_spurious_values_count_in_f1() -> None:
 def test_one_document_has_no_interval() -> None:
     comparison = compare_models([Outcomes(1)], [Outcomes(0, 1)])
     assert comparison == (1, 1.0, 0.0, 1.0, None, None, None)
-    assert describe_comparison(comparison, "a", "b") == "No difference shown on 1 document."
+    assert describe_comparison(comparison, "a", "b") == "No significant difference on 1 document."
 
 
 def test_nothing_is_compared_without_documents() -> None:

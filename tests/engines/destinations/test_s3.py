@@ -138,12 +138,12 @@ def test_files_are_divided_into_parts_that_s3_takes(size: int) -> None:
         (
             {"access_key_id": "AKIAUNKNOWN"},
             DestinationErrorKind.CREDENTIALS_REFUSED,
-            "refuses the access key",
+            "rejected the access key",
         ),
         (
             {"secret_access_key": SECRET},
             DestinationErrorKind.CREDENTIALS_REFUSED,
-            "refuses the access key",
+            "rejected the access key",
         ),
         ({"bucket": "read-only"}, DestinationErrorKind.NOT_ALLOWED, "not allowed to write to"),
         ({"bucket": "private"}, DestinationErrorKind.NOT_ALLOWED, "not allowed to write to"),
@@ -278,7 +278,7 @@ def test_an_exception_of_the_storage_ends_the_delivery(
 def test_a_slow_host_ends_by_the_deadline(
     open_destination: Open, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
-    monkeypatch.setattr(limits, "FILE_SECONDS", 0.3)
+    monkeypatch.setattr(limits, "BASE_SECONDS", 0.3)
     monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
     monkeypatch.setattr(limits, "CLEANUP_SECONDS", 0.3)
     with run_host(read_slowly) as port, expect_to_end_soon():

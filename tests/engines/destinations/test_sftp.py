@@ -357,7 +357,7 @@ def test_a_slow_host_ends_by_its_limits(
     with run_host(proxy) as port, expect_to_end_soon():
         destination = open_destination(port=port)
         if limit == "deadline":
-            monkeypatch.setattr(limits, "FILE_SECONDS", 1.0)
+            monkeypatch.setattr(limits, "BASE_SECONDS", 1.0)
             monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
             monkeypatch.setattr(limits, "CLEANUP_SECONDS", 0.3)
         fail_to_send(destination, build_file(CONTENT), DestinationErrorKind.UNREACHABLE)

@@ -179,7 +179,7 @@ def test_credentials_are_sent(
         (302, DestinationErrorKind.PROTOCOL, "redirects to another address (HTTP status 302)"),
         (400, DestinationErrorKind.PROTOCOL, "does not accept the file (HTTP status 400)"),
         (403, DestinationErrorKind.NOT_ALLOWED, "does not allow"),
-        (404, DestinationErrorKind.NOT_FOUND, "folder of the URL does not exist"),
+        (404, DestinationErrorKind.NOT_FOUND, "folder in the URL does not exist"),
         (405, DestinationErrorKind.NOT_ALLOWED, "with PUT"),
         (409, DestinationErrorKind.NOT_FOUND, "check that its folder exists"),
         (413, DestinationErrorKind.NOT_ALLOWED, "larger than the host accepts"),
@@ -347,7 +347,7 @@ def test_a_slow_host_ends_by_its_limits(
     open_destination: Open, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     if limit == "deadline":
-        monkeypatch.setattr(limits, "FILE_SECONDS", 0.3)
+        monkeypatch.setattr(limits, "BASE_SECONDS", 0.3)
         monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
     else:
         monkeypatch.setattr(source_limits, "IDLE_SECONDS", 0.3)
@@ -405,7 +405,7 @@ def test_an_unknown_certificate_is_explained(open_destination: Open, tmp_path: P
 def test_a_slow_host_with_tls_ends_by_the_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "FILE_SECONDS", 1.0)
+    monkeypatch.setattr(limits, "BASE_SECONDS", 1.0)
     monkeypatch.setattr(limits, "MIN_BYTES_PER_SECOND", 1e12)
     with run_tls_host(read_slowly, tmp_path) as (port, network), expect_to_end_soon():
         destination = TYPES["http"].open({"url": f"https://127.0.0.1:{port}/"}, network)

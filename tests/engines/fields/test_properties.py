@@ -19,7 +19,7 @@ from app.engines.fields import (
     check_fields,
     check_tags,
     compare,
-    list_missing_required,
+    list_missing_required_fields,
     normalize,
 )
 from app.engines.fields.identifiers import MODULES
@@ -266,7 +266,7 @@ def test_normal_tags_stay_as_they_are(tags: list[object]) -> None:
     stored = json.loads(json.dumps(once, allow_nan=False))
     assert check_tags(SCHEMA, stored, text_length=12, page_count=2) == once
     in_table = any(tag["row"] is not None for tag in once)
-    assert list_missing_required(SCHEMA, once) == ([] if in_table else ["table"])
+    assert list_missing_required_fields(SCHEMA, once) == ([] if in_table else ["table"])
 
 
 @QUICK

@@ -10,7 +10,7 @@ from defusedxml.ElementTree import fromstring
 from app.engines.fields import check_fields, check_tags
 from app.engines.formats import FORMATS, LabelBuilder, check_options
 from app.engines.formats.sample import SAMPLE_ROW
-from app.engines.imports import FieldNames, convert_task
+from app.engines.imports import MarkConverter, convert_task
 
 TEXT = "😀 Invoice A-1\nTotal 5 €, paid"
 FIELDS = check_fields(
@@ -213,7 +213,7 @@ def test_what_this_service_imports_again() -> None:
     content = convert_task(task)
     assert content.properties["text"] == TEXT
     marks = [mark for mark in content.mark_lists[0] if getattr(mark, "control", "") != "home"]
-    built = FieldNames(fields).build_tags(marks, TEXT)
+    built = MarkConverter(fields).build_tags(marks, TEXT)
     again = check_tags(
         fields,
         # The service fills in the text of spans.

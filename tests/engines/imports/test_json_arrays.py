@@ -45,9 +45,9 @@ def test_elements_are_found_across_chunks(
     [
         (b"", "must be a JSON array"),
         (b'{"a": 1}', "must be a JSON array"),
-        (b"[", "ends within"),
-        (b'[{"a": 1}', "ends within"),
-        (b'[{"a": 1},', "ends within"),
+        (b"[", "is incomplete"),
+        (b'[{"a": 1}', "is incomplete"),
+        (b'[{"a": 1},', "is incomplete"),
         (b'[{"a": ', "Malformed JSON near byte"),
         (b'[{"a": 1}, oops]', "Malformed JSON near byte 11"),
         (b'[{"a" 1}]', "Malformed JSON near byte"),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.engines.fields import check_fields
-from app.engines.imports.marks import FieldNames, Mark, MarkError, SpanMark, ValueMark
+from app.engines.imports.marks import Mark, MarkConverter, MarkError, SpanMark, ValueMark
 from app.engines.schema_sources.label_studio import read_label_studio
 
 _CONFIG = """
@@ -24,9 +24,9 @@ _CONFIG = """
 
 
 @pytest.fixture(scope="module")
-def names() -> FieldNames:
+def names() -> MarkConverter:
     """Return the field names for the schema imported from a Label Studio configuration."""
-    return FieldNames(check_fields(read_label_studio(_CONFIG).fields))
+    return MarkConverter(check_fields(read_label_studio(_CONFIG).fields))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def names() -> FieldNames:
         (ValueMark(3, "pages"), {"field": "pages", "value": 3}),
     ],
 )  # fmt: skip
-def test_a_mark_becomes_a_tag(names: FieldNames, mark: Mark, tag: dict[str, Any]) -> None:
+def test_a_mark_becomes_a_tag(names: MarkConverter, mark: Mark, tag: dict[str, Any]) -> None:
     assert names.build_tags([mark], "Acme Ltd") == [tag]
 
 
@@ -60,21 +60,21 @@ def test_a_mark_becomes_a_tag(names: FieldNames, mark: Mark, tag: dict[str, Any]
         (SpanMark("size", 90, 95, text="Acme"), "from 90 to 95 is not `Acme`"),
     ],
 )
-def test_a_mark_that_does_not_fit(names: FieldNames, mark: Mark, reason: str) -> None:
+def test_a_mark_that_does_not_fit(names: MarkConverter, mark: Mark, reason: str) -> None:
     with pytest.raises(MarkError, match=reason):
         names.build_tags([mark], "Acme Ltd")
 
 
 def test_a_category_needs_an_option_or_the_only_text_field() -> None:
     choice = {"key": "a", "label": "A", "type": "choice", "options": [{"value": "x", "label": "X"}]}
-    names = FieldNames(check_fields([choice]))
+    names = MarkConverter(check_fields([choice]))
     assert names.build_tags([ValueMark("X")], "") == [{"field": "a", "value": "x"}]
     with pytest.raises(MarkError, match="No field of the schema has the option `y`"):
         names.build_tags([ValueMark("y")], "")
 
 
 def test_a_control_finds_the_span_field_of_all_its_labels() -> None:
-    names = FieldNames(check_fields([{"key": "ner", "label": "Ner", "type": "span"}]))
+    names = MarkConverter(check_fields([{"key": "ner", "label": "Ner", "type": "span"}]))
     (tag,) = names.build_tags([SpanMark("from the task", 0, 4, "ner")], "Acme Ltd")
     assert tag["field"] == "ner"
 
@@ -89,7 +89,7 @@ def test_a_control_finds_the_span_field_of_all_its_labels() -> None:
     ],
 )
 def test_offsets_lead_to_the_exported_text(
-    names: FieldNames, text: str, mark: SpanMark, place: tuple[int, int]
+    names: MarkConverter, text: str, mark: SpanMark, place: tuple[int, int]
 ) -> None:
     (tag,) = names.build_tags([mark], text)
     assert tag["evidence"] == [{"start": place[0], "end": place[1]}]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from app.engines.invoices import (
     InvoiceError,
     can_have_xml,
-    compute_charge,
     compute_price_line,
+    compute_usage_lines,
     get_minor_digits,
     get_unit_code,
     round_amount,
@@ -73,7 +73,7 @@ def test_rounding_moves_by_half_a_unit_at_most(value: Fraction, currency: str) -
 
 
 def test_tiers_are_charged_step_by_step_beyond_the_included_quantity() -> None:
-    lines = compute_charge(
+    lines = compute_usage_lines(
         description="Documents",
         tiers=tiers(("5000", "0.05"), ("10000", "0.04"), (None, "0.03")),
         quantity=13_001,
@@ -90,7 +90,7 @@ def test_tiers_are_charged_step_by_step_beyond_the_included_quantity() -> None:
 
 @pytest.mark.parametrize("quantity", [0, 999, 1_000])
 def test_the_included_quantity_is_free(quantity: int) -> None:
-    assert not compute_charge(
+    assert not compute_usage_lines(
         description="Documents",
         tiers=tiers((None, "0.05")),
         quantity=quantity,
@@ -101,7 +101,7 @@ def test_the_included_quantity_is_free(quantity: int) -> None:
 
 
 def test_bytes_are_charged_by_the_unit_and_the_amount_follows_from_the_shown_quantity() -> None:
-    (line,) = compute_charge(
+    (line,) = compute_usage_lines(
         description="Storage",
         tiers=tiers((None, "0.25")),
         quantity=20 * 2**30 + 1_000_000,
@@ -133,7 +133,7 @@ def test_tiers_equal_an_independent_computation(
 ) -> None:
     """Compare with a sum over the tiers in integers of a millionth."""
     steps = [*ends, None]
-    lines = compute_charge(
+    lines = compute_usage_lines(
         description="X",
         tiers=[
             Tier(None if end is None else Decimal(end), Decimal(price).scaleb(-6))
@@ -170,14 +170,14 @@ def test_tiers_equal_an_independent_computation(
 )
 def test_tiers_out_of_order_are_refused(wrong: list[tuple[str | None, str]]) -> None:
     with pytest.raises(InvoiceError, match="tiers"):
-        compute_charge(
+        compute_usage_lines(
             description="X", tiers=tiers(*wrong), quantity=1, included=0, unit=1, currency="EUR"
         )
 
 
 def test_a_quantity_beyond_the_last_tier_is_refused() -> None:
     with pytest.raises(InvoiceError, match="without an upper limit"):
-        compute_charge(
+        compute_usage_lines(
             description="X",
             tiers=tiers(("5", "1")),
             quantity=6,

@@ -16,8 +16,8 @@ from app.engines.invoices import (
     Language,
     Party,
     TaxRule,
-    compute_charge,
     compute_price_line,
+    compute_usage_lines,
     render_xml,
     validate_xml,
 )
@@ -115,7 +115,7 @@ def test_computed_documents_pass(
     steps = tiers(("1000", f"{prices[0]}e-6"), (None, f"{prices[1]}e-6"))
     lines = [compute_price_line(description="Plan", price=Decimal(credit), currency=currency)]
     for quantity in quantities:
-        lines += compute_charge(
+        lines += compute_usage_lines(
             description="Documents",
             tiers=steps,
             quantity=quantity,

@@ -89,10 +89,10 @@ def test_equal_runs_of_words_are_read_once(clock: Clock) -> None:
 def test_a_search_compares_few_places(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[int] = []
 
-    def check_edges(_: TextIndex, start: int, _end: int) -> None:
+    def record_start(_: TextIndex, start: int, _end: int) -> None:
         compared.append(start)
 
-    monkeypatch.setattr(TextIndex, "_check_edges", check_edges)
+    monkeypatch.setattr(TextIndex, "_build_range_of_whole_words", record_start)
     index = TextIndex("a-" * 20_000)
     assert index.find("a-a") is None
     assert index.find("-") is None

@@ -99,7 +99,7 @@ def test_a_value_keeps_its_type_and_limits(
         ({"allOf": [{"type": "string"}, {"type": "number"}]}, "text", "contradict"),
         ({"type": "array"}, "text", "allows any value"),
         ({"type": "array", "items": {"type": "array"}}, "text", "inside another list"),
-        ({"type": "array", "items": [{"type": "string"}]}, "text", "not distinguished"),
+        ({"type": "array", "items": [{"type": "string"}]}, "text", "treated alike"),
         (
             {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
             "text",

@@ -80,7 +80,7 @@ def test_a_domain_belongs_to_one_organization(
         zone.put(configure(one, email_domains=[domain])["domains"][0]["record"])
         told = configure(one, email_domains=[domain])["domains"][0]
     assert told["verified_at"] is None
-    assert told["problem"] == "Another organization has proven this domain."
+    assert told["problem"] == "Another organization has verified this domain."
     assert configure(org, email_domains=[])["domains"] == []
     assert configure(other_org, email_domains=[domain])["domains"][0]["verified_at"] is not None
 

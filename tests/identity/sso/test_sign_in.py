@@ -566,7 +566,7 @@ def test_slow_providers_do_not_block_other_requests(
             slow.enter_context(fetching.hold_slot())
         turned_away = browser.whole(org, who)
         assert turned_away.status_code == 503, turned_away.json
-        assert "waiting" in turned_away.json["error"]["message"]
+        assert "in progress" in turned_away.json["error"]["message"]
         assert turned_away.json["error"]["details"] == {"reason": "busy"}
         body = {"kind": "oidc", "oidc": {"issuer": "http://127.0.0.2:9", "client_id": "x"}}
         assert put(org, body).status_code == 503

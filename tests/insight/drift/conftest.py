@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from app.engines.drift.model import DriftLimits, Hypothesis
-from app.engines.drift.process import compare_hypotheses, encode_hypothesis, parse_result
+from app.engines.drift.process import compare_samples, encode_hypothesis, parse_result
 from app.insight.drift.service import detecting
 from app.kit import db
 from app.kit.ids import uuid7
@@ -29,7 +29,7 @@ def _compare_here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureReques
 
         def find_drift(hypotheses: Iterable[Hypothesis], limits: DriftLimits) -> list[Any]:
             lines = map(encode_hypothesis, hypotheses)
-            return [parse_result(line) for line in compare_hypotheses(lines, limits)]
+            return [parse_result(line) for line in compare_samples(lines, limits)]
 
         monkeypatch.setattr(detecting, "find_drift", find_drift)
 

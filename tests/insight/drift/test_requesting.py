@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from app.insight.drift.jobs import start_daily
+from app.insight.drift.jobs import start_daily_detections
 from app.insight.drift.service import detecting
 from app.kit import db, tenancy
 from app.kit.jobs import runs
@@ -118,7 +118,7 @@ def test_an_unknown_schema(labeling: Labeling, other_org: Org) -> None:
 def _run_daily_job(org: Org) -> list[Any]:
     everything = tenancy.across_organizations(reason="as the job does")
     with org.app.app_context(), everything, db.transaction():
-        start_daily(make_job(None, {}))
+        start_daily_detections(make_job(None, {}))
     run_jobs_of(org, "drift")
     sql = "SELECT schema_id, due_on, status FROM drift_detections WHERE due_on IS NOT NULL"
     return Workspace(org).sql(sql)

@@ -58,7 +58,7 @@ def test_each_model_is_compared_with_the_previous_model(assisted: Assisted, sche
     assert second["verdict"] == "m-2 is better than m-1 by 60.0 points of F1 on 30 documents."
     assert (third["model"], third["documents"]) == ("m-2", 20)
     assert third["other_f1"] == pytest.approx(1.0)
-    assert third["verdict"] == "No difference shown on 20 documents."
+    assert third["verdict"] == "No significant difference on 20 documents."
     compared = _list_models(assisted, "?compare_with=m-1")
     assert [(model["comparison"] or {}).get("model") for model in compared] == ["m-1", "m-1", None]
 

@@ -42,8 +42,8 @@ def test_a_bad_row_fails_alone(imports: Imports) -> None:
     ("data", "reason"),
     [
         (b"lot,name\n1,2\n", "the column `text` is missing"),
-        (b"text,lot,lot\n1,2,3\n", "a unique name"),
-        (b"text,,lot\n1,2,3\n", "a unique name"),
+        (b"text,lot,lot\n1,2,3\n", "a unique, non-empty name"),
+        (b"text,,lot\n1,2,3\n", "a unique, non-empty name"),
         (b"\xff,text\n1,2\n", "not valid UTF-8"),
         (b"text," + b"x" * 100_000 + b"\n1,2\n", "names of the columns"),
     ],

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.kit.emails.templates import (
-    Part,
+    PhrasePart,
     TemplateError,
     TextTemplates,
     get_text_direction,
@@ -65,8 +65,12 @@ def test_english_is_never_missing(tmp_path: Path) -> None:
 def test_paragraphs_names_and_candidates(tmp_path: Path) -> None:
     text = '[x]\nsubject = "To {who}"\ntext = """\nOne\nline.\n\nTwo: {what}.\n"""\naction = "Go"\n'
     found = _folder(tmp_path, en=text).find("x", "en")
-    assert found.paragraphs[0] == (Part("One line."),)
-    assert found.paragraphs[1] == (Part("Two: "), Part("what", value=True), Part("."))
+    assert found.paragraphs[0] == (PhrasePart("One line."),)
+    assert found.paragraphs[1] == (
+        PhrasePart("Two: "),
+        PhrasePart("what", is_variable=True),
+        PhrasePart("."),
+    )
     assert found.names == {"who", "what", "link"}
     assert parse_phrase("") == ()
     assert list_fallback_languages("zh-Hant_TW") == ["zh-hant-tw", "zh-hant", "zh", "en"]

@@ -291,7 +291,7 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
     user_id = workspace.org.add_user("last", "reviewer")
     team = _team(workspace, "last")
     item = workspace.submitted()["id"]
-    leaving, lock_team = Event(), recipients.lock_eligible_of_team
+    leaving, lock_team = Event(), recipients.lock_eligible_team_members
     left: list[Thread] = []
 
     def crossed(team_id: UUID, role: Role) -> list[UUID]:
@@ -308,7 +308,7 @@ def test_an_assignment_that_crosses_the_last_ones_leaving_is_returned_too(
         _until_somebody_waits(workspace)
         return able
 
-    monkeypatch.setattr(recipients, "lock_eligible_of_team", crossed)
+    monkeypatch.setattr(recipients, "lock_eligible_team_members", crossed)
     _assign(workspace, [item], team_id=team)
     left[0].join(60)
     work()

@@ -118,7 +118,7 @@ def test_routing_that_fails_for_good_hides_no_document(
     def fail(*_: Any) -> None:
         raise RuntimeError("Routing is broken.")
 
-    monkeypatch.setattr(routing, "_route", fail)
+    monkeypatch.setattr(routing, "_route_batch", fail)
     router.workspace.sql(
         "UPDATE jobs SET attempts = 9 WHERE organization_id = :org AND function = :function",
         org=router.org.id,

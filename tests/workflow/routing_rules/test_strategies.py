@@ -183,7 +183,7 @@ def test_somebody_who_leaves_while_a_batch_is_routed_gets_nothing(
 ) -> None:
     team = router.team("ann", "ben")
     router.rule(team_id=team, strategy="round_robin")
-    lock, left = routing.lock_eligible, []
+    lock, left = routing.lock_eligible_members, []
 
     def lock_late(user_ids: Any, role: Role) -> set[UUID]:
         if not left:
@@ -194,7 +194,7 @@ def test_somebody_who_leaves_while_a_batch_is_routed_gets_nothing(
             assert answer.status_code == 204
         return lock(user_ids, role)
 
-    monkeypatch.setattr(routing, "lock_eligible", lock_late)
+    monkeypatch.setattr(routing, "lock_eligible_members", lock_late)
     ids = [router.workspace.artifact() for _ in range(4)]
     router.route(*ids)
     assert _given(router, ids) == ["ben"] * 4

@@ -80,10 +80,10 @@ def list_by_period(
 
 
 def list_billed_organizations(end: datetime, *, after: UUID, limit: int) -> list[UUID]:
-    """List the ids of organizations to bill for a period that ended at `end`, in order.
+    """List the ids of organizations to bill for a period that ended at `end`, sorted by id.
 
-    These organizations were created before `end`, are not erased, and have ids greater than
-    `after`.
+    Returns at most `limit` ids that are greater than `after`. The organizations were created before
+    `end` and are not erased.
     """
     statement = (
         select(Organization.id)
@@ -119,7 +119,7 @@ def list_unrendered_invoices() -> list[UUID]:
 
 
 def list_draft_periods() -> list[tuple[datetime, datetime]]:
-    """List the periods for which the current organization has draft invoices, in order."""
+    """List the periods for which the current organization has draft invoices, oldest first."""
     statement = (
         select(Invoice.period_from, Invoice.period_to)
         .where(Invoice.status == InvoiceStatus.DRAFT)
@@ -139,7 +139,7 @@ def claim_numbers(prefix: str, count: int) -> range:
     return range(last_number - count + 1, last_number + 1)
 
 
-def sum_credited(invoice_id: UUID) -> Decimal:
+def sum_credited_amounts(invoice_id: UUID) -> Decimal:
     """Sum the net amounts of all credit notes for an invoice."""
     statement = select(func.coalesce(func.sum(Invoice.subtotal), 0)).where(
         Invoice.refers_to == invoice_id
@@ -148,14 +148,17 @@ def sum_credited(invoice_id: UUID) -> Decimal:
 
 
 def find_by_number(number: str) -> Invoice | None:
-    """Find the invoice or credit note with this number in any organization."""
+    """Find the invoice or credit note with this number in any organization, or return None."""
     return db.session().scalars(select(Invoice).where(Invoice.number == number)).one_or_none()
 
 
 def list_all(
     *, slug: str | None, status: str | None, period: datetime | None
 ) -> Iterator[tuple[str, Invoice]]:
-    """List the invoices of all organizations as (slug, invoice), oldest first, read in batches."""
+    """Yield the invoices of all organizations as pairs (slug, invoice), oldest first.
+
+    Reads the invoices in batches. Arguments that are not None filter the invoices.
+    """
     statement = (
         select(Organization.slug, Invoice)
         .join(Organization, Organization.id == Invoice.organization_id)

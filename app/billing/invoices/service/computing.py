@@ -22,9 +22,9 @@ from app.engines.invoices import (
     TaxRule,
     Totals,
     choose_tax_rule,
-    compute_charge,
     compute_price_line,
     compute_totals,
+    compute_usage_lines,
     describe_meter,
     describe_plan,
     get_unit_code,
@@ -59,7 +59,8 @@ class Period:
 class InvoiceInputs:
     """The data from which the invoices of an organization are computed.
 
-    `measure` returns the usage of each meter from a start day until before an end day, in UTC.
+    `measure` returns the usage of each meter from a start time to an end time (exclusive). Both
+    times must be midnight in UTC.
     """
 
     organization: Organization
@@ -85,9 +86,8 @@ def compute(
 ) -> list[InvoiceContent]:
     """Compute the content of an organization's invoices for a period.
 
-    There is one invoice for each currency in which an amount is due, so there is usually one
-    invoice or none. Until there is a billing profile, the tax rules for buyers in the seller's
-    country apply.
+    Returns one content for each currency in which an amount is due, so usually one or none. If
+    the organization has no billing profile, the tax rules for buyers in the seller's country apply.
     """
     language = _get_language(inputs.profile)
     parts = _list_plan_periods(inputs, period)
@@ -101,7 +101,7 @@ def compute(
             *_compute_charges(inputs, parts, currency, period),
         ]
         if lines:
-            totals = _sum_lines(lines, currency, rule)
+            totals = _compute_invoice_totals(lines, currency, rule)
             contents.append(InvoiceContent(currency, language, tuple(lines), rule, totals))
     return contents
 
@@ -112,7 +112,7 @@ def build_empty_content(
     """Build the content of an invoice without lines, for a period in which nothing is due."""
     rule = _choose_tax_rule(profile, configuration)
     language = _get_language(profile)
-    return InvoiceContent(currency, language, (), rule, _sum_lines([], currency, rule))
+    return InvoiceContent(currency, language, (), rule, _compute_invoice_totals([], currency, rule))
 
 
 def build_buyer(profile: BillingProfile) -> Party:
@@ -131,10 +131,10 @@ def build_buyer(profile: BillingProfile) -> Party:
 def compute_price_lines(
     parts: Sequence[PlanPeriod], period: Period, language: Language
 ) -> list[Line]:
-    """Compute a line for the price of each part, prorated by the second.
+    """Compute an invoice line for the plan price of each part, prorated by the second.
 
-    Each amount is the difference between two rounded sums, so the amounts add up to the rounded
-    total.
+    Each amount is the difference between two rounded running totals, so the amounts add up to the
+    rounded total. A part without an amount has no line.
     """
     price_sums = [Fraction(0)]
     for part in parts:
@@ -156,7 +156,7 @@ def compute_price_lines(
 def _compute_charges(
     inputs: InvoiceInputs, parts: Sequence[PlanPeriod], currency: str, period: Period
 ) -> list[Line]:
-    """Compute the lines for usage beyond the included quantities.
+    """Compute the invoice lines for usage beyond the included quantities.
 
     Usage is counted by day. A day on which the plan changes belongs to the later plan.
     """
@@ -182,7 +182,7 @@ def _compute_charges(
 def compute_charge_lines(
     charge: Charge, used_quantity: int, fraction: Fraction, currency: str, language: Language
 ) -> list[Line]:
-    """Compute the lines of a charge for a part of the period.
+    """Compute the invoice lines of a charge for a part of the period.
 
     `fraction` is the fraction of the period that the part covers. The included quantity is
     prorated. The quantity of a meter that shows a level, such as members, is also prorated. A
@@ -190,7 +190,7 @@ def compute_charge_lines(
     """
     quantity = Fraction(used_quantity) if charge.meter in _MONTHLY else used_quantity * fraction
     is_bytes = charge.meter == Meter.STORED_BYTES
-    return compute_charge(
+    return compute_usage_lines(
         description=describe_meter(
             charge.meter, unit=charge.unit, is_bytes=is_bytes, language=language
         ),
@@ -207,9 +207,10 @@ def compute_charge_lines(
 def compute_day_ranges(
     parts: Sequence[PlanPeriod], period: Period
 ) -> list[tuple[datetime, datetime]]:
-    """Return the range of whole days of each part: from its first day to that of the next part.
+    """Return the range of whole days for each part, as pairs of a start and an exclusive end.
 
-    The last range ends with the period. Ends are exclusive.
+    A range starts at the beginning of the part's first day, and ends where the next range starts.
+    The last range ends with the period.
     """
     starts = [part.start.replace(hour=0, minute=0, second=0, microsecond=0) for part in parts]
     return list(pairwise([*starts, period.end]))
@@ -227,7 +228,7 @@ def _to_decimal(quantity: Fraction) -> Decimal:
 
 
 def _list_plan_periods(inputs: InvoiceInputs, period: Period) -> list[PlanPeriod]:
-    """List the parts of a period with their plan version, which is the version at their start."""
+    """List the parts of a period, each with the plan version that was in force at its start."""
     segments = plan_changes.list_segments(
         inputs.organization, inputs.changes, period.start, period.end
     )
@@ -250,5 +251,5 @@ def _choose_tax_rule(
     return choose_tax_rule(configuration.list_tax_rules(), buyer)
 
 
-def _sum_lines(lines: Sequence[Line], currency: str, rule: TaxRule | None) -> Totals:
+def _compute_invoice_totals(lines: Sequence[Line], currency: str, rule: TaxRule | None) -> Totals:
     return compute_totals(lines, currency, [rule] if rule else [])

@@ -21,7 +21,7 @@ from app.billing.seller.configuration import require_configuration as read_confi
 from app.engines.invoices import TaxRule, compute_line, compute_totals, get_minor_digits
 from app.kit import db, errors, tenancy
 
-_TENANCY_REASON = "the operator names an invoice by its number"
+_TENANCY_REASON = "the operator identifies an invoice by its number"
 
 
 def mark_paid(number: str, *, paid_at: datetime | None = None) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def mark_paid(number: str, *, paid_at: datetime | None = None) -> dict[str, Any]
     Raises 404 if no invoice has this number, 400 if `paid_at` is before the day of issue or in the
     future, and 409 if the status of the invoice is not `issued`.
     """
-    with _lock(number) as invoice:
+    with _lock_invoice(number) as invoice:
         if invoice.status != InvoiceStatus.ISSUED:
             message = f"The invoice is {invoice.status}; only issued invoices can be paid."
             raise errors.conflict(message, state=invoice.status)
@@ -56,9 +56,9 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
     credited, or a credit note.
     """
     configuration = _require_configuration()
-    with _lock(number) as invoice:
+    with _lock_invoice(number) as invoice:
         _check_creditable(invoice)
-        if records.sum_credited(invoice.id):
+        if records.sum_credited_amounts(invoice.id):
             raise errors.conflict(
                 "A part of the invoice has been credited. Credit the remaining amount instead."
             )
@@ -83,10 +83,10 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
     exceeds the amount that is not yet credited.
     """
     configuration = _require_configuration()
-    with _lock(number) as invoice:
+    with _lock_invoice(number) as invoice:
         _check_creditable(invoice)
         _check_amount(amount, invoice.currency)
-        remaining = invoice.subtotal - records.sum_credited(invoice.id)
+        remaining = invoice.subtotal - records.sum_credited_amounts(invoice.id)
         if amount > remaining:
             raise errors.conflict(
                 f"Only {remaining:f} {invoice.currency} before tax can still be credited.",
@@ -113,7 +113,7 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _lock(number: str) -> Iterator[Invoice]:
+def _lock_invoice(number: str) -> Iterator[Invoice]:
     """Lock and yield the invoice with this number; bind its organization. Raises 404."""
     with tenancy.across_organizations(reason=_TENANCY_REASON):
         unlocked_invoice = records.find_by_number(number)

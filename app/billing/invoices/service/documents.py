@@ -34,13 +34,13 @@ def render_files(job: Job, invoice_id: UUID) -> None:
     invoice = records.get(invoice_id)
     if invoice is None or invoice.status == InvoiceStatus.DRAFT or invoice.pdf is not None:
         return
-    document = build_document(invoice, _find_number(invoice.refers_to))
+    document = build_document(invoice, _find_invoice_number(invoice.refers_to))
     organization_id = invoice.organization_id
     job.checkpoint()
     xml = render_xml(document)
     pdf = render_pdf(document, xml)
-    stored_xml = None if xml is None else _store(organization_id, invoice_id, xml, "xml")
-    stored_pdf = _store(organization_id, invoice_id, pdf, "pdf")
+    stored_xml = None if xml is None else _store_file(organization_id, invoice_id, xml, "xml")
+    stored_pdf = _store_file(organization_id, invoice_id, pdf, "pdf")
     locked_invoice = records.lock(invoice_id)
     if locked_invoice is not None and locked_invoice.pdf is None:
         locked_invoice.pdf = stored_pdf
@@ -82,17 +82,19 @@ def build_document(invoice: Invoice, refers_to: str | None) -> Document:
 def _to_local_midnight(at: datetime, time_zone: str) -> datetime:
     """Return midnight in `time_zone` on the UTC day of `at`.
 
-    The period is a month in UTC. Its first and last day are the same for every customer.
+    The billing period is a month in UTC. Its first and last day are the same in every time zone.
     """
     return at.astimezone(UTC).replace(tzinfo=ZoneInfo(time_zone))
 
 
-def _find_number(invoice_id: UUID | None) -> str | None:
+def _find_invoice_number(invoice_id: UUID | None) -> str | None:
     invoice = None if invoice_id is None else records.get(invoice_id)
     return None if invoice is None else invoice.number
 
 
-def _store(organization_id: UUID, invoice_id: UUID, content: bytes, suffix: str) -> dict[str, Any]:
+def _store_file(
+    organization_id: UUID, invoice_id: UUID, content: bytes, suffix: str
+) -> dict[str, Any]:
     sha256 = hashlib.sha256(content).hexdigest()
     key = f"{_FOLDER}/{organization_id}/{invoice_id}-{sha256}.{suffix}"
     stored = container.current().storage.write(key, [content])

@@ -1,4 +1,4 @@
-"""Write the invoices for a closed period, and issue them with the next numbers in their series."""
+"""Create the invoices for a closed period, and issue them with the next numbers of a series."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ from app.kit import db, events, tenancy
 
 BATCH_SIZE = 100
 """The number of organizations whose invoices are issued in one transaction."""
-_REASON = "the invoices of many organizations are written together"
+_REASON = "the invoices of many organizations are created in one transaction"
 
 
 def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
@@ -34,10 +34,11 @@ def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
 
 
 def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime) -> list[Invoice]:
-    """Write and issue the invoices of organizations for a period that has ended.
+    """Create and issue the invoices of organizations for a period that has ended.
 
-    A repeated call changes nothing. No invoice is written if no amount is due. An invoice stays
-    a draft if the organization has no billing profile. Raises BillingFileError.
+    Returns the invoices. A repeated call does not issue them again. No invoice is created if no
+    amount is due. An invoice stays a draft if the organization has no billing profile. Raises
+    BillingFileError.
     """
     configuration = require_configuration()
     period = Period(start, end)
@@ -53,7 +54,9 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
         for inputs in _collect_inputs(pending, period):
             for content in computing.compute(inputs, period, configuration):
                 invoice = existing.get((inputs.organization.id, content.currency))
-                drafts.append(_write_draft(invoice, inputs, content, period, configuration))
+                drafts.append(
+                    _create_or_update_draft(invoice, inputs, content, period, configuration)
+                )
         issue([invoice for invoice in drafts if invoice.buyer is not None], configuration)
         db.session().add_all(drafts)
         db.session().flush()
@@ -61,7 +64,7 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
 
 
 def issue_period(organization_id: UUID, start: datetime, end: datetime) -> list[Invoice]:
-    """Write and issue the invoices of a single organization for a period that has ended."""
+    """Create and issue the invoices of a single organization for a period that has ended."""
     return issue_many([organization_id], start, end)
 
 
@@ -77,7 +80,7 @@ def issue_drafts(organization_id: UUID) -> list[Invoice]:
 def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> None:
     """Issue drafts of the same type with the next numbers in their series.
 
-    Emits `invoices.issued`. Requires access to all organizations. The series is locked last, until
+    Emits `invoices.issued`. Requires access to all organizations. The series stays locked until
     the commit, so that each number is used exactly once.
     """
     if not invoices:
@@ -93,7 +96,7 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
         if not is_credit_note:
             invoice.due_at = now + timedelta(days=configuration.payment_days)
     db.session().add_all(invoices)
-    events.emit_each(
+    events.emit_for_organizations(
         emitted_events.ISSUED,
         {"period_from": invoices[0].period_from},
         organizations="SELECT id FROM unnest(CAST(:ids AS uuid[])) AS issued (id)",
@@ -102,7 +105,7 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
 
 
 def _collect_inputs(organizations: Sequence[Organization], period: Period) -> list[InvoiceInputs]:
-    """Collect the invoice inputs of locked organizations, after settling their usage."""
+    """Settle the usage of locked organizations, and collect the inputs for their invoices."""
     if not organizations:
         return []
     ids = [organization.id for organization in organizations]
@@ -127,7 +130,7 @@ def _build_measure_function(
 ) -> Callable[[datetime, datetime], dict[str, int]]:
     """Build a function that measures the usage in a part of a period.
 
-    `quantities` is the usage in the whole period, which is already known.
+    `quantities` is the usage in the whole period, which has already been measured.
     """
 
     def measure(start: datetime, end: datetime) -> dict[str, int]:
@@ -155,7 +158,7 @@ def emit(event: str, invoice: Invoice) -> None:
     events.emit(event, payload)
 
 
-def _write_draft(
+def _create_or_update_draft(
     invoice: Invoice | None,
     inputs: InvoiceInputs,
     content: InvoiceContent,

@@ -1,4 +1,4 @@
-"""Return invoices and their files, and compute the upcoming invoice."""
+"""Read invoices and their files, and compute the upcoming invoice."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from app.billing.invoices.service import computing
 from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
 from app.billing.invoices.service.dumping import dump_line, dump_tax
 from app.billing.plan_changes import service as plan_changes
-from app.billing.plan_changes.months import get_month
+from app.billing.plan_changes.months import get_month_bounds
 from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans import catalogue
 from app.billing.profiles import service as profiles
@@ -48,16 +48,16 @@ def list_all(
 
 def get(invoice_id: UUID) -> dict[str, Any]:
     """Return an invoice or a credit note. Raises 404."""
-    return render(_get(invoice_id))
+    return render(_get_invoice(invoice_id))
 
 
 def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     """Return the invoice that would be created if the current month were closed now.
 
-    It contains the price of the current plan until the end of the month, and the usage until now.
+    It contains the price of the current plan until the end of the month, and the usage so far.
     """
     organization = db.session().get_one(Organization, organization_id)
-    start, end = get_month(plan_changes.get_database_time())
+    start, end = get_month_bounds(plan_changes.get_database_time())
     profile, configuration = profiles.find(), find_configuration()
     changes = plan_changes.list_changes([organization_id])[organization_id]
     inputs = InvoiceInputs(organization, changes, profile, PlanVersions(), usage.measure_period)
@@ -105,7 +105,7 @@ def download_pdf(invoice_id: UUID) -> Download:
     Raises 404 if the invoice does not exist, and 503 if the file storage is not available. If there
     is no PDF yet, raises 409 with `draft` or `pending` as `details.state`.
     """
-    invoice = _get(invoice_id)
+    invoice = _get_invoice(invoice_id)
     if invoice.status == InvoiceStatus.DRAFT:
         message = "The invoice is a draft. Its PDF is created after it is issued."
         raise errors.conflict(message, state="draft")
@@ -125,7 +125,7 @@ def download_pdf(invoice_id: UUID) -> Download:
     )
 
 
-def _get(invoice_id: UUID) -> Invoice:
+def _get_invoice(invoice_id: UUID) -> Invoice:
     invoice = records.get(invoice_id)
     if invoice is None:
         raise errors.not_found()

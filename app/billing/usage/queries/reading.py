@@ -79,19 +79,22 @@ _SETTLE_MANY = text(f"SELECT settle_usage(o.id, :until) FROM {_ORGANIZATIONS}") 
 
 
 class MonthUsage(NamedTuple):
-    """The levels of meters in the current month, and the quantities added since its first day."""
+    """The current level of each meter, and the quantity added in the current month.
+
+    `first` is the first day of the month.
+    """
 
     first: date
     levels: dict[Meter, int]
     added: dict[Meter, int]
 
-    def get_used(self, meter: Meter) -> int:
+    def get_used_quantity(self, meter: Meter) -> int:
         """Return the usage to which the limit of a meter applies."""
         return self.added[meter] if meter.is_monthly else self.levels[meter]
 
 
 class DayRow(NamedTuple):
-    """The quantities added to a meter and removed on a day, and the level at the end of the day."""
+    """The quantities added to and removed from a meter on a day, and the level at its end."""
 
     meter: str
     day: date
@@ -101,7 +104,7 @@ class DayRow(NamedTuple):
 
 
 def read_month(meters: Sequence[Meter]) -> MonthUsage:
-    """Read the usage of meters in the current month, by the clock of the database."""
+    """Read the usage of meters in the current month, according to the database clock."""
     rows = db.session().execute(_READ_MONTH, _build_params(meters)).all()
     return MonthUsage(
         rows[0].first,
@@ -111,9 +114,10 @@ def read_month(meters: Sequence[Meter]) -> MonthUsage:
 
 
 def read_days(meters: Sequence[Meter], first: date, end: date) -> list[DayRow]:
-    """Read the days with changes for each meter, from `first` until before `end`.
+    """Read the days with changes for each meter, from `first` to `end` (exclusive).
 
-    The first row of each meter is the day before `first`, with the level on that day.
+    The first row of each meter is for the day before `first`; its `level` is the level at the end
+    of that day.
     """
     values = {**_build_params(meters), "first": first, "next": end}
     rows = db.session().execute(_READ_DAYS, values)
@@ -125,7 +129,10 @@ def read_days(meters: Sequence[Meter], first: date, end: date) -> list[DayRow]:
 def read_days_by_organization(
     organization_ids: Sequence[UUID], meters: Sequence[Meter], first: date, end: date
 ) -> dict[UUID, list[DayRow]]:
-    """Return the result of `read_days` per organization. Requires access to all of them."""
+    """Return the result of `read_days` for each organization.
+
+    Requires access to all organizations.
+    """
     values = {
         "organizations": [str(organization_id) for organization_id in organization_ids],
         "meters": [str(meter) for meter in meters],
@@ -140,7 +147,10 @@ def read_days_by_organization(
 
 
 def settle_many(organization_ids: Sequence[UUID], until: date) -> None:
-    """Settle the usage of many organizations; see `settle`. Requires access to all of them."""
+    """Settle the usage of many organizations; see `settle`.
+
+    Requires access to all organizations.
+    """
     ids = [str(organization_id) for organization_id in organization_ids]
     db.session().execute(_SETTLE_MANY, {"organizations": ids, "until": until})
 
@@ -148,7 +158,7 @@ def settle_many(organization_ids: Sequence[UUID], until: date) -> None:
 def settle(until: date) -> None:
     """Settle the usage of the current organization before the day `until`.
 
-    Changes that are committed later do not count on settled days.
+    Changes that are committed later count on the day `until` instead.
     """
     values = {"organization": tenancy.current_organization_id(), "until": until}
     db.session().execute(_SETTLE, values)

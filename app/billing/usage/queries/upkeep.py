@@ -25,7 +25,10 @@ class FoldedBatch(NamedTuple):
 
 
 class DifferenceRow(NamedTuple):
-    """A wrong meter: `counted` is the sum of the rows that it measures, `metered` is its value."""
+    """A meter that differs from a recount.
+
+    `counted` is the sum of the rows that the meter measures; `metered` is the value of the meter.
+    """
 
     meter: str
     counted: int
@@ -33,7 +36,7 @@ class DifferenceRow(NamedTuple):
 
 
 def fold(max_changes: int) -> FoldedBatch:
-    """Fold up to `max_changes` meter changes of all bound organizations into daily totals."""
+    """Fold up to `max_changes` meter changes of all organizations into daily totals."""
     return FoldedBatch._make(db.session().execute(_FOLD, {"max_changes": max_changes}).one())
 
 

@@ -1,4 +1,4 @@
-"""Find an organization's limits, and open allowances for features that use up a meter."""
+"""Read an organization's limits, and build the allowances that features check."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -30,12 +30,12 @@ def get_limits() -> OrganizationLimits:
 
 
 def build_limits(plan: str, overrides: Mapping[str, Any]) -> OrganizationLimits:
-    """Build the limits: those of the newest plan version, replaced by those set by the operator."""
+    """Build the limits from the newest plan version; the operator's `overrides` take precedence."""
     return OrganizationLimits(plan, plans.merge_limits(catalogue.get_plan(plan), overrides))
 
 
 def open_allowance(meters: Sequence[Meter]) -> Allowance:
-    """Open an allowance for the current organization, and lock the meters that have a limit.
+    """Lock the meters that have a limit, and return the current organization's allowance.
 
     The locks are held until the transaction ends; see `app.kit.plan_limits`.
     """
@@ -48,4 +48,4 @@ def open_allowance(meters: Sequence[Meter]) -> Allowance:
     queries.lock_meters(tuple(limits))
     # A new statement, so that it sees the commits of the transactions that held the locks before.
     month = reading.read_month(tuple(limits))
-    return Allowance(plan, limits, {meter: month.get_used(meter) for meter in limits})
+    return Allowance(plan, limits, {meter: month.get_used_quantity(meter) for meter in limits})

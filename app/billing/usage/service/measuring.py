@@ -11,15 +11,15 @@ _DAY = timedelta(days=1)
 
 
 def measure_period(start: datetime, end: datetime) -> dict[str, int]:
-    """Measure the current organization's usage of each meter, from `start` until before `end`.
+    """Measure the current organization's usage of each meter from `start` to `end` (exclusive).
 
     For monthly meters, the usage is the sum of the added quantities. For other meters, it is the
     highest daily level. The daily level is the level at the end of a day in UTC, or the current
-    level for today. Only the meters are read, not the measured rows. Both times must be midnight in
-    UTC, or ValueError is raised. `end` may be in the future.
+    level for today. Reads only the meters, not the rows that they measure. `end` may be in the
+    future. Raises ValueError unless both times are midnight in UTC.
     """
-    first_day, end_day = _to_day(start), _to_day(end)
-    return _sum_days(queries.read_days(tuple(Meter), first_day, end_day), first_day)
+    first_day, end_day = _to_utc_day(start), _to_utc_day(end)
+    return _compute_quantities(queries.read_days(tuple(Meter), first_day, end_day), first_day)
 
 
 def measure_many(
@@ -27,12 +27,12 @@ def measure_many(
 ) -> dict[UUID, dict[str, int]]:
     """Measure the usage of many organizations in a period, with one SQL statement.
 
-    Returns, for each organization, the same result as `measure_period`. All organizations must be
-    bound.
+    Returns, for each organization, the same result as `measure_period`. Requires access
+    to all organizations.
     """
-    first_day, end_day = _to_day(start), _to_day(end)
+    first_day, end_day = _to_utc_day(start), _to_utc_day(end)
     rows = queries.read_days_by_organization(organization_ids, tuple(Meter), first_day, end_day)
-    return {key: _sum_days(rows[key], first_day) for key in organization_ids}
+    return {key: _compute_quantities(rows[key], first_day) for key in organization_ids}
 
 
 def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
@@ -40,11 +40,11 @@ def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
 
     Requires access to all organizations.
     """
-    queries.settle_many(organization_ids, _to_day(end))
+    queries.settle_many(organization_ids, _to_utc_day(end))
 
 
-def _sum_days(rows: Sequence[queries.DayRow], first_day: date) -> dict[str, int]:
-    """Sum the days of each monthly meter; for any other meter, return the highest level."""
+def _compute_quantities(rows: Sequence[queries.DayRow], first_day: date) -> dict[str, int]:
+    """Return the total of each monthly meter, and the highest level of each other meter."""
     quantities = dict.fromkeys(map(str, Meter), 0)
     changed_on_first = {row.meter for row in rows if row.day == first_day}
     for row in rows:
@@ -61,12 +61,13 @@ def settle_period(end: datetime) -> None:
 
     Call this before `measure_period`, in the transaction that writes the invoice. A change by a
     transaction that began before `end` and commits later counts on the day that begins at `end`, so
-    it belongs to the next period. Settling again changes nothing. Raises ValueError.
+    it belongs to the next period. Repeated calls change nothing. Raises ValueError if `end` is not
+    midnight in UTC.
     """
-    queries.settle(_to_day(end))
+    queries.settle(_to_utc_day(end))
 
 
-def _to_day(at: datetime) -> date:
+def _to_utc_day(at: datetime) -> date:
     utc_time = at.astimezone(UTC)
     if utc_time.replace(hour=0, minute=0, second=0, microsecond=0) != utc_time:
         raise ValueError(f"{at.isoformat()} is not midnight in UTC")

@@ -13,7 +13,7 @@ from app.kit.plan_limits import Meter
 
 _DAY = timedelta(days=1)
 WARNINGS = {None: None, 80: "near_limit", 100: "limit_reached"}
-"""The API value of `warning` for each percentage of the limit that may have been reached."""
+"""The API value of `warning` for each result of `find_reached_percent`."""
 
 
 def describe_usage() -> dict[str, Any]:
@@ -26,10 +26,10 @@ def describe_usage() -> dict[str, Any]:
         "meters": [
             {
                 "meter": str(meter),
-                "used": month.get_used(meter),
+                "used": month.get_used_quantity(meter),
                 "limit": limits.by_meter[meter],
                 "warning": WARNINGS[
-                    find_reached_percent(month.get_used(meter), limits.by_meter[meter])
+                    find_reached_percent(month.get_used_quantity(meter), limits.by_meter[meter])
                 ],
             }
             for meter in Meter
@@ -55,17 +55,17 @@ def describe_history(
         "meters": [
             {
                 "meter": str(name),
-                "days": _list_days(name, [row for row in rows if row.meter == name], period),
+                "days": _list_daily_usage(name, [row for row in rows if row.meter == name], period),
             }
             for name in meters
         ],
     }
 
 
-def _list_days(meter: Meter, rows: list[DayRow], period: Period) -> list[dict[str, Any]]:
+def _list_daily_usage(meter: Meter, rows: list[DayRow], period: Period) -> list[dict[str, Any]]:
     """List the usage of a meter on each day of a period, up to today.
 
-    The first of `rows` has the level on the last day of the month before `period.first`.
+    The first row must have the level on the day before the month of `period.first`.
     """
     changes = {row.day: row for row in rows}
     level, added_in_month = rows[0].level, 0

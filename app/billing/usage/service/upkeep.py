@@ -27,7 +27,7 @@ DIFFERENCES = Counter(
 
 
 class Difference(NamedTuple):
-    """A wrong meter of an organization: it shows `metered`, but a recount gives `counted`."""
+    """A meter whose value `metered` differs from the recount `counted`."""
 
     organization: str
     meter: str
@@ -61,8 +61,8 @@ def fold(checkpoint: Checkpoint) -> None:
 def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
     """Find the meters of an organization that differ from a recount of the measured rows.
 
-    Each meter is compared in one statement, so writes and folds that run at the same time do not
-    cause differences.
+    Each meter is compared in one statement, so concurrent writes and folds do not cause
+    differences.
     """
     with tenancy.organization(organization_id):
         for row in queries.find_differences():
@@ -70,9 +70,10 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
 
 
 def report_differences(organization_id: UUID, slug: str) -> int:
-    """Report the wrong meters of an organization in the log and metrics; return how many there are.
+    """Report the meters that differ from a recount in the log and metrics; return their number.
 
-    Nothing is corrected, because a wrong meter may already be on an invoice. A person must decide.
+    Corrects nothing, because the wrong value may already be on an invoice. The operator must
+    decide.
     """
     differences = list(find_differences(organization_id, slug))
     for difference in differences:
@@ -82,11 +83,11 @@ def report_differences(organization_id: UUID, slug: str) -> int:
 
 
 def repair(organization_id: UUID, slug: str) -> list[Difference]:
-    """Repair the wrong meters of an organization, and return the differences before the repair.
+    """Repair the meters that differ from a recount; return the differences before the repair.
 
     A missing quantity is added on the days on which the rows were created, or today if these days
-    are unknown. Settled days do not change; their missing quantities count on the first day that is
-    not settled.
+    are unknown. Settled days do not change: a quantity that is missing on such a day is added on
+    the first day that is not settled.
     """
     repaired = []
     with tenancy.organization(organization_id):

@@ -15,7 +15,7 @@ WARN_JOB = "usage.warn"
 
 
 def find_reached_percent(used: int, limit: int | None) -> int | None:
-    """Find the highest percentage in `PERCENTS` that the usage has reached, or None."""
+    """Return the highest percentage in `PERCENTS` that the usage has reached, or None."""
     if limit is None:
         return None
     return max((p for p in PERCENTS if used * 100 >= limit * p), default=None)
@@ -44,8 +44,8 @@ def warn() -> None:
     reached_percents = {
         meter: percent
         for meter, limit in limits.finite_limits.items()
-        if month.get_used(meter) > 0
-        and (percent := find_reached_percent(month.get_used(meter), limit)) is not None
+        if month.get_used_quantity(meter) > 0
+        and (percent := find_reached_percent(month.get_used_quantity(meter), limit)) is not None
     }
     pairs = [
         (meter, p) for meter, percent in reached_percents.items() for p in PERCENTS if p <= percent
@@ -55,7 +55,7 @@ def warn() -> None:
         {
             "meter": str(meter),
             "percent": percent,
-            "used": month.get_used(meter),
+            "used": month.get_used_quantity(meter),
             "limit": limits.finite_limits[meter],
             "plan": limits.plan,
             "month": month.first.isoformat(),

@@ -1,6 +1,7 @@
 """SQL queries that mark a person's notifications as read or unread, and delete notifications.
 
-The caller must have bound all organizations. Every statement filters by person and organizations.
+Callers must use `tenancy.across_organizations`. Every statement filters by person and
+organizations.
 """
 
 from collections.abc import Callable
@@ -53,7 +54,7 @@ class Edge(NamedTuple):
 def set_read(
     notification_id: UUID, scope: NotificationScope, *, read: bool
 ) -> Row[*tuple[Any, ...]] | None:
-    """Set whether a notification is read, and return it, or None if it is not in the scope."""
+    """Mark a notification as read or unread, and return it; return None if it is not in scope."""
     statement = (
         update(Notification)
         .where(Notification.id == notification_id, *scope.list_conditions())
@@ -68,7 +69,7 @@ def set_read(
 
 
 def delete_notification(notification_id: UUID, scope: NotificationScope) -> bool:
-    """Delete a notification, and return whether it was in the scope."""
+    """Delete a notification if it is in the scope, and return whether it was deleted."""
     statement = (
         delete(Notification)
         .where(Notification.id == notification_id, *scope.list_conditions())
@@ -83,8 +84,9 @@ def mark_batch_as_read(
 ) -> tuple[Edge | None, int]:
     """Mark a batch of unread notifications in one organization as read, newest first.
 
-    The batch begins after `edge`. Returns two values: the edge of the next batch, or None if no
-    unread notifications were left; and how many notifications were marked.
+    The batch begins after `edge`, or with the newest notification if `edge` is None. Returns the
+    edge for the next batch, or None if no unread notifications were left, and the number of
+    notifications that were marked.
     """
     values = {
         "organization_id": organization_id,

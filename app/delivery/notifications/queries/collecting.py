@@ -1,4 +1,4 @@
-"""SQL queries for open notifications; an open notification counts several events for one user."""
+"""SQL queries for open notifications; an open notification covers several events for a user."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -133,7 +133,7 @@ class AudienceMember(NamedTuple):
 
 
 def list_members(audiences: Sequence[Audience]) -> list[AudienceMember]:
-    """Return each user in any of the audiences, with the indexes of the user's audiences."""
+    """Return the users in at least one audience, each with the indexes of the user's audiences."""
     users = [(i, id_) for i, audience in enumerate(audiences) for id_ in set(audience.user_ids)]
     teams = [(i, id_) for i, audience in enumerate(audiences) for id_ in set(audience.team_ids)]
     values = {
@@ -170,7 +170,7 @@ class NotificationEntry(NamedTuple):
 
 
 class OpenNotification(NamedTuple):
-    """A stored open notification; `total` is the number of events that it counts."""
+    """A stored open notification; `total` is the number of events that it covers."""
 
     id: UUID
     total: int

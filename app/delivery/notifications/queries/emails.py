@@ -153,7 +153,7 @@ def get_email_data(notification_id: UUID) -> EmailData | None:
 
 
 def postpone_email(notification_id: UUID, until: datetime) -> None:
-    """Postpone the email for a notification: it becomes due at `until`."""
+    """Postpone the email for a notification until the time `until`."""
     statement = update(Notification).where(Notification.id == notification_id)
     db.session().execute(statement.values(by_mail=True, open_until=until))
 
@@ -180,7 +180,7 @@ class DueGroup(NamedTuple):
 def list_due_groups() -> list[DueGroup]:
     """Return the MAX_DUE notifications that have been due the longest, as groups.
 
-    Notifications in all organizations are selected. The caller must have bound all organizations.
+    The groups are from all organizations. Callers must use `tenancy.across_organizations`.
     """
     return [DueGroup(*row) for row in db.session().execute(_LIST_DUE, {"max_due": MAX_DUE})]
 
@@ -194,7 +194,7 @@ class Postponement(NamedTuple):
 
 
 def postpone_emails(postponements: Sequence[Postponement]) -> None:
-    """Postpone due emails. The caller must have bound all organizations."""
+    """Postpone due emails. Callers must use `tenancy.across_organizations`."""
     if not postponements:
         return
     values = {
@@ -206,7 +206,7 @@ def postpone_emails(postponements: Sequence[Postponement]) -> None:
 
 
 class CloseRequest(NamedTuple):
-    """A request to close a user's open notifications; if `kind` is set, only those of this type."""
+    """A request to close a user's open notifications; a `kind` limits it to this type."""
 
     organization_id: UUID
     user_id: UUID
@@ -237,10 +237,10 @@ class ClosedNotification(NamedTuple):
 
 
 def close_notifications(close_requests: Iterable[CloseRequest]) -> list[ClosedNotification]:
-    """Close notifications, and return those to send by email.
+    """Close notifications, and return the closed notifications to send by email.
 
     Returns at most MAX_QUOTED for each organization, user and kind, sorted by these columns.
-    The caller must have bound all organizations.
+    Callers must use `tenancy.across_organizations`.
     """
     items = list(close_requests)
     if not items:

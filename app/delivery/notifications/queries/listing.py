@@ -1,6 +1,7 @@
 """SQL queries that list a person's notifications in all of their organizations.
 
-The caller must have bound all organizations. Every statement filters by person and organizations.
+Callers must use `tenancy.across_organizations`. Every statement filters by person and
+organizations.
 """
 
 from collections.abc import Sequence
@@ -76,7 +77,7 @@ class NotificationScope(NamedTuple):
     kind: str | None
 
     def list_conditions(self) -> list[ColumnElement[bool]]:
-        """Return the SQL conditions that select the notifications shown in the application."""
+        """Return the SQL conditions for the scope's notifications shown in the application."""
         conditions: list[ColumnElement[bool]] = [
             Notification.organization_id.in_(self.organization_ids),
             Notification.user_id == self.user_id,
@@ -156,6 +157,7 @@ def _build_keys(scope: NotificationScope, period: Period, *, unread: bool | None
 
 
 def _select_branches(organization_ids: Sequence[UUID], states: Sequence[bool]) -> TableValuedAlias:
+    """Select every pair of an organization and a read state, where true means unread."""
     pairs = [(str(id_), state) for id_ in organization_ids for state in states]
     ids = cast([id_ for id_, _ in pairs], ARRAY(String))
     return (

@@ -1,6 +1,7 @@
 """Prepared statements for the newest notifications and the unread count, which clients poll.
 
-The caller must have bound all organizations. Both statements filter by person and organizations.
+Callers must use `tenancy.across_organizations`. Both statements filter by person and
+organizations.
 """
 
 from collections.abc import Sequence
@@ -44,6 +45,7 @@ def _build_total() -> ColumnElement[int]:
 
 
 def _select_branches() -> TableValuedAlias:
+    """Select the given pairs of an organization and a read state, where true means unread."""
     states = bindparam("branch_states", type_=ARRAY(Boolean))
     return (
         func.unnest(bindparam("branch_ids", type_=ARRAY(Uuid)), states)

@@ -68,7 +68,8 @@ def write(
 ) -> bool:
     """Write a user's preferences if their revision is `revision`; return whether they were written.
 
-    If `revision` is None, any stored revision matches. 0 requires that none are stored.
+    If `revision` is None, the stored revision is not checked. 0 means that the user must not have
+    stored preferences yet.
     """
     values = {
         "user_id": user_id,
@@ -81,5 +82,5 @@ def write(
 
 
 def make_emails_due(user_id: UUID) -> None:
-    """Make a user's postponed emails due now. The caller must have bound all organizations."""
+    """Make a user's postponed emails due now. Callers must use `tenancy.across_organizations`."""
     db.session().execute(_MAKE_DUE, {"user_id": user_id})

@@ -1,4 +1,4 @@
-"""Collection of events: for each user and topic, one open notification counts many events.
+"""Collection of events: for each user and topic, one open notification covers many events.
 
 A notification is open for `NOTIFICATION_WINDOW_SECONDS`, or until it is read. When it is closed,
 `mailing` sends its email unless it was read. The next event creates another open notification.
@@ -31,7 +31,7 @@ MAX_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The type, link and message of notifications that count notices on the same topic.
+    """The type, link and message of the notifications on one topic.
 
     `link` leads to a list, and is used for notifications about more than one document or tag set.
     `single_message` names the message about a single item, used if its document's name is known.
@@ -69,7 +69,7 @@ class Notice(Audience):
 
     `topic` is a key of TOPICS. If there is only one item, `link` leads to that item. `documents`
     holds the known names of the first documents. `by` (a user's name), `due_at` (ISO 8601) and
-    `reason` are shown only if they are the same for all notices that are counted together.
+    `reason` are shown only if they are the same for all notices that a notification covers.
     """
 
     topic: str
@@ -121,11 +121,11 @@ class NoticeSummary:
 
 
 def collect_notices(notices: Sequence[Notice]) -> None:
-    """Add notices to their recipients' open notifications, and create missing notifications.
+    """Add notices to their recipients' open notifications; create a notification if none is open.
 
-    Notices to the same user on the same topic are counted together. Executes a fixed number of SQL
-    statements, regardless of the number of notices or users. The caller must have called
-    `queries.lock_notifications` in the same transaction.
+    One notification covers all notices to the same user on the same topic. Executes a fixed
+    number of SQL statements, regardless of the number of notices or users. The caller must have
+    called `queries.lock_notifications` in the same transaction.
     """
     members = queries.list_members(notices) if notices else []
     if not members:

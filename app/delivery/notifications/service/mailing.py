@@ -112,7 +112,7 @@ def _receives_digests(group: DueGroup) -> bool:
 def _build_emails(
     closed: Sequence[ClosedNotification], close_requests: Sequence[CloseRequest]
 ) -> Iterable[Email]:
-    """Yield one email for each user and notification type, or one for each user with a digest."""
+    """Yield one email per user and notification type, or one digest per user who gets digests."""
     digests = {request[:2] for request in close_requests if request.kind is None}
     for _, group in groupby(
         closed, key=lambda item: (item[:2], None if item[:2] in digests else item.kind)
@@ -184,7 +184,7 @@ def _build_email(
     body: str,
     link: str | None,
 ) -> Email:
-    """Build an email with a button for `link` and a link to unsubscribe from the types `kinds`."""
+    """Build an email with a button for `link`, and a link to unsubscribe from the given `kinds`."""
     page_url = build_open_link(link, org_slug=slug, language=locale) if link else None
     token = unsubscribing.build_token(user_id, kinds)
     return Email(

@@ -40,15 +40,16 @@ def replace(
 ) -> dict[str, Any]:
     """Replace the delivery preferences of a user, and return them.
 
-    The new preferences also apply to pending emails. Raises 400 `validation_error` if the quiet
-    hours end when they start, and 409 `stale_precondition` if `revision` is outdated.
+    The new preferences also apply to pending emails. Raises 400 `validation_error` if the start
+    and end of the quiet hours are equal, and 409 `stale_precondition` if `revision` is outdated.
     """
     quiet_from = quiet_to = None
     if quiet_hours is not None:
         quiet_from = time.fromisoformat(quiet_hours["from"])
         quiet_to = time.fromisoformat(quiet_hours["to"])
         if quiet_from == quiet_to:
-            raise errors.invalid("The end must differ from the start.", "quiet_hours.to")
+            message = "The end of the quiet hours must differ from their start."
+            raise errors.invalid(message, "quiet_hours.to")
     is_written = queries.write(
         user_id,
         email_frequency=email_frequency,

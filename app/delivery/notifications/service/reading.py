@@ -1,6 +1,6 @@
 """Service functions to read, mark and delete a person's notifications in all organizations.
 
-A session that is limited to one organization sees only the notifications of this organization,
+A session that is limited to one organization sees only the notifications of that organization,
 because the organization's identity provider must not learn about other organizations.
 """
 
@@ -21,7 +21,7 @@ _REASON = "a person's notifications span organizations"
 
 
 class _Inbox(NamedTuple):
-    """The organizations whose notifications the caller sees, and the scope that selects them."""
+    """The organizations whose notifications the caller can see, and the scope for queries."""
 
     organizations: Mapping[UUID, VisibleOrganization]
     scope: NotificationScope
@@ -52,7 +52,7 @@ def count_unread(caller: Caller) -> dict[str, int]:
 
 
 def set_read(caller: Caller, notification_id: UUID, *, read: bool) -> dict[str, Any]:
-    """Set whether a notification is read, and return the notification. Raises 404."""
+    """Mark a notification as read or unread, and return it. Raises 404 if it does not exist."""
     with tenancy.across_organizations(reason=_REASON):
         inbox = _open_inbox(caller)
         row = changing.set_read(notification_id, inbox.scope, read=read)
@@ -80,7 +80,7 @@ def mark_all_as_read(caller: Caller) -> dict[str, int]:
 
 
 def delete(caller: Caller, notification_id: UUID) -> None:
-    """Delete a notification; its email is no longer sent. Raises 404."""
+    """Delete a notification; its email is no longer sent. Raises 404 if it does not exist."""
     with tenancy.across_organizations(reason=_REASON):
         if not changing.delete_notification(notification_id, _open_inbox(caller).scope):
             raise errors.not_found()

@@ -13,7 +13,7 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def notify_of_completed_export(event: Event) -> None:
-    """Notify the user who requested an export that it can be downloaded."""
+    """Notify the user who requested an export when its file can be downloaded."""
     export = causes.get_export_result(UUID(event.data["job_id"]))
     if export is None or export.user_id is None or export.expires_at is None:
         return
@@ -29,7 +29,7 @@ def notify_of_completed_export(event: Event) -> None:
 
 
 def notify_of_failed_export(event: Event) -> None:
-    """Notify the user who requested an export that it failed."""
+    """Notify the user who requested an export when the export has failed."""
     export = causes.get_export_result(UUID(event.data["job_id"]))
     # A retry of the job may have reopened the export.
     if export is None or export.user_id is None or export.error is None:
@@ -45,7 +45,7 @@ def notify_of_failed_export(event: Event) -> None:
 
 
 def notify_of_failed_delivery(event: Event) -> None:
-    """Notify the user who scheduled or started a run that its file could not be delivered."""
+    """Notify the user who scheduled or started a run about the failed delivery of its file."""
     if event.data["created_by"] is None:
         return
     notify(

@@ -28,7 +28,7 @@ def compute_send_time(schedule: EmailSchedule, *, since: datetime, now: datetime
     """Compute when to send the email for a notification that was created at `since`.
 
     The result is never before `now`. An email in a digest is sent with the next digest after
-    `since`. A send time in the quiet hours is moved to their end.
+    `since`. A send time in the quiet hours is moved to the end of the quiet hours.
     """
     zone = _get_zone(schedule.time_zone)
     frequency = schedule.email_frequency
@@ -79,14 +79,14 @@ def _skip_quiet_hours(schedule: EmailSchedule, at: datetime, zone: ZoneInfo) -> 
 
 
 def _get_first_occurrence(day: date, at: time, zone: ZoneInfo) -> datetime:
-    """Return the first occurrence of a local time, which occurs twice if clocks are set back."""
+    """Return the first occurrence of a local time; there are two if clocks are set back."""
     return min(_list_occurrences(day, at, zone))
 
 
 def _get_last_occurrence(day: date, at: time, zone: ZoneInfo) -> datetime:
-    """Return the last occurrence of a local time, which occurs twice if clocks are set back.
+    """Return the last occurrence of a local time; there are two if clocks are set back.
 
-    If clocks are set forward and skip the local time, use the UTC offset before the change.
+    If clocks are set forward and skip the local time, the UTC offset before the change applies.
     """
     return max(_list_occurrences(day, at, zone))
 

@@ -38,7 +38,7 @@ def notify_of_assigned_documents(events: Sequence[Event]) -> None:
     """Notify users of documents assigned to them or to their teams.
 
     If documents were distributed among several users, each user is notified of the number of
-    documents that they got.
+    documents assigned to that user.
     """
     payloads = _claim_payloads(events)
     documents = names.list_document_names(_list_first_ids(payloads, "artifact_ids"))
@@ -107,7 +107,7 @@ def notify_of_assigned_reviews(events: Sequence[Event]) -> None:
 def notify_of_comment(event: Event) -> None:
     """Notify the users whom a comment mentions, except its author.
 
-    Each comment creates separate notifications, immediately.
+    The notifications are created immediately and are not combined with other notifications.
     """
     data = event.data
     comment = names.get_comment(UUID(data["comment_id"])) if data["mentions"] else None
@@ -160,7 +160,7 @@ def notify_of_rejected_tag_sets(events: Sequence[Event]) -> None:
 
 
 def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
-    """Notify labelers of decided tag sets that became their drafts again."""
+    """Notify labelers whose accepted or rejected tag sets were reopened as drafts."""
     notices = []
     for data, values in _list_decision_values(events):
         if data["labeler_id"] is not None and data.get("to") != "review":
@@ -173,7 +173,7 @@ def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
 def _list_decision_values(
     events: Sequence[Event],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield each unhandled event's payload and values for notices, if its document exists."""
+    """Claim events; yield payload and notice values of each event whose document exists."""
     payloads = _claim_payloads(events)
     documents = names.list_document_names(_parse_uuids(data["artifact_id"] for data in payloads))
     for data in payloads:
@@ -185,7 +185,7 @@ def _list_decision_values(
 
 
 def notify_of_returned_reviews(events: Sequence[Event]) -> None:
-    """Notify admins of escalated reviews that the assignee can no longer review."""
+    """Notify administrators of escalated tag sets that the assignee can no longer review."""
     payloads = [data for data in _claim_payloads(events) if data["escalated_ids"]]
     collect_notices(
         [
@@ -213,7 +213,7 @@ def _list_review_values(
 
 
 def notify_of_departed_creator(event: Event) -> None:
-    """Notify owners if API keys stay valid although the keys' creator left or was disabled."""
+    """Notify owners if API keys stay valid after their creator has left or was disabled."""
     user_id = UUID(event.data["user_id"])
     _notify_owners(
         "api_key_creator_left", event, user_id, api_keys.list_unexpired_by_creator(user_id)

@@ -43,7 +43,7 @@ def finish_or_enqueue(job_id: UUID) -> None:
     run = _lock_pending_run(job_id)
     if run is None:
         return
-    scheduled, export = _read_scheduled_and_export(run)
+    scheduled, export = _get_scheduled_export_and_job(run)
     if scheduled.destination == destinations.DOWNLOAD:
         _mark_as_delivered(run, export.download_path)
         return
@@ -64,7 +64,7 @@ def deliver(job: Job, job_id: UUID) -> None:
     run = _lock_pending_run(job_id)
     if run is None:
         return
-    scheduled, export = _read_scheduled_and_export(run)
+    scheduled, export = _get_scheduled_export_and_job(run)
     if scheduled.destination == destinations.DOWNLOAD:
         # The destination was changed after the run had begun.
         _mark_as_delivered(run, export.download_path)
@@ -101,7 +101,7 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
         return
     run.delivery_status = DeliveryStatus.FAILED.value
     run.delivery_error = error or run.delivery_error or _DELIVERY_ERROR
-    scheduled, export = _read_scheduled_and_export(run)
+    scheduled, export = _get_scheduled_export_and_job(run)
     events.emit(
         emitted_events.DELIVERY_FAILED,
         {
@@ -129,7 +129,7 @@ def _lock_pending_run(job_id: UUID) -> ScheduledRun | None:
 
 
 def _lock_run(job_id: UUID) -> ScheduledRun | None:
-    """Lock a run's scheduled export and then the run, in the same order as a deletion."""
+    """Lock a run's scheduled export and then the run, in the order that a deletion uses."""
     row = runs.read(job_id)
     if row is None or records.get(row[0].scheduled_export_id, lock=True) is None:
         return None
@@ -141,12 +141,12 @@ def _mark_as_delivered(run: ScheduledRun, location: str | None) -> None:
     run.delivery_error = None
     run.delivered_at = db.utc_now()
     run.delivered_to = location
-    scheduled, export = _read_scheduled_and_export(run)
+    scheduled, export = _get_scheduled_export_and_job(run)
     if run.covers_until is not None and periods.has_current_settings(scheduled, export):
         records.move_exported_until(run.scheduled_export_id, run.covers_until)
 
 
-def _read_scheduled_and_export(run: ScheduledRun) -> tuple[ScheduledExport, Export]:
+def _get_scheduled_export_and_job(run: ScheduledRun) -> tuple[ScheduledExport, Export]:
     scheduled, row = records.get(run.scheduled_export_id), runs.read(run.job_id)
     assert scheduled is not None, "a run is deleted with its scheduled export"
     assert row is not None

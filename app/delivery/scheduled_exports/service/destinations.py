@@ -44,7 +44,7 @@ def merge_destination(
     """Merge new settings for a destination with the stored settings, and return the result.
 
     The new settings replace the stored settings, but the stored secrets are kept if `settings`
-    contains no secrets. Raises the errors of `check_destination`.
+    contains no secrets. Raises the same errors as `check_destination`.
     """
     if kind == DOWNLOAD:
         return check_destination(kind, settings)

@@ -32,7 +32,7 @@ def list_scheduled_exports(*, page: PageRequest, **filters: Any) -> Page:
 
 
 def get(export_id: UUID) -> dict[str, Any]:
-    """Return a scheduled export with its last run, and the names of its secrets. Raises 404."""
+    """Return a scheduled export with its last run. Raises 404 if it does not exist."""
     export = records.get(export_id)
     if export is None:
         raise errors.not_found()
@@ -61,7 +61,7 @@ def create(
     _set_request(
         export, {"format_id": format_id, "where": where, "options": options, "include": include}
     )
-    _set_times(export, cron_expression, time_zone)
+    _set_schedule(export, cron_expression, time_zone)
     export.destination = destination["kind"]
     checked_settings = destinations.check_destination(export.destination, destination["settings"])
     _store_settings(export, checked_settings)
@@ -93,10 +93,10 @@ def _apply_changes(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
     for name in ("name", "paused"):
         if name in changes:
             setattr(export, name, changes[name])
-    _change_request(export, changes)
+    _apply_request_changes(export, changes)
     if "cron_expression" in changes or "time_zone" in changes:
         zone = changes.get("time_zone", export.time_zone)
-        _set_times(export, changes.get("cron_expression", export.cron), zone)
+        _set_schedule(export, changes.get("cron_expression", export.cron), zone)
     if "destination" in changes:
         _change_destination(export, changes["destination"])
     _set_next_run(export)
@@ -105,7 +105,7 @@ def _apply_changes(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
 def delete(export_id: UUID, *, revision: int | None) -> None:
     """Delete a scheduled export and the records of its runs; the export jobs are kept.
 
-    Raises 404, and 409 if `revision` is outdated.
+    Raises 404 if the scheduled export does not exist, and 409 if `revision` is outdated.
     """
     db.session().delete(_lock_scheduled_export(export_id, revision))
     db.session().flush()
@@ -120,7 +120,7 @@ def _lock_scheduled_export(export_id: UUID, revision: int | None) -> ScheduledEx
     return export
 
 
-def _change_request(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
+def _apply_request_changes(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
     request_keys = ("format_id", "where", "options", "include", "mode")
     if changes.keys().isdisjoint(request_keys):
         return
@@ -172,7 +172,7 @@ def _check_incremental(request: ExportRequest) -> None:
         raise errors.invalid(message, "mode")
 
 
-def _set_times(export: ScheduledExport, expression: str, time_zone: str | None) -> None:
+def _set_schedule(export: ScheduledExport, expression: str, time_zone: str | None) -> None:
     export.cron = cron.check_expression(expression, field="cron", min_interval=MIN_INTERVAL)
     if time_zone is None:
         export.time_zone = organizations.get_time_zone(export.organization_id)

@@ -22,7 +22,7 @@ _BATCH_SIZE = 20
 
 
 def list_runs(export_id: UUID, *, page: PageRequest, **filters: Any) -> Page:
-    """Return a page of the runs of a scheduled export, newest first. Raises 404."""
+    """Return a page of runs. Raises 404 if the scheduled export does not exist."""
     if records.get(export_id) is None:
         raise errors.not_found()
     run_page = runs.list_runs(export_id, page, **filters)
@@ -35,7 +35,8 @@ def list_runs(export_id: UUID, *, page: PageRequest, **filters: Any) -> Page:
 def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None) -> dict[str, Any]:
     """Run a scheduled export now, even if it is paused, and return the run.
 
-    Raises 404, and 409 `conflict` with `details.job_id` if another run has not ended.
+    Raises 404 if the scheduled export does not exist, and 409 `conflict` with `details.job_id` if
+    another run has not ended.
     """
     scheduled = records.get(export_id, lock=True)
     if scheduled is None:
@@ -56,7 +57,7 @@ def start_due_runs() -> int:
     """Start a batch of due runs in all organizations, and return how many runs were due.
 
     Returns 0 while the disk is full. After an outage, only the latest missed run of a scheduled
-    export is started. Runs in the caller's transaction.
+    export is started. Uses the caller's transaction.
     """
     due_exports = records.lock_due_exports(_BATCH_SIZE)
     now = records.read_clock()

@@ -95,9 +95,9 @@ def count_outdated(webhook: OutdatedWebhook) -> int:
 
 
 def begin_generation(organization_id: UUID) -> int:
-    """Begin a new generation of each of an organization's webhooks.
+    """Begin a new generation of all webhooks of an organization; return the number of webhooks.
 
-    This makes their pending deliveries outdated. Returns the number of webhooks.
+    The pending deliveries of these webhooks are then outdated.
     """
     return _execute(_BEGIN_GENERATION, {"organization_id": organization_id})
 

@@ -32,8 +32,8 @@ MAX_SEARCHES = 32
 MAX_COUNTED = 100_000
 """The maximum number of due deliveries to count."""
 RECENT_SECONDS = 30
-"""The time in seconds after an attempt during which an organization counts as being served. It is
-longer than an attempt and the longest pause together."""
+"""The time in seconds after an attempt during which an organization counts as being served. It
+exceeds the sum of the longest attempt and the longest pause."""
 _NIL_ID = UUID(int=0)
 
 _HAS_DUE = f"""
@@ -201,7 +201,7 @@ class DueWebhookFinder:
         return webhooks
 
     def build_values(self, per_organization: int) -> dict[str, Any]:
-        """Return the parameters of a search.
+        """Return the SQL parameters for a search.
 
         `per_organization` is the maximum number of webhooks to visit in each organization.
         """
@@ -234,13 +234,12 @@ class DueWebhookFinder:
 
 
 def measure_depth() -> tuple[int, float]:
-    """Measure the queue depth and the age in seconds of the oldest due delivery.
+    """Return the queue depth, and the age in seconds of the oldest due delivery.
 
-    The depth is the number of due deliveries.
-
-    Deliveries for inactive webhooks are not counted. The age excludes first attempts at paused
-    webhooks, replayed deliveries, and organizations that are being served. An organization is being
-    served while an attempt is under way, and for `RECENT_SECONDS` after an attempt.
+    The depth is the number of due deliveries, at most `MAX_COUNTED`. Deliveries for inactive
+    webhooks are not counted. The age excludes first attempts at paused webhooks, replayed
+    deliveries, and organizations that are being served. An organization is being served while an
+    attempt is under way, and for `RECENT_SECONDS` after an attempt.
     """
     values = DueWebhookFinder().build_values(MAX_VISITS)
     values |= {"max_count": MAX_COUNTED, "recent": RECENT_SECONDS}

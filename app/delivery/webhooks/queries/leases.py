@@ -2,7 +2,7 @@
 
 The queries work on all organizations and use the database's clock. The statement that begins an
 attempt also leases the delivery and counts the attempt. So no lease expires while a delivery waits
-in the queue, and every attempt is known. Rows that other transactions have locked are skipped, so
+in the queue, and every attempt is counted. Rows that other transactions have locked are skipped, so
 these statements cannot deadlock.
 """
 
@@ -28,13 +28,13 @@ from app.delivery.webhooks.queries.pacing import (
 from app.kit import db
 
 LEASE_SECONDS = 25
-"""The duration of a lease unless it is renewed: enough to make an attempt and to record it."""
+"""The duration of a lease that is not renewed: enough to make and record an attempt."""
 
 
 class BeginLimit(NamedTuple):
     """The limit for one webhook: begin at most `max_attempts` attempts at it.
 
-    At most `max_replays` of all attempts under way at the webhook may be for replayed deliveries.
+    At most `max_replays` of all concurrent attempts to the webhook may be for replayed deliveries.
     """
 
     organization_id: UUID
@@ -57,8 +57,8 @@ class Attempt:
 
     Attributes:
         lease_token: the token of the lease; None if nothing is to be sent.
-        status: pending; skipped or abandoned if nothing is to be sent.
-        failures: the webhook's consecutive failed attempts when the attempt began.
+        status: `pending`, or `skipped` or `abandoned` if nothing is to be sent.
+        failures: the number of consecutive failures of the webhook when the attempt began.
         number: the attempt's number among all attempts at the delivery.
         at: when the attempt began, by the database's clock.
         expired: whether an earlier lease of the delivery has expired.
@@ -214,16 +214,15 @@ _REQUEUE = _build_lease_update(
 def begin_attempts(
     limits: Sequence[BeginLimit], *, max_attempts: int, include_failing: bool = True
 ) -> list[Attempt]:
-    """Begin attempts at webhooks: tests, then retries, then first attempts, then replays.
+    """Begin delivery attempts to webhooks: tests, then retries, then first attempts, then replays.
 
-    If fewer attempts begin at a webhook than its limit allows, the webhook has no other deliveries
+    If fewer attempts begin for a webhook than its limit allows, the webhook has no other deliveries
     to attempt now, except perhaps replayed deliveries.
 
     Args:
         limits: the maximum number of attempts to begin, one limit per webhook.
         max_attempts: the maximum number of attempts in a round.
-        include_failing: whether attempts at failing webhooks may begin; if False, failing webhooks
-            get no attempts.
+        include_failing: whether attempts at failing webhooks may begin.
     """
     values: dict[str, Any] = {
         "organizations": [str(limit.organization_id) for limit in limits],
@@ -254,7 +253,7 @@ def requeue(leases: Sequence[Lease]) -> None:
 
 
 def release(leases: Sequence[Lease]) -> None:
-    """Release deliveries that the relay of the previous version of the service has leased."""
+    """Release deliveries that were leased by the relay of the previous version of the service."""
     db.session().execute(_RELEASE, _build_parameters(leases))
 
 

@@ -209,7 +209,7 @@ def update_deliveries(results: Sequence[AttemptResult], delays: Sequence[int]) -
     is no such delay, or if the delivery is outdated, the delivery is abandoned.
 
     Returns:
-        Whether the lease was still valid, by token. Deliveries that were deleted, or that another
+        Whether each lease was still valid, by token. Deliveries that were deleted, or that another
         transaction has locked, are omitted.
     """
     values = {**_build_columns(results, "ok", "fatal"), "delays": list(delays)}
@@ -224,7 +224,7 @@ def list_existing_tokens(results: Sequence[AttemptResult]) -> set[UUID]:
 
 
 def mark_delivered(results: Sequence[AttemptResult]) -> None:
-    """Mark deliveries as delivered although their leases were lost, to prevent other attempts."""
+    """Mark deliveries as delivered although their leases were lost, to prevent further attempts."""
     if results:
         db.session().execute(_MARK_DELIVERED, _build_columns(results, "attempt.round"))
 
@@ -248,7 +248,7 @@ def update_counters(counters: dict[WebhookKey, WebhookCounters]) -> None:
 
 
 def _build_columns(results: Sequence[AttemptResult], *names: str) -> dict[str, Any]:
-    """Return the keys, the lease tokens and the named attributes of results as lists."""
+    """Return the ids, lease tokens and named attributes of results, each as a list."""
     return {
         "organizations": [str(r.attempt.organization_id) for r in results],
         "ids": [str(r.attempt.id) for r in results],

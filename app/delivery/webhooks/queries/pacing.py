@@ -4,11 +4,11 @@
 conditions, so that no dispatcher is woken for a delivery that must not be attempted yet. `w` is a
 row of `WEBHOOK_STATE`, and `d` is a delivery.
 
-If the latest attempt at a webhook succeeded, attempts at all due deliveries may begin. A failing
+If the latest attempt to deliver to a webhook succeeded, all due deliveries may begin. A failing
 webhook gets one first attempt at a time, and no first attempt until its pause has ended. Its
-retries begin when they are due. But retries and attempts under way together must not outnumber the
-failures left until the webhook is deactivated. A retry that is a second late begins regardless of
-this limit.
+retries begin when they are due. But the retries and the attempts under way together must not exceed
+the number of failures that are left until the webhook is deactivated. A retry that is a second late
+begins regardless of this limit.
 
 Replayed deliveries wait until no other first attempt is due. Only some of the attempts under way
 may be for replayed deliveries, so that an attempt at a new delivery can begin immediately.

@@ -22,8 +22,8 @@ def count_deliveries(
 ) -> defaultdict[UUID, StatusCounts]:
     """Return the number of deliveries by status for each webhook, excluding test deliveries.
 
-    Deliveries that have ended are counted if they were created in the hour `since` or later.
-    Pending deliveries are counted regardless of their age.
+    `since` is the start of an hour. Deliveries that have ended are counted if they were created at
+    `since` or later. Pending deliveries are counted regardless of their age.
     """
     counts: defaultdict[UUID, StatusCounts] = defaultdict(dict)
     if not webhook_ids:

@@ -16,8 +16,8 @@ from app.kit.tenancy import TenantModel
 class ArtifactText(TenantModel, db.Base):
     """The extracted text of a document, in its own table so that lists do not read it.
 
-    `search` is an old column. The search `q` uses it for documents in the backlog, which are not in
-    `ArtifactSearch` yet.
+    `search` is a legacy column. The search `q` uses it for documents in the backlog, which are not
+    in `ArtifactSearch` yet.
     """
 
     __tablename__ = "artifact_texts"
@@ -32,7 +32,7 @@ class ArtifactText(TenantModel, db.Base):
 
 
 class ArtifactSearch(TenantModel, db.Base):
-    """The search index of a document: name, metadata and text, as words of its language.
+    """The search index of a document: the lexemes of its name, metadata and text.
 
     Triggers maintain it. `language` is a text search configuration such as `english`, or `simple`
     if the language is not known. `filler` makes PostgreSQL store vectors outside the rows (see

@@ -62,14 +62,15 @@ def build_zero_label_counts() -> dict[str, int]:
 class Artifact(TenantModel, db.Revised, db.Base):
     """The record of a document. `status` is an ArtifactStatus.
 
-    The content is in the storage under `storage.blob_key(organization_id, sha256)`. `label_counts`
-    has the number of tag sets by status, updated by the code that changes a tag set. The revision
-    counts edits by clients; labeling changes claim, status and counts, but not the revision.
+    The content is in the storage under `storage.build_blob_key(organization_id, sha256)`.
+    `label_counts` has the number of tag sets by status, updated by the code that changes a tag set.
+    The revision counts edits by clients; labeling changes claim, status and counts, but not the
+    revision.
     `labeled_by` has the labeler of each submitted or accepted tag set, null for a model's tag set.
     `reserved_for` has the users to whom a draft was returned or transferred. With both columns, the
     row alone shows who may label the document. `parent_id` is the email to which the document was
     attached; the email may have been deleted. `attachment_count` is the number of files in an
-    email; some files may not have become documents. `prediction` is the latest prediction in the
+    email; not every file becomes a document. `prediction` is the latest prediction in the
     API's format; the workflow keeps it up to date.
     """
 

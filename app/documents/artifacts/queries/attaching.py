@@ -25,7 +25,7 @@ _COUNT_ANCESTORS = text(
 
 
 class ParentEmail(NamedTuple):
-    """The properties of an email that its attachments inherit, or that reading its file needs."""
+    """The properties of an email that attachments inherit or that are needed to read its file."""
 
     schema_id: UUID | None
     meta: dict[str, Any]
@@ -53,7 +53,7 @@ def set_attachment_count(artifact_id: UUID, count: int) -> None:
 
 
 def count_ancestors(artifact_id: UUID, limit: int) -> int:
-    """Count the nested emails that contained a document, up to `limit`."""
+    """Count the emails within which a document is nested, up to `limit`."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_id": artifact_id,

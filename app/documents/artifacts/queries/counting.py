@@ -38,7 +38,7 @@ _PERIOD = ("created_after", "created_before")
 
 
 class SchemaCounts(NamedTuple):
-    """The numbers of a schema's documents; `counts` has keys such as `total` and `open`."""
+    """The document counts of a schema; `counts` has keys such as `total` and `open`."""
 
     schema_id: UUID | None
     name: str | None
@@ -96,7 +96,7 @@ def _select_cells(filters: dict[str, Any]) -> Subquery:
     where = _build_where(filters)
     if not _has_period(filters):
         return counters.select_cells(ARTIFACTS, _FACETS, where)
-    rows = _select(
+    rows = _select_documents(
         filters,
         func.coalesce(cast(Artifact.schema_id, Text), "").label("schema_id"),
         Artifact.status,
@@ -138,10 +138,12 @@ def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnEl
 
 
 def _count_claimed(filters: dict[str, Any]) -> ColumnElement[int]:
-    """Count claimed documents. There are few of them, and an index contains them."""
+    """Count claimed documents row by row: there are few, and they are indexed."""
     period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
     is_claimed = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
-    rows = _select(filters, Artifact.id).where(Artifact.archived.is_(False), *is_claimed, *period)
+    rows = _select_documents(filters, Artifact.id).where(
+        Artifact.archived.is_(False), *is_claimed, *period
+    )
     return counters.count(rows)
 
 
@@ -162,7 +164,7 @@ def _build_created_period(filters: dict[str, Any], rows: Select[Any]) -> Between
     return Between("created", Artifact.created_at, after, before, rows)
 
 
-def _select(filters: dict[str, Any], *columns: Column | Label[Any]) -> Select[Any]:
+def _select_documents(filters: dict[str, Any], *columns: Column | Label[Any]) -> Select[Any]:
     """Select the documents of the filtered schema, or of all schemas, in any period."""
     rows = select(*columns).where(Artifact.organization_id == tenancy.current_organization_id())
     if "schema_id" in filters:
@@ -172,4 +174,4 @@ def _select(filters: dict[str, Any], *columns: Column | Label[Any]) -> Select[An
 
 def _select_open(filters: dict[str, Any]) -> Select[Any]:
     is_open = (Artifact.archived.is_(False), Artifact.status.in_(OPEN_STATUSES))
-    return _select(filters, Artifact.id).where(*is_open)
+    return _select_documents(filters, Artifact.id).where(*is_open)

@@ -158,7 +158,7 @@ def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, st
 
 
 def lock_unused_contents(organization_id: UUID, digests: Sequence[str]) -> list[str]:
-    """Lock contents until the transaction ends, and return the digests that no document has."""
+    """Lock contents until the transaction ends, and return the digests that no document uses."""
     ordered_digests = sorted(set(digests))
     db.session().execute(
         _LOCK_CONTENTS, {"organization": str(organization_id), "digests": ordered_digests}

@@ -54,7 +54,7 @@ def list_artifacts(page: PageRequest, **filters: Any) -> Page:
         return search_pages.list_hits(page, filters)
     if page.sort == _DEFAULT_SORT and filters == _DEFAULT_FILTERS:
         return _NEWEST_LIST.page(page)
-    keys = _build_keys(filters) if page.sort.endswith("created_at") else []
+    keys = _build_key_queries(filters) if page.sort.endswith("created_at") else []
     statement = LIST_STATEMENT if keys else apply_filters(LIST_STATEMENT, **filters)
     return paginate(
         statement, page, sorts=SORTS, unique=Artifact.id, total=_build_total(filters), keys=keys
@@ -102,15 +102,15 @@ def _select_ids(filters: dict[str, Any]) -> Select[Any]:
     return apply_filters(select(Artifact.id), **filters).where(is_in_organization)
 
 
-def _build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
-    """Build the sort keys of a page by creation time if the filters span several index ranges.
+def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
+    """Build the key queries of a page sorted by creation time.
 
-    Otherwise, return an empty list.
+    Returns an empty list if the filters do not span several index ranges.
     """
     if not _COUNTED_FILTERS.issuperset(filters):
         return []
     if "assignee" in filters:
-        return _build_assigned_keys(filters)
+        return _build_assigned_key_queries(filters)
     spans_ranges = len(filters.get("status", ())) > 1 or filters.get("archived") == "any"
     has_schema = "schema_id" in filters
     if not spans_ranges and (not has_schema or filters.get("status")):
@@ -128,7 +128,7 @@ def _build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
     return [KeyQuery(statement, branches)]
 
 
-def _build_assigned_keys(filters: dict[str, Any]) -> list[KeyQuery]:
+def _build_assigned_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
     work = ArtifactAssignee
     indexed_filters = (
         "assignee",

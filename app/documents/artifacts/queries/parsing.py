@@ -121,7 +121,7 @@ def store_content(
 
 
 def set_failed(artifact_id: UUID, code: str, message: str) -> None:
-    """Mark a document as failed with the reason; delete text that was parsed before."""
+    """Mark a document as failed, store the reason, and delete any text parsed earlier."""
     failure = {"code": code, "message": message}
     update_artifact(
         artifact_id,
@@ -142,7 +142,7 @@ def set_failed(artifact_id: UUID, code: str, message: str) -> None:
 
 
 def update_artifact(artifact_id: UUID, **values: object) -> None:
-    """Set columns of a document, and its update time."""
+    """Set columns and the update time of a document."""
     db.session().execute(
         update(Artifact)
         .where(Artifact.id == artifact_id)

@@ -166,13 +166,13 @@ def select_matching(
 def restrict_to_matching(
     statement: Select[Any], artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> Select[Any]:
-    """Restrict `statement`, a SELECT of documents, to the documents of `select_matching`."""
+    """Restrict `statement`, a SELECT of documents, as `select_matching` does."""
     if filters is not None:
         statement = apply_filters(statement, **{k: v for k, v in filters.items() if k != "q"})
-    return statement.where(is_among(artifact_ids))
+    return statement.where(build_id_condition(artifact_ids))
 
 
-def is_among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
+def build_id_condition(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
     """Return the condition that the id of a document is among `artifact_ids`.
 
     The condition uses one array, because SQLAlchemy and PostgreSQL are slow with a list of a

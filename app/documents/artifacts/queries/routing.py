@@ -65,7 +65,7 @@ class FinishedArtifact(NamedTuple):
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
-    """Finish the routing of documents: make those that wait for routing ready, and return them."""
+    """Finish the routing of documents: make waiting documents ready, and return them."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "ids": [str(artifact_id) for artifact_id in artifact_ids],

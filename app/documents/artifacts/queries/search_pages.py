@@ -87,7 +87,7 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
 
     def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
         total = search_totals.count_hits(query, bounds) if edge.is_first else None
-        keys = _find_quickly(query, bounds, edge) or _find_by_index(query, bounds, edge)
+        keys = _find_without_all_hits(query, bounds, edge) or _find_by_index(query, bounds, edge)
         return _list_by_ids([str(key) for key in keys]), total
 
     return paginate_rows(request, _ORDER, fetch)
@@ -103,8 +103,10 @@ def _list_by_ids(artifact_ids: list[str]) -> list[Any]:
     return [by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in by_id]
 
 
-def _find_quickly(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
-    """Return the page's ids without visiting every hit, or an empty list if this is impossible."""
+def _find_without_all_hits(
+    query: SearchQuery, bounds: dict[str, Any], edge: PageStart
+) -> list[UUID]:
+    """Return the page's ids without visiting every hit, or an empty list if that fails."""
     version, hits, searched = search_totals.get_last_total(query, bounds)
     if hits >= MIN_HITS_TO_TEST_NEWEST:
         return _find_among_newest(query, bounds, edge)
@@ -130,7 +132,8 @@ def _build_page_key(
 ) -> _PageKey:
     """Build the cache key of a first page.
 
-    `version` was read before the page, so a page with later changes is never found again.
+    `version` must be read before the page. If the data changes in between, the cached page has an
+    outdated version and is never returned.
     """
     search = (query.tsquery or "", bounds.get("archived", "false"))
     return tenancy.current_organization_id(), version, *search, edge.limit, edge.descending

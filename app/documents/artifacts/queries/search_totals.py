@@ -1,4 +1,4 @@
-"""Cache of the numbers of search hits, which are counted again only after searched data changes."""
+"""Cache of search hit counts. Hits are counted again only after the searched data changes."""
 
 from threading import Lock
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ _lock = Lock()
 
 
 def get_last_total(query: SearchQuery, bounds: dict[str, Any]) -> SearchTotal:
-    """Return the cached total of a search, which may be outdated, or zeros if there is none."""
+    """Return the cached total of a search, which may be outdated, or a total of zero."""
     key = _get_key(query, bounds)
     with _lock:
         return _NO_TOTAL if key is None else _totals.get(key, _NO_TOTAL)
@@ -73,7 +73,7 @@ def _build_count(query: SearchQuery, bounds: dict[str, Any]) -> ColumnElement[in
 
 
 def _select_version(cells: Subquery) -> Select[Any]:
-    """Select a version string that differs after every change of the searched data."""
+    """Select a version string that changes whenever the searched data changes."""
     summed = (
         select(
             cells.c.archived,

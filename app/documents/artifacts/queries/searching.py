@@ -1,6 +1,6 @@
 """SQL queries for full-text search, and for indexing the documents in the backlog.
 
-PostgreSQL handles the words: triggers index them, and `search_query` builds a query from the typed
+PostgreSQL processes the text: triggers index it, and `search_query` builds a query from the typed
 text for each language in which the organization has documents.
 """
 
@@ -97,7 +97,7 @@ class SearchQuery(NamedTuple):
 
 
 def build_query(typed: str) -> SearchQuery:
-    """Build the query for the index from a typed text, and return it with the normalized text."""
+    """Build the index query for a typed text, and return it with the normalized text."""
     # The index has composed letters (NFC); files and keyboards may produce separate accents.
     typed = _DASHES.sub(" ", unicodedata.normalize("NFC", typed))
     row = _BUILD_QUERY.first(str(tenancy.current_organization_id()), typed)
@@ -134,7 +134,7 @@ _BUILD_QUERY = Prepared.from_select(
 
 
 def _select_unindexed_hits(typed: str) -> Select[UUID, datetime, bool]:
-    """Select the matching documents that are not in the index yet, by their old vectors."""
+    """Select the matching documents that are not in the index yet, by their legacy vectors."""
     search = func.search_backlog(typed)
     old = search.table_valued(column("id", Uuid()), name="old").render_derived()
     is_indexed = exists().where(

@@ -23,7 +23,7 @@ def read_text(artifact_id: UUID) -> str:
 
 
 def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int) -> dict[int, str]:
-    """Read the stored words of pages as JSON, by page number; about `max_bytes` bytes at most.
+    """Read the stored words of pages as JSON, by page number; at most about `max_bytes` bytes.
 
     The first of `numbers` is always included. `numbers` are in ascending or descending order.
     """

@@ -9,7 +9,11 @@ from sqlalchemy import ColumnElement, Select, delete, func, null, select, text, 
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.documents.artifacts.models import Artifact, build_zero_label_counts
-from app.documents.artifacts.queries.reading import is_among, restrict_to_matching, select_matching
+from app.documents.artifacts.queries.reading import (
+    build_id_condition,
+    restrict_to_matching,
+    select_matching,
+)
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import db, tenancy
 from app.kit.pagination import within
@@ -30,7 +34,7 @@ _DETACH = """
 
 
 def lock_schema(schema_id: UUID) -> bool:
-    """Lock a schema against deletion until the transaction ends; return False if there is none."""
+    """Lock a schema against deletion until the transaction ends; return False if it is missing."""
     statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
     statement = statement.with_for_update(read=True, key_share=True)
     return db.session().execute(statement).first() is not None
@@ -54,7 +58,7 @@ def _set_properties(condition: ColumnElement[bool], changes: dict[str, Any]) -> 
 
 
 def _get_column(name: str) -> InstrumentedAttribute[Any]:
-    """Return the column of a property of the request body."""
+    """Return the column that stores a property of the request body."""
     column: InstrumentedAttribute[Any] = getattr(Artifact, "meta" if name == "metadata" else name)
     return column
 
@@ -100,7 +104,7 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
     statement = (
         select(Artifact.id)
         .where(
-            is_among(artifact_ids),
+            build_id_condition(artifact_ids),
             Artifact.status == ArtifactStatus.FAILED,
             Artifact.archived.is_(False),
             Artifact.label_counts == build_zero_label_counts(),
@@ -109,7 +113,7 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
         .with_for_update(key_share=True)
     )
     failed_ids = list(db.session().scalars(statement))
-    _set_processing(is_among(failed_ids))
+    _set_processing(build_id_condition(failed_ids))
     return failed_ids
 
 
@@ -157,12 +161,12 @@ def find_existing_ids(artifact_ids: Sequence[UUID]) -> list[UUID]:
 
 def archive(artifact_ids: Sequence[UUID]) -> None:
     """Archive locked documents, and end their claims."""
-    _set_properties(is_among(artifact_ids), {"archived": True})
+    _set_properties(build_id_condition(artifact_ids), {"archived": True})
 
 
 def delete_many(artifact_ids: Sequence[UUID]) -> None:
     """Delete locked documents with their texts, pages and tag sets."""
-    statement = delete(Artifact).where(is_among(artifact_ids))
+    statement = delete(Artifact).where(build_id_condition(artifact_ids))
     db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
 
 

@@ -199,7 +199,7 @@ class ArtifactFilters(Schema):
         min_length=1,
         max_length=500,
         description=(
-            "Words to find in name, metadata and text, in any inflected form of the"
+            "Words to find in the name, metadata or text, including inflected forms in the"
             ' document\'s language. Supports "exact phrase", or, -not.'
         ),
     )

@@ -18,7 +18,7 @@ class StatusCounts(Response):
 
 
 class DocumentCounts(Response):
-    """The numbers of artifacts. Archived artifacts are counted only in `archived`."""
+    """The number of artifacts. Archived artifacts are counted only in `archived`."""
 
     total = Int(description="The number of artifacts that are not archived.")
     by_status = Nested(StatusCounts)
@@ -58,8 +58,8 @@ class ArtifactStats(DocumentCounts):
     by_age = Nested(AgeCounts)
     open = Int()
     overdue = Int(description="The number of open artifacts whose due time has passed.")
-    unassigned = Int(description="The number of open artifacts that are assigned to nobody.")
-    claimed = Int(description="The number of artifacts that a user has claimed now.")
+    unassigned = Int(description="The number of open artifacts that are not assigned to anyone.")
+    claimed = Int(description="The number of artifacts that are currently claimed.")
     gold = Int(
         allow_none=True, description="The number of gold documents; null for roles below reviewer."
     )

@@ -125,7 +125,7 @@ def _apply_to_selection(
 
 
 def build_missing_errors(missing: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
-    """Build the errors for documents that a filter matched before and no longer matches.
+    """Build the errors for documents that matched a filter before and no longer match it.
 
     Documents that still exist have changed, so their error is a 409.
     """

@@ -57,7 +57,7 @@ def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> i
 
 
 def sweep() -> int:
-    """Sweep the storage: delete files that belong to no document, and page images after a week.
+    """Sweep the storage: delete files that belong to no document, and week-old page images.
 
     Skips files younger than an hour, because they may belong to a request that has not committed
     yet. Runs across organizations, and commits the session itself. Returns the number of deleted

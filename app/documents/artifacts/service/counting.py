@@ -21,7 +21,7 @@ def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
     totals = add_up(_SUMMED)
     return {
         "by_status": add_up(tuple(ArtifactStatus)),
-        "by_age": _group_by_age(overall_counts, totals["open"]),
+        "by_age": _build_age_distribution(overall_counts, totals["open"]),
         **totals,
         "overdue": overall_counts.get("overdue", 0),
         "claimed": overall_counts.get("claimed", 0),
@@ -38,7 +38,7 @@ def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _group_by_age(counts: dict[str, int], open_count: int) -> dict[str, int]:
+def _build_age_distribution(counts: dict[str, int], open_count: int) -> dict[str, int]:
     day, week, month = (counts.get(f"since_{days}", 0) for days in queries.AGES)
     return {
         "under_1_day": day,

@@ -161,11 +161,11 @@ def _store_file(
         # the file may belong to another document by now. In that case, or if this deletion fails,
         # `sweep` deletes the file later.
         with suppress(StorageUnavailable, SQLAlchemyError):
-            _discard(row)
+            _delete_unused_file(row)
         raise
 
 
-def _discard(row: dict[str, Any]) -> None:
+def _delete_unused_file(row: dict[str, Any]) -> None:
     # The transaction that locked the content runs this, so a result proves the lock still exists.
     if queries.find_by_content(row["sha256"]) in (None, row["id"]):
         files.get_storage().delete(files.build_content_key(row["sha256"]))
@@ -193,7 +193,7 @@ _DEFAULTS: dict[str, Any] = {
     for column in Artifact.__table__.columns
     if column.default is not None and column.default.is_scalar
 }
-"""The constant column defaults; the response includes them without reading the row."""
+"""The constant defaults of columns, for a response that is built without reading the row."""
 
 
 def build_row(properties: DocumentProperties, **content: object) -> dict[str, Any]:

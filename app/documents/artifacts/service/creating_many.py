@@ -80,7 +80,7 @@ class _Candidate(NamedTuple):
 
 
 def prepare_text(text: NewText) -> PreparedText:
-    """Prepare a text: parse it. Uses neither the database nor the current organization."""
+    """Parse a text, without using the database or the current organization."""
     content = text.text.encode()
     try:
         parsed = documents.parse_text(text.text)
@@ -125,7 +125,7 @@ def create_from_texts(
     with ThreadPoolExecutor(1, "contents") as pool:
         writing = pool.submit(files.get_storage().write_many, contents)
         created_ids = queries.create_many(rows)
-        _emit([row for row in rows if row["id"] in created_ids])
+        _emit_events([row for row in rows if row["id"] in created_ids])
         writing.result()
     existing_ids = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
     return [_build_outcome(result, existing_ids, refused_outcomes) for result in results]
@@ -172,7 +172,7 @@ def _find_new_candidates(candidates: Sequence[_Candidate]) -> dict[str, _Candida
     return by_digest
 
 
-def _emit(rows: Sequence[dict[str, Any]]) -> None:
+def _emit_events(rows: Sequence[dict[str, Any]]) -> None:
     ready_rows = [row for row in rows if row["routing_since"] is None]
     waiting_rows = [row for row in rows if row["routing_since"] is not None]
     events.emit_many(

@@ -8,7 +8,7 @@ from uuid import UUID
 from app.documents.artifacts.statuses import UNREADABLE
 from app.kit import container, errors, tenancy
 from app.kit.errors import ApiError
-from app.kit.storage import NotStored, Storage, StorageFull, StorageUnavailable, blob_key
+from app.kit.storage import NotStored, Storage, StorageFull, StorageUnavailable, build_blob_key
 
 
 def get_storage() -> Storage:
@@ -18,12 +18,12 @@ def get_storage() -> Storage:
 
 def build_content_key(sha256: str) -> str:
     """Build the storage key of the file with this digest in the current organization."""
-    return blob_key(tenancy.current_organization_id(), sha256)
+    return build_blob_key(tenancy.current_organization_id(), sha256)
 
 
 def build_page_images_prefix(organization_id: UUID | str, sha256: str) -> str:
     """Build the prefix of the storage keys for the page images of a file."""
-    return f"{blob_key(organization_id, sha256)}.pages"
+    return f"{build_blob_key(organization_id, sha256)}.pages"
 
 
 def delete_content(organization_id: UUID | str, sha256: str) -> None:
@@ -31,7 +31,7 @@ def delete_content(organization_id: UUID | str, sha256: str) -> None:
     store = get_storage()
     for entry in store.list(build_page_images_prefix(organization_id, sha256)):
         store.delete(entry.key)
-    store.delete(blob_key(organization_id, sha256))
+    store.delete(build_blob_key(organization_id, sha256))
 
 
 @contextmanager
@@ -63,7 +63,7 @@ _RowT = TypeVar("_RowT", bound=_HasStatus)
 
 
 def require_readable(row: _RowT | None) -> _RowT:
-    """Require a document that has been read, and return its row.
+    """Return the row of a document if the document has been read.
 
     Raises 404 if `row` is None, or 409 with the status if the document has not been read.
     """
@@ -75,7 +75,7 @@ def require_readable(row: _RowT | None) -> _RowT:
 
 
 def _build_not_ready_error(state: str) -> ApiError:
-    """Build the 409 error for a document without text and pages (in processing, or failed)."""
+    """Build the 409 error for a document without text and pages (processing or failed)."""
     if state == "failed":
         return errors.conflict(
             "The document could not be read. Reprocess it, or upload another file.", state=state

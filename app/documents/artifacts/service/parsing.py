@@ -72,10 +72,10 @@ class _PageWriter:
 
 
 def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
-    """Parse a document in processing; it becomes ready, waits for the routing rules, or fails.
+    """Parse a `processing` document; it becomes ready, waits for the routing rules, or fails.
 
     Emits `artifact.ingested` when it is ready for the first time, or `artifact.parsed` if it waits.
-    If pages must be recognized, it stays in processing, and a job recognizes them. Does nothing if
+    If pages must be recognized, it stays `processing`, and a job recognizes them. Does nothing if
     the document was deleted or already parsed. `checkpoint` commits the work so far, or raises
     if this run must stop.
     """

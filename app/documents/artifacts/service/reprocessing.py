@@ -38,8 +38,8 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Ar
     blocking_ids = get_workflow().list_blocking_tag_sets(artifact_id, all_statuses=True)
     if blocking_ids:
         raise errors.conflict(
-            "The artifact has tag sets, whose tags refer to positions in the current text. Discard"
-            " its drafts first. An artifact with other tag sets cannot be reprocessed.",
+            "The artifact has tag sets, which refer to positions in the current text. Discard its"
+            " drafts first. If it has tag sets that are not drafts, it cannot be reprocessed.",
             tag_sets=blocking_ids,
         )
     queries.set_processing(artifact_id)

@@ -28,7 +28,7 @@ log = get_logger(__name__)
 def is_needed() -> bool:
     """Return whether parsed documents must wait for routing.
 
-    They must if the current organization has enabled routing rules.
+    They must wait if the current organization has at least one enabled routing rule.
     """
     return get_workflow().has_routing_rules()
 
@@ -46,7 +46,7 @@ def request_routing_many(artifact_ids: Sequence[UUID]) -> None:
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> None:
-    """Finish the routing of documents: release those that wait for it, and ignore the others.
+    """Finish the routing of documents: release waiting documents, ignore all other documents.
 
     Emits `artifact.ingested` for each document that was never ready before.
     """

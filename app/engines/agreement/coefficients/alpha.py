@@ -8,10 +8,10 @@ Communication Methods and Measures 1. With n pairable ratings, of which n_c have
 
 where m is the number of ratings of a unit, d is the squared difference that the level defines, and
 D is the sum of d over the ordered pairs of ratings of the unit. Units with a single rating are not
-pairable and do not count.
+pairable and are ignored.
 
-The library krippendorff takes a table of units by categories and a matrix of categories by
-categories, which do not fit into memory for free text. This module computes the sums without them.
+The library `krippendorff` requires a table of units by categories and a matrix of categories by
+categories. For free text, they do not fit into memory. This module computes the sums without them.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ _BLOCK_ROWS = 512
 
 
 def build_alpha(ratings: Ratings) -> Statistic:
-    """Return the alpha statistic for the level of the ratings.
+    """Build the alpha statistic for the level of measurement of the ratings.
 
     All ratings must be pairable, and no rating may be EMPTY.
     """
@@ -49,24 +49,24 @@ def build_alpha(ratings: Ratings) -> Statistic:
 
 
 def _sum_observed_disagreement(ratings: Ratings, means: Floats) -> Floats:
-    """Sum the observed disagreement and the number of ratings by document, as two rows.
+    """Return two rows: the observed disagreement and the number of ratings of each document.
 
-    The disagreement of a unit with m ratings is D / (m - 1), which equals m times the mean d of its
-    pairs.
+    `means` contains the mean of d over the pairs of ratings in each unit. The disagreement of a
+    unit with m ratings is D / (m - 1), which equals m times this mean.
     """
     sizes = ratings.sizes.astype(np.float64)
     return sum_by_document(ratings, [sizes * means, sizes])
 
 
 def _compute_alpha(observed: Floats, expected: Floats, total: Floats) -> Floats:
-    """Return one alpha per resample, or NaN if all its values are equal."""
+    """Return one alpha per resample; NaN for a resample in which all values are equal."""
     result: Floats = 1 - (total - 1) * observed / expected
     result[expected <= 0] = np.nan
     return result
 
 
 class NominalAlpha:
-    """Alpha with d = 1 for different values: `n^2 - sum(n_c^2)` pairs are expected to differ."""
+    """Nominal alpha: d = 1 for different values; the expected sum is `n^2 - sum(n_c^2)`."""
 
     def __init__(self, ratings: Ratings) -> None:
         self._document_sums = _sum_observed_disagreement(
@@ -82,7 +82,7 @@ class NominalAlpha:
 
 
 class IntervalAlpha:
-    """Alpha with d = (c - k)^2; the expected sum is `2 (n sum(n_c c^2) - (sum n_c c)^2)`."""
+    """Interval alpha: d = (c - k)^2; the expected sum is `2 (n sum(n_c c^2) - (sum n_c c)^2)`."""
 
     def __init__(self, ratings: Ratings) -> None:
         values = _scale_values(ratings)
@@ -110,7 +110,7 @@ class IntervalAlpha:
 
 
 class OrdinalAlpha:
-    """Alpha with d = (number of ratings from c to k, where ratings equal to c or k count half)^2.
+    """Ordinal alpha: d = (number of ratings from c to k; those equal to c or k count half)^2.
 
     This is the squared difference of the midranks of c and k. Ordinal alpha is therefore interval
     alpha computed on midranks, which change with every resample.
@@ -148,13 +148,13 @@ class OrdinalAlpha:
 
 
 class RatioAlpha:
-    """Alpha with d = ((c - k) / (c + k))^2, for values of 0 or more."""
+    """Ratio alpha: d = ((c - k) / (c + k))^2, for values of 0 or more."""
 
     def __init__(self, ratings: Ratings) -> None:
         values = ratings.values
 
         def compute_distances(a: Integers, b: Integers) -> Floats:
-            return _compare_ratios(values[a], values[b])
+            return _compute_ratio_distances(values[a], values[b])
 
         self._document_sums = _sum_observed_disagreement(
             ratings, compute_mean_distances(ratings, compute_distances)
@@ -171,12 +171,12 @@ class RatioAlpha:
         values = self._values
         for start in range(0, len(values), _BLOCK_ROWS):
             rows = slice(start, start + _BLOCK_ROWS)
-            distances = _compare_ratios(values[rows, np.newaxis], values)
+            distances = _compute_ratio_distances(values[rows, np.newaxis], values)
             expected += np.einsum("kb,kb->b", counts[rows], distances @ counts)
         return _compute_alpha(observed, expected, total)
 
 
-def _compare_ratios(a: Floats, b: Floats) -> Floats:
+def _compute_ratio_distances(a: Floats, b: Floats) -> Floats:
     """Return the ratio distance ((a - b) / (a + b))^2, which is 0 for two zeros."""
     total = a + b
     ratio: Floats = np.divide(a - b, total, out=np.zeros(total.shape), where=total != 0)
@@ -184,7 +184,7 @@ def _compare_ratios(a: Floats, b: Floats) -> Floats:
 
 
 def _scale_values(ratings: Ratings) -> Floats:
-    """Scale the values to the range 0 to 1; interval alpha depends on neither origin nor unit."""
+    """Scale the values to the range 0 to 1, which does not change interval alpha."""
     values = ratings.values
     spread = float(values[-1] - values[0]) if len(values) else 0.0
     scaled: Floats = (values - values[0]) / spread if spread else np.zeros(len(values))

@@ -36,7 +36,10 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CompressedRatings:
-    """The ratings of one document per class of equal documents, and the size of each class."""
+    """The ratings of one document from each class of documents with equal ratings.
+
+    `counts` contains the number of documents in each class.
+    """
 
     ratings: Ratings
     counts: Integers
@@ -71,7 +74,11 @@ def compress_ratings(ratings: Ratings) -> CompressedRatings:
 
 
 def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterator[Floats]:
-    """Resample the documents, and yield the class weights (classes by resamples) in blocks."""
+    """Resample the documents, and yield the class weights (classes by resamples) in blocks.
+
+    `counts` contains the number of documents in each class. `width` is the number of array entries
+    per resample, which limits the block size.
+    """
     generator = np.random.default_rng(seed)
     total = int(counts.sum())
     step = max(1, _BLOCK_ENTRIES // max(width, len(counts), 1))
@@ -87,7 +94,10 @@ def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterato
 def _draw_documents(
     generator: np.random.Generator, counts: Integers, total: int, block_size: int
 ) -> Floats:
-    """Draw each document separately, which is faster if most classes are small."""
+    """Draw documents one by one, with replacement; return the class weights of each resample.
+
+    This is faster than a multinomial draw if most classes have few documents.
+    """
     classes = np.repeat(np.arange(len(counts)), counts) if len(counts) < total else None
     weights = np.empty((block_size, len(counts)), dtype=np.int32)
     for row in range(block_size):

@@ -14,15 +14,15 @@ from app.engines.agreement.coefficients.units import (
 )
 
 _ROUNDING_ERROR = 1e-14
-"""An expected disagreement below this limit is a rounding error of zero."""
+"""An expected disagreement below this limit counts as zero, because of rounding errors."""
 
 
 class PercentAgreement:
     """The fraction of rater pairs that agree, averaged over the units.
 
     Fleiss 1971, Measuring nominal scale agreement among many raters, Psychological Bulletin 76,
-    equation 2. Units that not all raters rated are treated as in Gwet 2014, section 2.5; units with
-    one rater are ignored.
+    equation 2. Units that some raters did not rate are treated as in Gwet 2014, section 2.5; units
+    with one rater are ignored.
     """
 
     def __init__(self, ratings: Ratings, scale: Scale | None = None) -> None:

@@ -39,7 +39,7 @@ def build_segments(marks: Sequence[Mark], length: int) -> list[Segment]:
 
 
 def compute_common_length(left: Sequence[Segment], right: Sequence[Segment]) -> float:
-    """Compute the length of the text that has the same label, or is a gap, on both sides."""
+    """Compute the length of the text that both raters labeled equally, or left unmarked."""
     total = 0
     i = j = 0
     while i < len(left) and j < len(right):

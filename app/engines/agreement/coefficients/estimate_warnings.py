@@ -1,4 +1,4 @@
-"""Build confidence intervals, and warnings about undefined or less reliable estimates."""
+"""Build confidence intervals, and warnings about undefined or unreliable estimates."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def explain_missing_pairs(rater_count: int) -> EstimateWarning:
     if rater_count == 0:
         return EstimateWarning(WarningCode.NO_RATINGS, "There are no ratings.")
     if rater_count == 1:
-        text = "Only one person rated. Agreement needs at least two raters."
+        text = "All ratings are from one person. Agreement needs at least two raters."
         return EstimateWarning(WarningCode.ONE_RATER, text)
     text = "No two people rated the same unit. Agreement needs units with at least two ratings."
     return EstimateWarning(WarningCode.NO_OVERLAP, text)
@@ -28,7 +28,7 @@ def explain_undefined(metric: Metric) -> EstimateWarning:
     if metric in CHANCE_CORRECTED_METRICS:
         text = (
             "All ratings are equal, so this coefficient is undefined (0/0): without variation, "
-            "agreement cannot be distinguished from chance. See percent agreement and AC1."
+            "agreement cannot be distinguished from chance. Use percent agreement or AC1."
         )
         return EstimateWarning(WarningCode.ONE_CATEGORY, text)
     text = "No rater gave a value, so there is nothing to compare."
@@ -61,7 +61,7 @@ def list_rating_warnings(
 
 
 def list_average_warnings(metric: Metric, pair_count: int) -> list[EstimateWarning]:
-    """Return a warning, in a list, if the coefficient combines two or more pairs of raters."""
+    """Return a list with a warning if several pairs of raters are combined, or an empty list."""
     if pair_count < 2:  # noqa: PLR2004 - one pair needs no average
         return []
     aggregation = "the mean of" if metric == Metric.COHEN_KAPPA else "pooled over"
@@ -74,7 +74,10 @@ def list_average_warnings(metric: Metric, pair_count: int) -> list[EstimateWarni
 def build_interval(
     resampled: Floats, document_count: int, confidence: float
 ) -> tuple[float | None, float | None, list[EstimateWarning]]:
-    """Build an interval from percentiles of `resampled`; return its bounds and its warnings."""
+    """Build an interval from percentiles of `resampled`; return its bounds and its warnings.
+
+    Both bounds are None if there is no interval.
+    """
     if not len(resampled):
         return None, None, []
     if document_count == 1:
@@ -96,8 +99,8 @@ def build_interval(
     low, high = np.quantile(defined, (tail, 1 - tail))
     if low == high:
         text = (
-            "All documents agree equally, so the interval has no width. This does not mean that "
-            "the value is certain."
+            "The agreement is the same in all documents, so the interval has no width. This does "
+            "not mean that the value is certain."
         )
         warnings.append(EstimateWarning(WarningCode.NO_VARIATION, text))
     return float(low), float(high), warnings

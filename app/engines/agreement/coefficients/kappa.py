@@ -1,4 +1,4 @@
-"""Compute Cohen's kappa and F1 for two raters, and combine the pairs if there are more raters."""
+"""Compute Cohen's kappa and F1 for two raters, and combine all pairs of three or more raters."""
 
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -17,7 +17,7 @@ _MAX_MATRIX_CATEGORIES = 1_000
 Above this number, it is faster to separate rare categories.
 """
 _ROUNDING_ERROR = 1e-14
-"""An expected distance below this limit is a rounding error of zero."""
+"""An expected distance below this limit counts as zero, because of rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class RaterPair:
 
 
 def list_pairs(ratings: Ratings) -> list[RaterPair]:
-    """List the pairs of raters who share units, in order.
+    """List the pairs of raters who rated the same units, sorted by rater code.
 
-    Pairs of raters without shared units are never visited, so they cost no time.
+    Pairs of raters without shared units take no time, because they are never visited.
     """
     sizes = ratings.sizes
     starts = np.cumsum(sizes) - sizes
@@ -98,9 +98,10 @@ class CohenKappa:
         self.width = 2 * max(shape)
 
     def _separate_single_document_categories(self) -> None:
-        """Separate the categories that occur in only one document from the matrices.
+        """Move categories that occur in only one document from the matrices to `_single_products`.
 
-        Their products grow with the square of the document's weight; see `SquaredCounts`.
+        The product of the two counts of a category grows with the square of the document's weight;
+        see `SquaredCounts`.
         """
         is_single = (np.diff(self._left.indptr) == 1) & (np.diff(self._right.indptr) == 1)
         first_left = self._left.indices[self._left.indptr[:-1]]
@@ -113,7 +114,10 @@ class CohenKappa:
         self._left, self._right = self._left[~is_single], self._right[~is_single]
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one kappa per resample (column of `weights`); NaN if it has only one category."""
+        """Return one kappa per resample. Each column of `weights` is a resample.
+
+        The kappa of a resample with only one category is NaN.
+        """
         if len(self._classes) < len(weights):
             weights = weights[self._classes]
         left, right, total = self._left @ weights, self._right @ weights, self._units @ weights
@@ -130,7 +134,7 @@ class CohenKappa:
 def _count_codes(
     codes: Integers, categories: Integers, documents: Integers, shape: tuple[int, int]
 ) -> sparse.csr_array:
-    """Return the number of units with each category in each document."""
+    """Return a matrix with the number of units by category and document."""
     is_counted = np.isin(codes, categories)
     rows = np.searchsorted(categories, codes[is_counted])
     counts = sparse.csr_array((np.ones(len(rows)), (rows, documents[is_counted])), shape=shape)
@@ -160,7 +164,10 @@ class ValueF1:
         self.width = 2
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one F1 score per resample (column of `weights`); NaN if it has no values."""
+        """Return one F1 score per resample. Each column of `weights` is a resample.
+
+        The score of a resample without values is NaN.
+        """
         equal_count, value_count = self._document_sums @ weights
         result: Floats = equal_count / value_count
         return result

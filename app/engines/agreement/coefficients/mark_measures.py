@@ -38,8 +38,8 @@ def measure_marks(
 
     - `percent`: the fraction of documents on which two raters agree completely: each mark of one
       rater overlaps a mark of the other rater by at least half, or neither rater marked anything.
-    - `f1`: 2 x marks at the same position / all marks (Hripcsak and Rothschild 2005).
-    - `f1_overlap`: like `f1`, with marks that overlap by at least half (Everingham 2010).
+    - `f1`: 2 x mark pairs at the same position / all marks (Hripcsak and Rothschild 2005).
+    - `f1_overlap`: like `f1`, but with pairs that overlap by at least half (Everingham 2010).
     - `iou`: the mean overlap of marks, each matched with at most one mark of the other rater. Marks
       without a partner count as 0.
     - `krippendorff_alpha`: the unitizing alpha of spans; see `UnitizingAlpha`.
@@ -48,7 +48,9 @@ def measure_marks(
     metric, and for alpha if the text lengths are unknown.
     """
     statistic, documents = _build_statistic(marks, metric)
-    return _estimate_parts([(marks, statistic, documents)], metric, resamples, seed, confidence)[0]
+    return _compute_estimates([(marks, statistic, documents)], metric, resamples, seed, confidence)[
+        0
+    ]
 
 
 def measure_mark_pairs(
@@ -66,7 +68,7 @@ def measure_mark_pairs(
     for key in keys.tolist():
         part = _select_pair(marks, key // count, key % count)
         parts.append((part, *_build_statistic(part, metric)))
-    results = _estimate_parts(parts, metric, resamples, seed, confidence)
+    results = _compute_estimates(parts, metric, resamples, seed, confidence)
     return [
         PairEstimate(marks.raters[key // count], marks.raters[key % count], result)
         for key, result in zip(keys.tolist(), results, strict=True)
@@ -89,7 +91,7 @@ class _RatioStatistic:
 
 
 class UnitizingAlpha:
-    """Krippendorff's unitizing alpha for nominal labels, in the version of 2016: u-alpha.
+    """Krippendorff's unitizing alpha (u-alpha) for nominal labels, in the version of 2016.
 
     Krippendorff, Mathet, Bouvry and Widloecher 2016, On the reliability of unitizing textual
     continua: Further developments, Quality and Quantity 50, equations 1 to 5; also in Krippendorff
@@ -98,10 +100,11 @@ class UnitizingAlpha:
     replaces the versions of 1995 and 2004, which misjudge more than two raters.
 
     The observed agreement is the length of text to which two raters give the same category. The
-    expected agreement is that of chance, with units shuffled as wholes and gaps letter by letter:
-    e_cc = l (l_c^2 - s_c) / (l^2 - sum s), where l_c is the length of category c, l the total
-    length, and s_c the sum of the squared lengths of its units, or the plain length of the gaps.
-    The documents form one continuum. Documents with a single rater do not count.
+    expected agreement is the agreement by chance if each unit is shuffled as a whole, and each gap
+    letter by letter: e_cc = l (l_c^2 - s_c) / (l^2 - sum s), where l_c is the length of category c,
+    l is the total length, and s_c is the sum of the squared lengths of the units of category c. For
+    gaps, s_c is their total length. The documents form one continuum. Documents with a single rater
+    are ignored.
     """
 
     def __init__(self, marks: MarkSets, documents: Integers) -> None:
@@ -132,7 +135,10 @@ class UnitizingAlpha:
         self.width = max(2, len(self._lengths))
 
     def compute(self, weights: Floats) -> Floats:
-        """Return one alpha per resample (column of `weights`); NaN if it has only one category."""
+        """Return one alpha per resample. Each column of `weights` is a resample.
+
+        The alpha of a resample with only one category is NaN.
+        """
         weights = weights[self._documents]
         total, observed = self._totals @ weights, self._observed @ weights
         lengths, squares = self._lengths @ weights, self._squares @ weights
@@ -148,7 +154,7 @@ def _build_statistic(marks: MarkSets, metric: Metric) -> tuple[Statistic | None,
         raise ValueError(f"{metric} is not a coefficient for marks")
     is_alpha = metric == Metric.KRIPPENDORFF_ALPHA
     if is_alpha and not marks.has_lengths and marks.document_count:
-        raise ValueError("alpha needs the length of each text: use rows with lengths")
+        raise ValueError("alpha requires rows with the length of each text")
     documents, position = np.unique(marks.pair_documents, return_inverse=True)
     if not len(documents):
         return None, documents
@@ -182,7 +188,7 @@ def _select_pair(marks: MarkSets, a: int, b: int) -> MarkSets:
     )
 
 
-def _estimate_parts(
+def _compute_estimates(
     parts: list[tuple[MarkSets, Statistic | None, Integers]],
     metric: Metric,
     resamples: int,
@@ -219,7 +225,7 @@ def _build_estimate(
     values: tuple[float, float | None, float | None] | None,
     warnings: list[EstimateWarning],
 ) -> Estimate:
-    """Build the estimate, and add warnings about missing raters and undefined values."""
+    """Build an estimate, and add warnings about missing raters and undefined values."""
     mark_warnings = []
     raters = len(marks.raters)
     if not len(documents):
@@ -230,7 +236,7 @@ def _build_estimate(
             code = WarningCode.ONE_CATEGORY
         mark_warnings.append(EstimateWarning(code, _UNDEFINED_TEXT))
     if marks.single_count and len(documents):
-        text = f"{marks.single_count} documents were seen by one person only and do not count."
+        text = f"{marks.single_count} documents were seen by only one person and are not counted."
         mark_warnings.append(EstimateWarning(WarningCode.MISSING_RATINGS, text))
     value, low, high = values or (None, None, None)
     count = len(documents)

@@ -51,8 +51,8 @@ def build_mark_sets(rows: Iterable[tuple[Any, ...]]) -> MarkSets:
 
     A row is (document, rater, marks) or (document, text length, rater, marks).
 
-    The rows of one document must follow each other; otherwise ValueError is raised. A rater who saw
-    the document and marked nothing has a row with no marks. The text length is needed for the
+    The rows of one document must be consecutive; otherwise ValueError is raised. A rater who saw
+    the document and marked nothing has a row without marks. The text length is needed for the
     unitizing alpha of spans. Memory: about 100 bytes for each pair of raters on each document.
     """
     reader = _MarkReader()
@@ -128,7 +128,7 @@ class _MarkReader:
         self._close_document()
         documents = np.frombuffer(self._documents, dtype=np.uint64)
         if len(np.unique(documents)) < len(documents):
-            raise ValueError("the rows of a document must follow each other")
+            raise ValueError("the rows of a document must be consecutive")
         names = sorted(self._rater_numbers, key=str)
         position = {
             self._rater_numbers[name]: rater_position for rater_position, name in enumerate(names)

@@ -1,4 +1,4 @@
-"""Compute agreement coefficients for ratings, with intervals."""
+"""Compute agreement coefficients for ratings, with confidence intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -179,7 +179,7 @@ def _select_pair(
 ) -> tuple[Integers, CompressedRatings, RaterPair]:
     """Select the documents that two raters share, and the ratings of both on these documents.
 
-    Also returns the pair, renumbered to match these ratings.
+    Returns the documents, the selected ratings, and the pair renumbered to match them.
     """
     units, ratings = pair.units, compressed.ratings
     documents, numbers = np.unique(pair.documents, return_inverse=True)
@@ -205,7 +205,7 @@ def _build_plan(
     ratings, counts = compressed.ratings, compressed.counts
     is_weighted = metric in _WEIGHTED_METRICS and options.weights != "unweighted"
     if is_weighted and ratings.level == Level.NOMINAL:
-        raise ValueError("weights need ratings of an ordered level")
+        raise ValueError("weights require ratings of an ordered level")
     is_nominal = ratings.level == Level.NOMINAL
     if is_weighted or (metric == Metric.KRIPPENDORFF_ALPHA and not is_nominal):
         ratings = ratings.drop_empty()
@@ -239,7 +239,10 @@ def _find_ratio_warning(pairable: Ratings, metric: Metric) -> EstimateWarning | 
     if metric != Metric.KRIPPENDORFF_ALPHA or pairable.level != Level.RATIO:
         return None
     if np.any(pairable.values[pairable.codes] < 0):
-        text = "Some values are negative, so they have no ratios. Use the interval level."
+        text = (
+            "The ratio level does not allow negative values, but some values are negative. Use the "
+            "interval level."
+        )
         return EstimateWarning(WarningCode.NEGATIVE_VALUES, text)
     if len(np.unique(pairable.codes)) > MAX_RATIO_VALUES:
         text = f"There are more than {MAX_RATIO_VALUES} different values. Use the interval level."

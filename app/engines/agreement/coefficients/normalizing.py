@@ -11,7 +11,7 @@ _FREE_TEXT_TYPES = frozenset(("text", "span", "region", "address"))
 
 
 def normalize_value(field_type: str, value: Any) -> Hashable:
-    """Return a key that is equal for values with the same meaning.
+    """Return a key that is the same for values with the same meaning.
 
     `value` must be in canonical form. Numbers and amounts are compared as numbers (1.50 EUR is 1.5
     EUR, but not 1.5 USD). The comparison of free text ignores case, repeated spaces and
@@ -23,25 +23,25 @@ def normalize_value(field_type: str, value: Any) -> Hashable:
     if isinstance(value, str):
         if field_type in _FREE_TEXT_TYPES:
             return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
-        return build_key(_to_decimal(value)) if field_type in ("number", "integer") else value
+        return build_key(_normalize_number(value)) if field_type in ("number", "integer") else value
     return build_key(value)
 
 
 def build_key(value: Any) -> Hashable:
-    """Return a key that is equal for equal numbers and amounts in different notations."""
+    """Build a key that is the same for equal numbers or amounts in different notations."""
     if isinstance(value, bool):
         return ("boolean", value)  # otherwise True would equal 1
     if isinstance(value, int | float | Decimal):
-        return ("number", _to_decimal(str(value)))
+        return ("number", _normalize_number(str(value)))
     if isinstance(value, dict):
         if value.keys() == {"amount", "currency"}:
-            return ("money", _to_decimal(str(value["amount"])), value["currency"])
+            return ("money", _normalize_number(str(value["amount"])), value["currency"])
         return ("object", orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
     return value if isinstance(value, Hashable) else repr(value)
 
 
-def _to_decimal(text: str) -> Hashable:
-    """Return the number in a unique notation, or the text if it is not a number."""
+def _normalize_number(text: str) -> Hashable:
+    """Return the number in normal form, or the text unchanged if it is not a number."""
     try:
         number = Decimal(text)
         return number.normalize() if number else Decimal(0)

@@ -22,7 +22,7 @@ class _Empty:
 
 
 EMPTY: Final = _Empty()
-"""The rating by a person who saw the document but found no value. None means no rating."""
+"""The rating of a person who saw the document but found no value. None means no rating."""
 _EMPTY_DIGEST = digest("\x00empty")
 
 
@@ -46,7 +46,7 @@ class Ratings:
     codes: Integers
     values: Floats
     excluded_count: int
-    """The number of values left out because the level cannot order them."""
+    """The number of values left out because they do not fit the level."""
 
     @property
     def unit_count(self) -> int:
@@ -79,7 +79,7 @@ class Ratings:
         return self.documents[self.units]
 
     def select(self, is_chosen: npt.NDArray[np.bool_]) -> "Ratings":
-        """Select the ratings for which `is_chosen` is true; drop units without such ratings."""
+        """Select the ratings where `is_chosen` is true; drop units without selected ratings."""
         unit_indexes, new_units = np.unique(self.units[is_chosen], return_inverse=True)
         return replace(
             self,
@@ -194,7 +194,7 @@ class _RatingReader:
         return to_number(value) if self._ranks is None else self._ranks.get(digest(value))
 
     def finish(self) -> Ratings:
-        """Finish reading, and return the ratings in order."""
+        """Finish reading, and return the ratings sorted by document, unit and rater."""
         names = sorted(self._rater_numbers, key=str)
         rater_positions = np.empty(len(names), dtype=np.int64)
         for position, name in enumerate(names):

@@ -51,7 +51,7 @@ class Scale:
 
 
 def build_scale(values: Floats, weights: Weights) -> Scale | None:
-    """Build the scale for sorted categories; return None if only equal categories agree."""
+    """Build the scale for sorted categories; return None if there are no weights or categories."""
     if weights == "unweighted" or not len(values):
         return None
     if weights == "ordinal":

@@ -46,7 +46,7 @@ def count_categories(
     """Count the ratings by category and document; return the counts and the category codes.
 
     The counts are a matrix of categories by documents, without categories that nobody chose.
-    `rating_weights` contains the weight of each rating; by default, each rating counts 1.
+    `rating_weights` contains the weight of each rating; by default, all weights are 1.
     """
     categories, rows = np.unique(ratings.codes, return_inverse=True)
     if rating_weights is None:
@@ -61,7 +61,7 @@ class SquaredCounts:
     """The sum of the squared category counts, as a function of the document weights.
 
     A category that occurs in a single document, such as a unique value of a text field, needs no
-    matrix row: its square grows with the square of the document's weight.
+    matrix row, because its square grows with the square of the document's weight.
     """
 
     def __init__(self, ratings: Ratings, rating_weights: Floats | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Convert values to 64-bit keys and to numbers."""
+"""Convert values to 64-bit digests and to numbers."""
 
 import math
 from datetime import date, datetime, time
@@ -17,9 +17,10 @@ _SECONDS_PER_DAY = 86_400.0
 
 
 def digest(value: Any) -> int:
-    """Return a 64-bit key that is equal for equal values, in every process.
+    """Return a 64-bit digest, which is the same for equal values in every process.
 
-    The probability that any two of a million different values have the same key is 1 in 37 million.
+    The probability that any two of a million different values have the same digest is 1 in 37
+    million.
     """
     return _digest_text(value) if type(value) is str else _digest_bytes(_serialize(value))
 

@@ -111,7 +111,7 @@ def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
         # Four bytes are the maximum per character in all supported encodings.
         max_bytes = 4 * limits.max_text_chars
     if _get_size(file) > max_bytes + 4:
-        raise ParseFailed("too_large_unpacked", f"The file is longer than {max_bytes} bytes.")
+        raise ParseFailed("too_large_unpacked", f"The file is larger than {max_bytes} bytes.")
     data = file.read()
     if media_type == media.HTML:
         text = normalize_text(html.extract_text(data))

@@ -18,7 +18,10 @@ _MIN_EMBEDDED_BYTES = 50_000
 
 
 class Attachment(NamedTuple):
-    """A file. `name` is the name that the sender chose, or generated, as in `attachment-3.pdf`."""
+    """A file attached to an email, or an email in a mailbox.
+
+    `name` is the name that the sender chose, or a generated name such as `attachment-3.pdf`.
+    """
 
     name: str
     data: bytes

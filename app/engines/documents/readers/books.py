@@ -12,7 +12,7 @@ from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import html
 from app.engines.documents.readers.archives import check_archive
 from app.engines.documents.readers.open_document import parse_xml
-from app.engines.documents.text import normalize_text, replace_unstorable
+from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -37,7 +37,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
             ]
     except (KeyError, etree.XMLSyntaxError) as error:
         raise ParseFailed("unreadable", _UNREADABLE) from error
-    return normalize_text(replace_unstorable("\f".join(page for page in pages if page)))
+    return normalize_text(replace_unstorable_chars("\f".join(page for page in pages if page)))
 
 
 def _iterate_content_paths(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _iterate_content_paths(archive: zipfile.ZipFile) -> Iterator[str]:
             continue
         path = _resolve_path(package_path, item)
         if path in encrypted:
-            message = "The book is protected against copying."
+            message = "The book is copy-protected."
             raise ParseFailed("password_protected", message)
         if path in archive.NameToInfo:
             yield path

@@ -38,7 +38,7 @@ class Edge:
         return MIN_LINES if self.min_gutter is None else _MIN_ALIGNED_LINES
 
     def find_split(self, segment: Segment) -> int | None:
-        """Return the index of the word at which to split, or None without a gap at the edge."""
+        """Return the index of the word after a gap at the edge, or None if there is no such gap."""
         if self.min_gutter is None:
             tolerance = _EDGE_TOLERANCE * segment.height
             gaps = find_wide_gaps(segment)
@@ -94,9 +94,10 @@ def _count_longest_run(middles: list[float], tolerance: float) -> int:
 
 
 def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -> list[float]:
-    """Return the most common starts that at least `min_count` lines share, except the leftmost.
+    """Return the starts that at least `min_count` lines share, from left to right.
 
-    A start is a horizontal position in points. Starts that differ by at most `tolerance` points
+    The leftmost start is left out. Only the `_MAX_CANDIDATES` most common starts are returned. A
+    start is a horizontal position in points. Starts that differ by at most `tolerance` points
     count as one start.
     """
     clusters: list[list[float]] = []

@@ -144,7 +144,7 @@ def _split_margins(
 ) -> tuple[list[Segment], list[Segment], list[Segment]]:
     """Split segments into header, body and footer.
 
-    Header and footer consist of single rows that are apart from the body.
+    Header and footer consist of single rows that are separated from the body by a gap.
     """
     blocks = _split_into_blocks(segments)
     header: list[Segment] = []

@@ -24,7 +24,7 @@ from app.engines.documents.readers.docx_hidden import (
     is_on,
     is_row_hidden,
 )
-from app.engines.documents.text import normalize_text, replace_unstorable
+from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 _MAX_CODE = 0xFFFF
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -59,7 +59,9 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
         body,
         *_extract_related_text(part, _PARTS_AFTER_BODY, styles),
     ]
-    return normalize_text(replace_unstorable("\n".join(section for section in sections if section)))
+    return normalize_text(
+        replace_unstorable_chars("\n".join(section for section in sections if section))
+    )
 
 
 def _find_styles(part: Any) -> Any:
@@ -150,7 +152,7 @@ class _PartText:
             font = _get_font(element.getparent())
             text = element.text or ""
             is_symbol = docx_symbols.is_symbol_font(font)
-            self._parts.append(docx_symbols.translate_text(text, font) if is_symbol else text)
+            self._parts.append(docx_symbols.decode_symbols(text, font) if is_symbol else text)
         elif tag in _CHARACTER_ELEMENTS:
             character = _CHARACTER_ELEMENTS[tag]
             self._parts.append(" " if self._cell_depth and character == "\n" else character)

@@ -36,6 +36,6 @@ def get_symbol(code: int, font: str | None) -> str:
     )
 
 
-def translate_text(text: str, font: str | None) -> str:
+def decode_symbols(text: str, font: str | None) -> str:
     """Replace each character of a text in a symbol font by the symbol that the font shows."""
     return "".join(get_symbol(ord(char), font) for char in text)

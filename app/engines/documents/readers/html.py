@@ -152,7 +152,7 @@ class _VisibleText:
         if element in self._skipped:
             self._skipped.discard(element)
         else:
-            if tag in _CELL_TAGS and self._in_data_table():
+            if tag in _CELL_TAGS and self._is_in_data_table():
                 self._cell_depth -= 1
             elif tag in ("tr", "table") and self._tables:
                 self._end_row()
@@ -171,14 +171,14 @@ class _VisibleText:
         """Return the collected text."""
         return "".join(self._parts)
 
-    def _in_data_table(self) -> bool:
+    def _is_in_data_table(self) -> bool:
         return bool(self._tables) and self._tables[-1].is_data
 
     def _enter_cell(self) -> None:
         is_first = bool(self._tables) and self._tables[-1].cell_count == 0
         if self._tables:
             self._tables[-1].cell_count += 1
-        if self._in_data_table():
+        if self._is_in_data_table():
             self._cell_depth += 1
             if not is_first:
                 self._pending_tabs += 1

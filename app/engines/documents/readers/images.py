@@ -40,7 +40,7 @@ _MIN_DPI, _MAX_DPI = 36.0, 4800.0
 
 
 def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> None:
-    """Read the frames of an image, and send a page without words for each. Raises `ParseFailed`."""
+    """Read the frames of an image, and send each as a page without words. Raises `ParseFailed`."""
     with _open_image(file, media_type, limits) as image:
         for index in range(_count_frames(image, media_type, limits)):
             send_page(_read_page(image, index, media_type, limits))
@@ -132,7 +132,7 @@ def _measure_displayed_page(image: Image.Image, media_type: str) -> tuple[float,
 
 
 def _get_resolution(image: Image.Image) -> tuple[float, float]:
-    """Return the pixels per inch, or 72 if the file has no plausible value."""
+    """Return the pixels per inch (x, y), or 72 for both if the file has no plausible values."""
     try:
         dpi_x, dpi_y = (float(value) for value in image.info.get("dpi", ()))
     except (TypeError, ValueError, ZeroDivisionError):

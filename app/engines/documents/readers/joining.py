@@ -27,7 +27,7 @@ _get_position = attrgetter("x0", "index")
 
 
 def join_segments(words: Sequence[Token | Line]) -> list[Segment]:
-    """Join neighboring words on one line into segments, and return these sorted by left side."""
+    """Join neighboring words on one line into segments; return them sorted by their left sides."""
     segments: list[Segment] = []
     band_height = 0.0
     for lines in _split_into_clusters(words):
@@ -118,7 +118,7 @@ def _join_cluster(tokens: Sequence[Token], band_height: float) -> list[Segment]:
                     if token.x0 - segment.x1 <= max_gap
                 ]
                 for candidate in candidates:
-                    if _continues_segment(candidate, token) and (
+                    if _can_continue_segment(candidate, token) and (
                         best_candidate is None or candidate.x1 > best_candidate.x1
                     ):
                         best_candidate = candidate
@@ -131,7 +131,7 @@ def _join_cluster(tokens: Sequence[Token], band_height: float) -> list[Segment]:
     return segments
 
 
-def _continues_segment(candidate: Segment, token: Token) -> bool:
+def _can_continue_segment(candidate: Segment, token: Token) -> bool:
     height = max(candidate.height, token.height)
     gap = token.x0 - candidate.x1
     if not -_MAX_WORD_OVERLAP * height <= gap <= MAX_WORD_GAP * height:

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from app.engines.documents.readers import html
-from app.engines.documents.text import decode_text, replace_unstorable
+from app.engines.documents.text import decode_text, replace_unstorable_chars
 
 _HEADERS = ("From", "To", "Cc", "Subject", "Date")
 _MAX_PARTS = 1_000
@@ -80,7 +80,7 @@ class MailText:
         sections = ["\n".join(lines), body.strip("\r\n")]
         if self._attachment_names:
             sections.append("Attachments: " + ", ".join(self._attachment_names))
-        return replace_unstorable(
+        return replace_unstorable_chars(
             "\n\n".join(section for section in (*sections, *self._forwarded_sections) if section)
         )
 

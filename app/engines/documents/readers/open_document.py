@@ -13,7 +13,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive
-from app.engines.documents.text import normalize_text, replace_unstorable
+from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 _OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
 _TEXT, _TABLE, _OFFICE, _STYLE = (
@@ -55,7 +55,9 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
         _ElementText(hidden_styles).build_text(body),
         *_extract_parts(styles, _FOOTERS, hidden_styles),
     ]
-    return normalize_text(replace_unstorable("\n".join(section for section in sections if section)))
+    return normalize_text(
+        replace_unstorable_chars("\n".join(section for section in sections if section))
+    )
 
 
 def iterate_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:

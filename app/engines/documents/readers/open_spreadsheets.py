@@ -16,7 +16,7 @@ from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive
 from app.engines.documents.readers.open_document import check_not_encrypted, parse_xml
 from app.engines.documents.readers.spreadsheets import collapse_spaces, format_value, join_pages
-from app.engines.documents.text import normalize_text, replace_unstorable
+from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 _OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
 _TEXT, _TABLE, _OFFICE, _STYLE = (
@@ -46,7 +46,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
         for sheet in body.iterchildren(_TABLE + "table")
         if sheet.get(_TABLE + "style-name") not in hidden_styles
     )
-    return normalize_text(replace_unstorable(join_pages(sheets, limits)))
+    return normalize_text(replace_unstorable_chars(join_pages(sheets, limits)))
 
 
 def _find_hidden_styles(content: Any) -> set[str]:

@@ -21,7 +21,7 @@ from oxmsg.storage import Storage
 from app.engines.documents.model import ParseFailed
 from app.engines.documents.readers import rich_text
 from app.engines.documents.readers.mail import get_payload
-from app.engines.documents.text import replace_unstorable
+from app.engines.documents.text import replace_unstorable_chars
 
 _MAX_ATTACHMENTS = 1_000
 _MAX_DEPTH = 20
@@ -57,11 +57,13 @@ def _build_message(storage: Storage, depth: int = 0) -> EmailMessage:
     message = EmailMessage(default)
     for name, value in _read_headers(source).items():
         if value:
-            message[name] = " ".join(replace_unstorable(str(value)).split())
+            message[name] = " ".join(replace_unstorable_chars(str(value)).split())
     html = source.html_body
-    message.set_content(replace_unstorable(source.body or ("" if html else _read_body(source))))
+    message.set_content(
+        replace_unstorable_chars(source.body or ("" if html else _read_body(source)))
+    )
     if html:
-        message.add_alternative(replace_unstorable(html), subtype="html")
+        message.add_alternative(replace_unstorable_chars(html), subtype="html")
     for attachment_storage in islice(storage.iter_attachment_storages(), _MAX_ATTACHMENTS):
         _add_attachment(message, attachment_storage, depth)
     _set_boundaries(message)
@@ -81,7 +83,7 @@ def _add_attachment(message: EmailMessage, storage: Storage, depth: int) -> None
             (child for child in storage.storages if child.name == _INNER_STORAGE), None
         )
         if inner_storage is not None and depth < _MAX_DEPTH:
-            name = replace_unstorable(attachment.file_name or "").removesuffix(".msg")
+            name = replace_unstorable_chars(attachment.file_name or "").removesuffix(".msg")
             inner_message = _build_message(_complete_header(inner_storage), depth + 1)
             message.add_attachment(inner_message, filename=name or None)
     elif content := attachment.file_bytes:
@@ -89,7 +91,7 @@ def _add_attachment(message: EmailMessage, storage: Storage, depth: int) -> None
 
 
 def _complete_header(storage: Storage) -> Storage:
-    """Return the storage of an inner email with the header that an outer email has."""
+    """Return the storage of an attached email with the reserved header bytes that it lacks."""
     streams = (
         replace(
             stream,
@@ -105,7 +107,7 @@ def _complete_header(storage: Storage) -> Storage:
 
 
 def _add_file(message: EmailMessage, attachment: Attachment, content: bytes) -> None:
-    name = replace_unstorable(attachment.file_name or "")
+    name = replace_unstorable_chars(attachment.file_name or "")
     media_type = attachment.mime_type or _TYPES.guess_type(name)[0] or ""
     maintype, _, subtype = media_type.partition("/")
     if not subtype or maintype in ("text", "message", "multipart"):
@@ -118,7 +120,7 @@ def _add_file(message: EmailMessage, attachment: Attachment, content: bytes) -> 
 
 
 def _set_boundaries(message: EmailMessage) -> None:
-    """Set MIME boundaries that depend only on the content, because the library's are random.
+    """Set MIME boundaries that depend only on the content; the library would set random ones.
 
     An attached email becomes a separate document, which is identified by its bytes.
     """

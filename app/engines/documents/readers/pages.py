@@ -12,8 +12,9 @@ from app.engines.documents.model import Limits, ParseFailed
 class PageWords:
     """The words of a page in reading order, as parallel lists.
 
-    `starts` and `ends` are offsets in the page's text; `boxes` has four sides per word on the
-    displayed page, in `BOX_UNITS`. `tokens` contains the index of each word's first token.
+    `starts` and `ends` are offsets in the page's text; `boxes` has four coordinates per word,
+    x0, y0, x1, y1, on the displayed page, in `BOX_UNITS`. `tokens` contains the index of the first
+    token of each word.
     """
 
     starts: list[int] = field(default_factory=list)
@@ -30,7 +31,7 @@ class PageData(TypedDict):
     """The JSON object for a page that the sandboxed process sends.
 
     `width` and `height` are in points, `rotation` is in degrees. `starts` and `ends` are offsets of
-    the words in `text`; `boxes` has four sides per word, in `BOX_UNITS`.
+    the words in `text`; `boxes` has four coordinates per word, x0, y0, x1, y1, in `BOX_UNITS`.
     """
 
     width: float
@@ -58,7 +59,10 @@ def build_page(
     is_blank: bool = False,
     is_scan: bool = False,
 ) -> PageData:
-    """Build the data for a page of width x height points; without words, it has no text layer."""
+    """Build the data for a page. A page without words has no text layer.
+
+    `width` and `height` are in points, `rotation` is in degrees.
+    """
     words = words or PageWords()
     return {
         "width": round(width, 3),
@@ -94,6 +98,6 @@ def compute_pixel_size(
 
 
 def build_pixel_limit_error(limits: Limits) -> ParseFailed:
-    """Return the failure for an image with more pixels than allowed."""
+    """Build the error for an image with more pixels than allowed."""
     message = f"An image has more than {limits.max_pixels} pixels."
     return ParseFailed("too_many_pixels", message)

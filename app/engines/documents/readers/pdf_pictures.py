@@ -17,13 +17,13 @@ def is_covered_by_pictures(page: Any) -> bool:
     left, bottom, right, top = page.get_bbox()
     page_area = (right - left) * (top - bottom)
     covered_area = 0.0
-    for x0, y0, x1, y1 in _iterate_bounds(page):
+    for x0, y0, x1, y1 in _iterate_picture_bounds(page):
         width = max(0.0, min(x1, right) - max(x0, left))
         covered_area += width * max(0.0, min(y1, top) - max(y0, bottom))
     return bool(covered_area >= _MIN_COVERED_FRACTION * page_area > 0)
 
 
-def _iterate_bounds(page: Any) -> Iterator[tuple[float, float, float, float]]:
+def _iterate_picture_bounds(page: Any) -> Iterator[tuple[float, float, float, float]]:
     pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=_MAX_DEPTH)
     for picture in islice(pictures, _MAX_PICTURES):
         try:

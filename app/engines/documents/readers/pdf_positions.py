@@ -65,7 +65,7 @@ def _read_character(handle: ctypes.c_void_p, index: int) -> str:
 class CharacterPositions:
     """The positions of the characters of an open text page, in user space (PDF 1.7, 8.3.2.3).
 
-    A rectangle is a tuple of its left, bottom, right and top sides in points.
+    A rectangle is a tuple (left, bottom, right, top) in points.
     """
 
     def __init__(self, text_page: Any) -> None:
@@ -104,8 +104,9 @@ class CharacterPositions:
     def get_boxes(self, first: int, lengths: list[int], corner: Point) -> list[Box] | None:
         """Return the boxes of words that one text object draws, or None if a word is invisible.
 
-        The first word begins at the index `first`. `lengths` contains the length of each word. One
-        character separates two words. Boxes are measured down and to the right from `corner`.
+        The first word begins at the index `first`. `lengths` contains the length of each word. The
+        words are separated by one character. Boxes are measured down and to the right from
+        `corner`.
         """
         handle, sides, (a, b, c, d) = self._handle, self._sides, self._pointers
         x, y = corner

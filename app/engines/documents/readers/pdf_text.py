@@ -29,7 +29,7 @@ _RowWord = tuple[Token, bool]
 
 
 class PageText(NamedTuple):
-    """The text of a page, its rows separated by line feeds, and its words in the same order."""
+    """The text of a page with line feeds between its rows, and its words in the same order."""
 
     text: str
     words: PageWords
@@ -144,7 +144,7 @@ def _split_row(row: Sequence[Token], *, page_is_rtl: bool) -> list[_RowWord]:
 
 
 def _join_tokens(first: Token, second: Token) -> Token:
-    """Return the word that consists of two tokens."""
+    """Join two tokens into one word."""
     x0, y0, x1, y1 = _enclose_boxes([first.box, second.box])
     text = normalize_text(first.text + second.text)
     return replace(first, text=text, x0=x0, y0=y0, x1=x1, y1=y1)

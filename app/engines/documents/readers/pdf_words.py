@@ -13,7 +13,7 @@ from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import right_to_left
 from app.engines.documents.readers.pdf_positions import CharacterPositions, read_characters
 from app.engines.documents.readers.segments import MAX_WORD_GAP, Box, Glyph, Line, Token
-from app.engines.documents.text import WORD, normalize_text, replace_unstorable
+from app.engines.documents.text import WORD, normalize_text, replace_unstorable_chars
 
 OBLIQUE = -1
 """The direction of text that is not rotated by a multiple of 90 degrees."""
@@ -33,7 +33,7 @@ _MIN_FONT_HEIGHT = 0.8  # as a fraction of the ink's height; fonts may have wron
 
 
 def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Token | Line]]:
-    """Return the words that a page shows, in file order, by writing direction.
+    """Return the words that a page shows, grouped by writing direction, in file order.
 
     `page` is a pypdfium2 page, and `text_page` a pdfium handle. Directions are clockwise quarter
     turns (0 to 3), or `OBLIQUE`. Positions are in points from the top left of the displayed page,
@@ -69,7 +69,7 @@ class _WordExtractor:
         self._word_count = 0
 
     def extract_words(self) -> dict[int, list[Token | Line]]:
-        """Return the readable words inside the crop box, by writing direction."""
+        """Return the readable words inside the crop box, grouped by writing direction."""
         words_by_direction: dict[int, list[Token | Line]] = {}
         first = 0
         for characters in self._characters.split("\n"):
@@ -82,8 +82,8 @@ class _WordExtractor:
             first += len(characters) + 1
         return words_by_direction
 
-    def _reserve_numbers(self, count: int) -> int:
-        """Reserve numbers for `count` words and return the first number. Raises `ParseFailed`."""
+    def _reserve_indexes(self, count: int) -> int:
+        """Reserve indexes for `count` words and return the first index. Raises `ParseFailed`."""
         first_number = self._word_count + 1
         self._word_count += count
         if self._word_count > self._max_words:
@@ -116,7 +116,7 @@ class _WordExtractor:
         if gaps and not (min(gaps) >= 0 and max(gaps) <= MAX_WORD_GAP * (bottom - top)):
             return None
         return Line(
-            text, words, extent, boxes, gaps, top, bottom, self._reserve_numbers(len(words))
+            text, words, extent, boxes, gaps, top, bottom, self._reserve_indexes(len(words))
         )
 
     def _get_line_metrics(self, first: int, end: int, last: int) -> tuple[Box, float, float] | None:
@@ -154,7 +154,7 @@ class _WordExtractor:
             x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
             if not text or not (0 <= x <= width and 0 <= y <= height):
                 continue  # unreadable, or outside the crop box
-            number = self._reserve_numbers(1)
+            number = self._reserve_indexes(1)
             quarters = self._get_direction(start)
             yield quarters, self._build_token(text, box, number, gap, start, stop, quarters)
 
@@ -218,7 +218,7 @@ class _WordExtractor:
         return self._map_to_displayed_box(*rectangle)
 
     def _get_glyph_box(self, index: int) -> Box:
-        """Return the box of a character's shape; its sides are NaN if pdfium does not know it."""
+        """Return the box of a character's shape; all coordinates are NaN if it is unknown."""
         return self._map_to_displayed_box(
             *(self._positions.get_shape_rectangle(index) or _UNKNOWN_BOX)
         )
@@ -267,7 +267,7 @@ def _convert_to_readable(word: str) -> str:
         word = word[:-1] + "-"
     if _SURROGATE.search(word):
         word = word.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return normalize_text(_PRESENTATION_FORMS.sub(_decompose_form, replace_unstorable(word)))
+    return normalize_text(_PRESENTATION_FORMS.sub(_decompose_form, replace_unstorable_chars(word)))
 
 
 def _decompose_form(form: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ from pptx.shapes.group import GroupShape
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive
-from app.engines.documents.text import normalize_text, replace_unstorable
+from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 _UNREADABLE = "The file is damaged or not a PowerPoint presentation."
 
@@ -25,11 +25,11 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
         pages = [_build_page_text(slide) for slide in list_slides(file, limits)]
     except (PythonPptxError, KeyError, ValueError, etree.XMLSyntaxError) as error:
         raise ParseFailed("unreadable", _UNREADABLE) from error
-    return normalize_text(replace_unstorable("\f".join(pages)))
+    return normalize_text(replace_unstorable_chars("\f".join(pages)))
 
 
 def list_slides(file: BinaryIO, limits: Limits) -> list[Any]:
-    """Return the python-pptx slides of a file that are not hidden. Raises `ParseFailed`."""
+    """Return the visible slides of a file as python-pptx objects. Raises `ParseFailed`."""
     check_archive(
         file,
         limits,

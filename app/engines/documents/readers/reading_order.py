@@ -36,7 +36,7 @@ Row = list[Segment]
 def sort_into_rows(words: Sequence[Token | Line], *, right_to_left: bool = False) -> list[Row]:
     """Return the rows of a page in reading order, each with its segments from left to right.
 
-    Changes `top` and `bottom` of the words if the page is skewed.
+    If the page is skewed, `top` and `bottom` of the tokens are changed.
 
     Args:
         words: The words in file order, in coordinates in which they are upright.

@@ -5,7 +5,7 @@ import re
 from striprtf.striprtf import rtf_to_text
 
 from app.engines.documents.model import ParseFailed
-from app.engines.documents.text import normalize_text, replace_unstorable
+from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 _SIGNATURE = b"{\\rtf"
 # Images are written as digits, which the library would read one by one.
@@ -23,4 +23,4 @@ def extract_text(data: bytes) -> str:
     text: str = rtf_to_text(source, errors="replace")  # type: ignore[no-untyped-call]
     # Characters outside the basic multilingual plane are written as two surrogates.
     full_text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return _TRAILING_TABS.sub("", normalize_text(replace_unstorable(full_text))).strip("\n")
+    return _TRAILING_TABS.sub("", normalize_text(replace_unstorable_chars(full_text))).strip("\n")

@@ -1,9 +1,9 @@
 """Convert Hebrew and Arabic text from visual order to logical order.
 
-The Unicode bidirectional algorithm (UAX #9) converts logical to visual order. This is the inverse:
-numbers and words of other scripts keep their direction, and everything else is reversed. The
-inverse is not unique, so the most likely reading is chosen. Existing libraries only convert from
-logical to visual order.
+The Unicode bidirectional algorithm (UAX #9) converts logical to visual order. This module does the
+inverse: numbers and words of other scripts keep their direction, and everything else is reversed.
+The inverse is not unique, so the most likely reading is chosen. Existing libraries only convert
+from logical to visual order.
 """
 
 import re
@@ -98,7 +98,7 @@ def convert_to_logical_order(visual_glyphs: Sequence[Glyph], *, right_to_left: b
 
 
 def _classify_character(char: str) -> str:
-    """Return whether a character is left-to-right, right-to-left, part of a number, or neutral."""
+    """Return the class of a character: left-to-right, right-to-left, number or neutral."""
     return _DIRECTION_CLASSES.get(unicodedata.bidirectional(char), _NEUTRAL)
 
 
@@ -147,7 +147,7 @@ def _reverse_row(visual_glyphs: Sequence[Glyph], classes: Sequence[str]) -> list
 
 
 def _flag_reversed_glyphs(classes: Sequence[str]) -> list[bool]:
-    """Return a flag for each glyph of a right-to-left row: False inside left-to-right runs."""
+    """Return, for each glyph of a right-to-left row, whether it runs from right to left."""
     is_reversed = [character_class in (_RIGHT_TO_LEFT, _NEUTRAL) for character_class in classes]
     index = 0
     while index < len(classes):
@@ -164,7 +164,7 @@ def _flag_reversed_glyphs(classes: Sequence[str]) -> list[bool]:
 
 
 def _mirror_brackets(flagged_glyphs: Sequence[tuple[Glyph, bool]]) -> list[Glyph]:
-    """Return the glyphs, with mirrored brackets if the file stores brackets as displayed.
+    """Return the glyphs, and mirror their brackets if the file stores brackets as displayed.
 
     This is the case if a closing bracket precedes its opening bracket. The flag of a glyph is True
     if it runs from right to left; only such brackets are mirrored.

@@ -11,7 +11,7 @@ MIN_GUTTER = 0.45  # in line heights; the minimum width of a gutter
 WIDE_GAP_FACTOR = 1.6  # a gap is wide if it is this many times the usual gap of its line
 
 Box = tuple[float, float, float, float]
-"""The sides x0, y0, x1, y1 in points, measured from the top left of the page."""
+"""The coordinates x0, y0, x1, y1 in points, measured from the top left of the page."""
 
 
 class Glyph(NamedTuple):
@@ -25,10 +25,10 @@ class Glyph(NamedTuple):
 class Token:
     """A word or a part of a word, with its position in points from the top left of the page.
 
-    `x0`, `y0`, `x1`, `y1` enclose the ink; `top` and `bottom` are the sides of the font's box,
-    which all words of a line share. `index` is the token's position in file order. `gap` is the
-    text in the file before the token: nothing, a space or a line feed. `glyphs` is only set on
-    pages with letters that run from right to left.
+    `x0`, `y0`, `x1`, `y1` enclose the ink; `top` and `bottom` are the edges of the
+    font's box, which all words of a line share. `index` is the token's position in file order.
+    `gap` is the text in the file before the token: nothing, a space or a line feed. `glyphs` is
+    only set on pages with letters that run from right to left.
     """
 
     text: str
@@ -60,7 +60,7 @@ class Token:
 
 @dataclass(eq=False, slots=True)
 class Line:
-    """Words side by side with common metrics, used instead of tokens to save time.
+    """Words side by side with the same font metrics, used instead of tokens to save time.
 
     `text` is the words joined by spaces. `gaps` are the widths of the spaces; no gap is negative
     or wide. `index` is the position of the first word in file order. `extent` is the box around all

@@ -22,7 +22,7 @@ from python_calamine import (
 from app.engines.documents import media
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive, is_encrypted_package
-from app.engines.documents.text import normalize_text, replace_unstorable
+from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 CellValue = int | float | str | bool | dt.time | dt.date | dt.datetime | dt.timedelta
 
@@ -47,7 +47,9 @@ def extract_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
     file.seek(0)
     try:
         with CalamineWorkbook.from_filelike(file) as workbook:
-            return normalize_text(replace_unstorable(join_pages(_iterate_sheets(workbook), limits)))
+            return normalize_text(
+                replace_unstorable_chars(join_pages(_iterate_sheets(workbook), limits))
+            )
     except PasswordError as error:
         message = "The workbook is protected by a password."
         raise ParseFailed("password_protected", message) from error
@@ -79,7 +81,7 @@ class _SheetAreas:
         self._last_row = self._last_column = 0
 
     def inspect(self, name: str, chunk: bytes) -> None:
-        """Inspect a chunk, and extend the area by its cells. Raises `ParseFailed` if too large."""
+        """Extend the sheet's area to the cells in `chunk`. Raises `ParseFailed` if too large."""
         self.has_workbook = self.has_workbook or name == _WORKBOOK_PART
         if name != self._entry_name:
             self._entry_name, self._chunk_end = name, b""

@@ -7,7 +7,7 @@ from app.engines.fields.source_text import MAX_EVIDENCE_TEXT
 Schema = dict[str, Any]
 
 
-def _require_types(**types: str) -> Schema:
+def _build_required_properties_schema(**types: str) -> Schema:
     """Return a schema that requires the given properties, each with the given type."""
     return {
         "properties": {name: {"type": kind} for name, kind in types.items()},
@@ -51,25 +51,28 @@ EVIDENCE: Schema = {
     },
     "additionalProperties": False,
     "anyOf": [
-        _require_types(page="integer"),
-        _require_types(start="integer"),
-        _require_types(text="string"),
+        _build_required_properties_schema(page="integer"),
+        _build_required_properties_schema(start="integer"),
+        _build_required_properties_schema(text="string"),
     ],
     "allOf": [
-        {"if": _require_types(box="array"), "then": _require_types(page="integer")},
         {
-            "if": _require_types(start="integer"),
-            "then": _require_types(end="integer"),
+            "if": _build_required_properties_schema(box="array"),
+            "then": _build_required_properties_schema(page="integer"),
         },
         {
-            "if": _require_types(end="integer"),
-            "then": _require_types(start="integer"),
+            "if": _build_required_properties_schema(start="integer"),
+            "then": _build_required_properties_schema(end="integer"),
+        },
+        {
+            "if": _build_required_properties_schema(end="integer"),
+            "then": _build_required_properties_schema(start="integer"),
         },
     ],
 }
 
 ANCHORS: dict[str, Schema] = {
-    "span": {"contains": _require_types(start="integer")},
-    "region": {"contains": _require_types(box="array")},
+    "span": {"contains": _build_required_properties_schema(start="integer")},
+    "region": {"contains": _build_required_properties_schema(box="array")},
 }
 """The evidence that is required for field types whose value is a position in the document."""

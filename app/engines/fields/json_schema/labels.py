@@ -13,8 +13,9 @@ Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DESCRIPTION = (
-    "The tags of a tag set, as they are stored and as they may be sent. Tags that fit this schema "
-    "are accepted if they also meet the rules that JSON Schema cannot express: a column that is "
+    "The tags of a tag set, as they are stored and as they may be sent. "
+    "Tags that match this schema are accepted if they also meet the rules that JSON Schema "
+    "cannot express: a column that is "
     "not multiple (x-multiple) has one tag per row; evidence is within the document and repeats "
     "the text of the document; `end` is greater than `start`; a box has x0 < x1 and y0 < y1; "
     "values match the named formats and, if there is no pattern, the x-pattern (RE2). Other "

@@ -1,8 +1,8 @@
 r"""Translate RE2 patterns to syntax with the same meaning in ECMA-262 and Python.
 
-Syntax with different meanings is spelled out: `\d` becomes `[0-9]`, `\s` becomes RE2's five
-characters, and `.` becomes any character except a line feed. Syntax without an equivalent (flags,
-`\p{…}`, `\Q…\E`) is not translated.
+Syntax that engines interpret differently is replaced by explicit characters: `\d` becomes `[0-9]`,
+`\s` becomes RE2's five characters, and `.` becomes any character except a line feed. Syntax without
+an equivalent (flags, `\p{…}`, `\Q…\E`) is not translated.
 """
 
 import re
@@ -186,23 +186,23 @@ def _invert_ranges(ranges: tuple[tuple[int, int], ...]) -> Ranges:
 
 def _format_class(ranges: Ranges, *, is_negated: bool) -> str:
     inner = "".join(
-        _format_in_class(low)
+        _format_class_character(low)
         if low == high
-        else f"{_format_in_class(low)}-{_format_in_class(high)}"
+        else f"{_format_class_character(low)}-{_format_class_character(high)}"
         for low, high in ranges
     )
     return f"[{'^' if is_negated else ''}{inner}]"
 
 
-def _format_in_class(code: int) -> str:
-    return f"\\{chr(code)}" if chr(code) in "^-[]\\" else _format_plain(code)
+def _format_class_character(code: int) -> str:
+    return f"\\{chr(code)}" if chr(code) in "^-[]\\" else _format_character(code)
 
 
 def _format_literal(code: int) -> str:
-    return f"\\{chr(code)}" if chr(code) in _SPECIAL else _format_plain(code)
+    return f"\\{chr(code)}" if chr(code) in _SPECIAL else _format_character(code)
 
 
-def _format_plain(code: int) -> str:
+def _format_character(code: int) -> str:
     # Escape control characters for readability; all engines accept other characters unescaped.
     if code == _CONTROLS["n"]:
         return r"\n"

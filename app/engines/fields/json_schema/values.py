@@ -95,9 +95,10 @@ def _get_range(field: Field) -> tuple[Decimal | None, Decimal | None]:
 
 
 def _to_double(limit: Decimal, *, up: bool) -> int | float:
-    """Convert a limit to the JSON number that excludes the same double values.
+    """Convert a limit to a JSON number that allows the same doubles as the exact limit.
 
-    If `up` is true, the limit is a minimum and is rounded up; otherwise it is rounded down.
+    If `up` is true, the limit is a minimum and is rounded up. Otherwise, it is a maximum and is
+    rounded down.
     """
     if limit == limit.to_integral_value() and limit.copy_abs() <= SAFE_INTEGER:
         return int(limit)

@@ -59,7 +59,7 @@ def _normalize(value: object) -> JsonValue:
 
 
 def _fold_name(text: str) -> str:
-    """Fold a name for comparisons that ignore case, accents and punctuation."""
+    """Normalize a name for comparisons that ignore case, accents and punctuation."""
     decomposed = unicodedata.normalize("NFKD", text.casefold().replace("&", " and "))
     chars = (
         " " if c in ",-'()" else c for c in decomposed if c != "." and not unicodedata.combining(c)

@@ -59,7 +59,7 @@ def parse_currency(text: str, allowed: tuple[str, ...]) -> str:
 
 
 def find_single_currency(tokens: set[str]) -> str:
-    """Find the single currency among `tokens`; return an empty string if there is no token.
+    """Return the only currency code or sign in `tokens`, or an empty string if there is none.
 
     A code may appear together with its sign, as in `$12 USD`. Raises ValueProblem if the tokens
     mean different currencies.

@@ -51,7 +51,7 @@ def _normalize_time(value: object) -> str:
 
 def _normalize_datetime(value: object) -> str:
     text = clean_text(value, 100)
-    parsed_time = _parse_iso(text) or _parse_written(text)
+    parsed_time = _parse_iso_datetime(text) or _parse_written_datetime(text)
     if parsed_time.tzinfo is None:
         parsed_time = parsed_time.replace(tzinfo=UTC)
     try:
@@ -61,7 +61,7 @@ def _normalize_datetime(value: object) -> str:
     return parsed_time.replace(tzinfo=None).isoformat() + "Z"
 
 
-def _parse_iso(text: str) -> datetime | None:
+def _parse_iso_datetime(text: str) -> datetime | None:
     # A week without a day would be parsed as its Monday.
     if len(text) <= len("YYYY-MM-DD") or _WEEK_AND_TIME.match(text):
         return None
@@ -71,7 +71,7 @@ def _parse_iso(text: str) -> datetime | None:
         return None
 
 
-def _parse_written(text: str) -> datetime:
+def _parse_written_datetime(text: str) -> datetime:
     match = _WRITTEN_DATETIME.fullmatch(text)
     if match is None:
         raise ValueProblem("is not a date with a time; use the form YYYY-MM-DDTHH:MM:SSZ")

@@ -4,7 +4,12 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from app.engines.fields.decimals import check_bounds, format_decimal, parse_decimal, parse_grouped
+from app.engines.fields.decimals import (
+    check_digit_count,
+    format_decimal,
+    parse_decimal,
+    parse_grouped,
+)
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
 from app.engines.fields.plain import clean_text
@@ -25,9 +30,10 @@ _BARE_FRACTION = re.compile(r"(?<![^\W\d_])(?<![.,])[.,]$")
 def build_normalizer(field: Field) -> Normalizer:
     """Build the normalizer for a money field.
 
-    The normalizer accepts the object, or text such as `1.234,56 €`, `EUR 123.45`, `(12.50) USD`. An
-    amount without a currency is accepted if the field allows exactly one currency. The amount keeps
-    its decimal places, and has at least as many as the currency.
+    The normalizer accepts an object with amount and currency, or text such as `1.234,56 €`,
+    `EUR 123.45` or `(12.50) USD`. An amount without a currency is accepted if the field allows
+    exactly one currency. The amount gets at least the decimal places of the currency; all
+    other trailing zeros are removed.
     """
     allowed = get_allowed_currencies(field)
     limits = field.get("constraints") or {}
@@ -38,7 +44,7 @@ def build_normalizer(field: Field) -> Normalizer:
     def normalize(value: object) -> JsonValue:
         number, token = _split_amount(value)
         currency = parse_currency(token, allowed) if token else _get_only_currency(allowed)
-        number = check_bounds(number)
+        number = check_digit_count(number)
         check_range(number, low, high)
         return {"amount": format_decimal(number, get_decimals(currency)), "currency": currency}
 

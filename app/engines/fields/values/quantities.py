@@ -47,7 +47,7 @@ def _to_number(number: Decimal) -> JsonValue:
 
 def _to_integer(number: Decimal) -> JsonValue:
     if number.copy_abs() > SAFE_INTEGER:
-        raise ValueProblem("does not fit a 53-bit integer; use a text field for identifiers")
+        raise ValueProblem("does not fit in a 53-bit integer; use a text field for identifiers")
     if number != number.to_integral_value():
         raise ValueProblem("must be a whole number")
     return int(number)

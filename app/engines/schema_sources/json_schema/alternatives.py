@@ -90,5 +90,5 @@ def _merge_choices(node: Node, branches: list[Node], collector: WarningCollector
 def _warn_about_constraints(node: Node, branches: list[Node], collector: WarningCollector) -> None:
     if any(branch.keywords or branch.required for branch in branches):
         collector.add(
-            node.path, "The constraints of the alternatives other than the type were left out."
+            node.path, "The constraints of the alternatives, except the type, were left out."
         )

@@ -11,9 +11,9 @@ from app.engines.schema_sources.model import SchemaSourceError, WarningCollector
 from app.engines.schema_sources.texts import to_line
 
 MAX_VISITS = 50_000
-"""The maximum number of schemas, properties and options to visit. References multiply them."""
+"""The maximum number of visits to schemas, properties and options, including repeated visits."""
 VISIT_BYTES = 1024
-"""Content of this size counts as an additional visit, because each reference reads it again."""
+"""The bytes of content that count as one more visit, because each reference reads them again."""
 MAX_TRAIL = 100
 MAX_REFERENCE_CHARS = 1000
 

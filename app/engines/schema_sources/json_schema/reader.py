@@ -134,7 +134,7 @@ class _JsonSchemaReader:
             return
         if item_type != "object" or not item.properties:
             if "prefixItems" in node.keywords and not node.items:
-                self._collector.add(node.path, "The positions of the list are not distinguished.")
+                self._collector.add(node.path, "All positions of the list are treated alike.")
                 node.pop_keyword("prefixItems")
             definition = {**convert_scalar(item, self._collector), "multiple": True}
             self._add_field(name, node, target, definition, required=required)

@@ -14,7 +14,7 @@ _ARRAY_INDEX = re.compile("[0-9]{1,7}")
 
 
 class References:
-    """Finds the schemas in one document to which references point."""
+    """Finds the targets of the references in one document."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root

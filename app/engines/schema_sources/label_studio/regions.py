@@ -40,7 +40,7 @@ def add_labels(control: Control) -> None:
         return
     if control.is_per_region:
         control.add_warning("The control is shown for each region: its fields became independent.")
-    required = control.determine_required()
+    required = control.resolve_required()
     if required and len(elements) > 1:
         control.add_warning("The rule that one of several labels is required was left out.")
     for element in elements:

@@ -50,7 +50,7 @@ class ImportState:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A tag that users label with, and its context.
+    """A tag with which users enter values, and its context.
 
     `header` is the heading before the tag; `is_conditional` is True if the tag is only shown under
     a condition.
@@ -102,7 +102,7 @@ class Control:
         """Add a warning about the tag."""
         self.state.collector.add(self.path, message)
 
-    def determine_required(self) -> bool:
+    def resolve_required(self) -> bool:
         """Determine whether the field is required; add a warning if the tag has a condition."""
         if not self.is_true("required"):
             return False
@@ -125,7 +125,7 @@ class Control:
             path=self.path,
             label=self.label,
             type=field_type,
-            required=self.determine_required(),
+            required=self.resolve_required(),
             multiple=multiple or self.is_per_region,
             description="\n".join(part for part in parts if part),
             **definition,

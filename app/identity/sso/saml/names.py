@@ -52,7 +52,7 @@ SURNAME_ATTRIBUTES = (
     "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/surname",
 )
 FALLBACK_NAME_ATTRIBUTES = ("http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name",)
-"""Attributes used only if no other attribute has a name: Entra ID puts the login name in them."""
+"""Attributes used only if no other contains a name, because Entra ID puts the login name here."""
 GROUP_ATTRIBUTES = (
     "groups",
     "group",

@@ -92,7 +92,8 @@ def _check_tree(root: etree._Element) -> None:
             continue
         # `_check_markup` should have refused other nodes already; refuse them again to be safe.
         if event != "start" or not isinstance(element.tag, str):
-            raise InvalidDocument("Comments, entities and instructions are not accepted.")
+            message = "Comments, entities and processing instructions are not accepted."
+            raise InvalidDocument(message)
         if len(element.attrib) > MAX_ATTRIBUTES:  # Reading them takes quadratic time.
             raise InvalidDocument("An element has too many attributes.")
         element_count, depth = element_count + 1, depth + 1

@@ -14,7 +14,7 @@ from app.kit import db, tenancy
 
 BATCH = 100
 MAX_PER_DOCUMENT = 20
-"""The maximum number of tag sets read per document, which is also the most a schema can require."""
+"""The maximum number of tag sets read per document. A schema cannot require more."""
 MAX_VALUE_LENGTH = 200
 """The maximum number of characters read from a value. The full length is read separately."""
 
@@ -22,8 +22,8 @@ MAX_VALUE_LENGTH = 200
 class AcceptedTagSet(NamedTuple):
     """An accepted tag set.
 
-    `values` maps each filled field to a pair: its first value as text, cut to `MAX_VALUE_LENGTH`,
-    and the full length of that value.
+    `values` maps each filled field to a pair: its first value as text, truncated to
+    `MAX_VALUE_LENGTH`, and the full length of that value.
     """
 
     artifact_id: UUID
@@ -97,9 +97,9 @@ DocumentTagSets = list[AcceptedTagSet]
 def iterate_documents(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
 ) -> Iterator[list[DocumentTagSets]]:
-    """Yield batches of the documents accepted in a period, newest first; at most `limit` documents.
+    """Yield the documents accepted in a period in batches, newest first, at most `limit` in total.
 
-    The time of a document is the decision time of its first tag set.
+    A document is dated by the decision time of its first tag set.
     """
     before_time, before_id, remaining = end, _LAST_ID, limit
     while remaining > 0:

@@ -57,9 +57,9 @@ def compare_versions(versions: Iterable[VersionFields]) -> FieldTypes:
 class _FieldValues:
     """The values of one field in a period.
 
-    Each value has an owner number, which identifies an `_Owner` in `PeriodData`. `tag_set_counts`
-    and `filled_counts` have, for each owner number, the number of tag sets that could have a value
-    for the field, and the number of tag sets that have one.
+    Each value has an owner number, which identifies an `_Owner` in `PeriodData`. For each owner
+    number, `tag_set_counts` has the number of tag sets that could have a value for the field, and
+    `filled_counts` has the number of tag sets that have a value.
     """
 
     counts: Counter[tuple[int, str]] = field(default_factory=Counter)
@@ -73,7 +73,7 @@ class LabelerSelection(NamedTuple):
     """The labelers whose tag sets are in a sample.
 
     A sample contains the tag sets of all labelers (`labeler_id` is None), of one labeler, or, with
-    `is_peers`, of all labelers except one. Each document is in a sample only once.
+    `is_peers`, of all labelers except `labeler_id`. Each document is in a sample only once.
     """
 
     labeler_id: UUID | None = None
@@ -130,7 +130,7 @@ class PeriodData:
         return self._decisions.total()
 
     def add_document(self, document: DocumentTagSets) -> None:
-        """Add a document: the values from the first tag set of each labeler."""
+        """Add the values of a document, from the first tag set of each labeler."""
         self.document_count += 1
         tag_set_by_labeler: dict[UUID | None, AcceptedTagSet] = {}
         for tag_set in document:
@@ -140,7 +140,7 @@ class PeriodData:
             self._add_tag_set(tag_set, _Owner(labeler_id, index == 0, replaced_labeler_id))
 
     def _add_tag_set(self, tag_set: AcceptedTagSet, owner: _Owner) -> None:
-        """Add the values of a tag set, without fields that have another type in its version."""
+        """Add the values of a tag set, except fields whose type differs in its schema version."""
         owner_number = self._owners.setdefault(owner, len(self._owners))
         self.tag_set_counts[tag_set.labeler_id] += 1
         values = tag_set.values or {}
@@ -154,7 +154,7 @@ class PeriodData:
                 )
 
     def add_decisions(self, rows: Iterable[DecisionCount]) -> None:
-        """Add the numbers of review decisions, by labeler and decision type."""
+        """Add the counts of review decisions, by labeler and decision type."""
         for row in rows:
             self._decisions[row.labeler_id, row.kind] += row.n
 
@@ -264,7 +264,7 @@ def _add_value(
 def parse_number(field_type: str, text: str, decided_at: datetime) -> float | None:
     """Parse a field value as a number: an amount, an hour of the day, or days before the decision.
 
-    Dates grow with the calendar, so their distance from the decision is compared instead. Returns
+    Dates increase over time, so their distance from the decision is compared instead. Returns
     None if the value is not valid for its type.
     """
     try:

@@ -15,9 +15,9 @@ from app.insight.drift.service.shifts import (
     MAX_DECISIONS,
     MAX_DOCUMENTS,
     DetectionData,
-    SamplePair,
-    build_pairs,
+    ShiftPeriods,
     find_reference_starts,
+    iterate_comparisons,
 )
 from app.kit import db
 from app.kit.jobs import Job, LostLease
@@ -35,10 +35,10 @@ def detect(job: Job, detection_id: UUID) -> None:
     periods = DetectionPeriods(*(getattr(detection, name) for name in DetectionPeriods._fields))
     job.checkpoint()
     detection_data = _read_detection_data(job, schema_id, periods)
-    pairs: dict[str, SamplePair] = {}
+    pairs: dict[str, ShiftPeriods] = {}
 
     def iterate_hypotheses() -> Iterator[Hypothesis]:
-        for pair, hypothesis in build_pairs(detection_data):
+        for pair, hypothesis in iterate_comparisons(detection_data):
             pairs[hypothesis.key] = pair
             yield hypothesis
 
@@ -59,7 +59,7 @@ def _start(detection_id: UUID) -> DriftDetection | None:
 def _read_detection_data(job: Job, schema_id: UUID, periods: DetectionPeriods) -> DetectionData:
     fields = compare_versions(records.list_versions(schema_id))
     shifts = records.list_acknowledged_shifts(schema_id)
-    starts = _merge_starts(find_reference_starts(periods, shifts))
+    starts = _limit_starts(find_reference_starts(periods, shifts))
     acknowledged_shifts = {
         shift.shift_key: shift._replace(current_until=starts[shift.shift_key])
         for shift in shifts
@@ -81,8 +81,8 @@ def _read_detection_data(job: Job, schema_id: UUID, periods: DetectionPeriods) -
     )
 
 
-def _merge_starts(starts: dict[str, datetime]) -> dict[str, datetime]:
-    """Merge the earliest starts into a later one, so that at most MAX_REFERENCES remain."""
+def _limit_starts(starts: dict[str, datetime]) -> dict[str, datetime]:
+    """Move the earliest starts to a later start, so that at most MAX_REFERENCES starts differ."""
     kept_starts = sorted(set(starts.values()))[-MAX_REFERENCES:]
     return {key: max(start, kept_starts[0]) for key, start in starts.items()}
 
@@ -107,7 +107,7 @@ def _complete(
     job: Job,
     detection_id: UUID,
     detection_data: DetectionData,
-    compared_pairs: list[tuple[SamplePair, Comparison]],
+    compared_pairs: list[tuple[ShiftPeriods, Comparison]],
 ) -> None:
     """Complete the detection and update the reports, unless the detection has already ended.
 
@@ -135,7 +135,7 @@ def fail(detection_id: UUID) -> None:
         detection.status = DetectionStatus.FAILED.value
         detection.error = {
             "code": "internal_error",
-            "message": "The detection failed after several attempts.",
+            "message": "The detection failed after several attempts. Start a new detection.",
         }
         detection.finished_at = db.utc_now()
 

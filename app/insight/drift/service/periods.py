@@ -31,12 +31,12 @@ def choose_periods(
 ) -> DetectionPeriods:
     """Choose the periods of a requested detection, and validate them.
 
-    By default, the current period is the last CURRENT_DAYS. The default baseline is the fixed
-    baseline of the schema, or the last BASELINE_DAYS before the current period and before the shift
-    of any open report.
+    By default, the current period is the last CURRENT_DAYS days. The default baseline is the fixed
+    baseline of the schema. If there is none, it is the BASELINE_DAYS days before the current period
+    or, if that is earlier, before the earliest shift that has an open report.
 
     Raises:
-        ApiError: 400 with the name of the invalid property.
+        ApiError: 400 that names the invalid property.
     """
     now = db.utc_now()
     if baseline is not None:

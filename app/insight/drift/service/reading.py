@@ -33,9 +33,9 @@ def _list_report_ids(detection_id: UUID) -> list[UUID]:
     if detection is None:
         return []
     if detection.status == DetectionStatus.FAILED:
-        raise errors.conflict("The detection has failed. Start another detection.", status="failed")
+        raise errors.conflict("The detection has failed. Start a new detection.", status="failed")
     if detection.status != DetectionStatus.COMPLETED:
-        message = "The detection has not ended. Try again in a few seconds."
+        message = "The detection is not completed yet. Try again in a few seconds."
         raise errors.conflict(message, status=detection.status)
     return [UUID(report_id) for report_id in detection.report_ids]
 
@@ -63,7 +63,8 @@ def acknowledge(report_id: UUID, *, caller: Caller) -> DriftReport:
     report = get_report(report_id, caller=caller, lock=True)
     if report.status == ReportStatus.CLOSED:
         raise errors.conflict(
-            "The report is closed, because its shift has ended.", status=report.status
+            "The report is closed because its shift has ended; it cannot be acknowledged.",
+            status=report.status,
         )
     if report.status == ReportStatus.OPEN:
         report.status = ReportStatus.ACKNOWLEDGED.value

@@ -9,7 +9,12 @@ from app.insight.drift import emitted_events
 from app.insight.drift.models import DriftDetection, DriftReport, ReportStatus
 from app.insight.drift.queries import records
 from app.insight.drift.service.periods import TimeRange
-from app.insight.drift.service.shifts import MAX_DECISIONS, MAX_DOCUMENTS, DetectionData, SamplePair
+from app.insight.drift.service.shifts import (
+    MAX_DECISIONS,
+    MAX_DOCUMENTS,
+    DetectionData,
+    ShiftPeriods,
+)
 from app.kit import db, events
 from app.kit.ids import uuid7
 
@@ -19,7 +24,7 @@ _MAX_DESCRIBED_SHIFTS = 5
 def update_reports(
     detection: DriftDetection,
     detection_data: DetectionData,
-    compared_pairs: Iterable[tuple[SamplePair, Comparison]],
+    compared_pairs: Iterable[tuple[ShiftPeriods, Comparison]],
 ) -> list[DriftReport]:
     """Update the reports of a schema: create, confirm or close them after a detection.
 
@@ -64,7 +69,7 @@ def _close_if_ended(report: DriftReport, detection: DriftDetection, now: datetim
 def _create_report(
     detection: DriftDetection,
     detection_data: DetectionData,
-    pair: SamplePair,
+    pair: ShiftPeriods,
     comparison: Comparison,
     now: datetime,
 ) -> DriftReport:
@@ -111,7 +116,7 @@ def _format_timestamp(timestamp: datetime) -> str:
     return timestamp.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _list_warnings(detection_data: DetectionData, pair: SamplePair) -> list[str]:
+def _list_warnings(detection_data: DetectionData, pair: ShiftPeriods) -> list[str]:
     warnings = []
     if pair.shift.field in detection_data.fields.changed_fields:
         warnings.append(
@@ -129,7 +134,7 @@ def _list_warnings(detection_data: DetectionData, pair: SamplePair) -> list[str]
 
 
 def emit_report_events(detection: DriftDetection, reports: Sequence[DriftReport]) -> None:
-    """Emit one event for each new report, and one event for all new reports together."""
+    """Emit one event for each new report, and one event that summarizes all new reports."""
     if not reports:
         return
     events.emit_many(emitted_events.DETECTED, [_build_payload(report) for report in reports])

@@ -84,7 +84,7 @@ def request_daily_detections(checkpoint: Checkpoint) -> int:
     """Request a daily detection for each schema with new work in the current organization.
 
     A schema has one daily detection per day. Schemas with an unfinished detection are skipped.
-    Returns how many detections were queued.
+    Returns the number of queued detections. `checkpoint` commits each batch.
     """
     organization_id = tenancy.current_organization_id()
     current_period = periods.find_last_days(organizations.get_time_zone(organization_id))

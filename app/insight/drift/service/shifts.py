@@ -39,7 +39,7 @@ class Shift(NamedTuple):
 
     @property
     def is_review_metric(self) -> bool:
-        """Return whether the metric is computed from review decisions, and not from tag sets."""
+        """Return whether the metric is computed from review decisions instead of tag sets."""
         return self.subject == DriftSubject.LABELING and self.field is None
 
     @property
@@ -48,7 +48,7 @@ class Shift(NamedTuple):
         return ":".join((self.subject, self.metric, self.field or "", str(self.labeler_id or "")))
 
 
-class SamplePair(NamedTuple):
+class ShiftPeriods(NamedTuple):
     """A possible shift, with the two periods whose samples are compared."""
 
     shift: Shift
@@ -61,9 +61,10 @@ class DetectionData:
     """The data of all periods that a detection compares.
 
     `acknowledged_ends` maps each shift key to the end of its latest acknowledged report at the time
-    when the samples were read. `acknowledged_shifts` are the shifts whose baseline is a reference
-    period, which starts at the end of the acknowledged shift. `reference_periods` maps the start of
-    each reference period to its data.
+    when the samples were read. A reference period replaces the baseline after an acknowledged
+    shift. `acknowledged_shifts` maps the keys of these shifts to the shifts; `current_until` is the
+    start of the reference period. `reference_periods` maps each of these starts to the data of the
+    period.
     """
 
     fields: FieldTypes
@@ -74,7 +75,7 @@ class DetectionData:
     acknowledged_shifts: Mapping[str, AcknowledgedShift]
     reference_periods: Mapping[datetime, PeriodData]
 
-    def list_period_data(self, pair: SamplePair) -> list[PeriodData]:
+    def list_period_data(self, pair: ShiftPeriods) -> list[PeriodData]:
         """Return the data of the one or two periods from which the samples of a pair were taken."""
         shift, start = pair.shift, pair.baseline.start
         if shift.key in self.acknowledged_shifts:
@@ -90,10 +91,11 @@ class DetectionData:
 def find_reference_starts(
     periods: DetectionPeriods, acknowledged_shifts: list[AcknowledgedShift]
 ) -> dict[str, datetime]:
-    """Find where the reference period of each acknowledged shift starts, by shift key.
+    """Return the start of the reference period of each acknowledged shift, by shift key.
 
-    The reference period replaces the baseline: it begins at the end of the acknowledged shift. As
-    long as the reference period has too few tag sets, no new shift of the same metric is found.
+    The reference period replaces the baseline and begins at the end of the acknowledged shift.
+    While it has too few tag sets, no new shift of the same metric is found. Acknowledged shifts
+    outside the periods of the detection are left out.
     """
     return {
         shift.shift_key: shift.current_until
@@ -125,13 +127,13 @@ def iterate_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
                 yield Shift(DriftSubject.LABELING, metric, key, labeler_id)
 
 
-def build_pairs(detection_data: DetectionData) -> Iterator[tuple[SamplePair, Hypothesis]]:
-    """Build the sample pairs to compare: yield each possible shift with its two samples."""
+def iterate_comparisons(detection_data: DetectionData) -> Iterator[tuple[ShiftPeriods, Hypothesis]]:
+    """Yield each possible shift with its two periods, and a hypothesis with the two samples."""
     for shift in iterate_shifts(detection_data.fields, detection_data.current):
         current = _build_sample(detection_data.current, shift, LabelerSelection(shift.labeler_id))
         period, baseline = _build_baseline(detection_data, shift)
         yield (
-            SamplePair(shift, period, detection_data.current_range),
+            ShiftPeriods(shift, period, detection_data.current_range),
             Hypothesis(shift.key, baseline, current),
         )
 

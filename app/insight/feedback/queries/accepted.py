@@ -15,7 +15,7 @@ from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 MAX_BYTES = 8 * 1024 * 1024
-"""The maximum size in bytes of the tags in one query. A larger tag set has no feedback."""
+"""The maximum size in bytes of the tags in one query. A larger tag set gets no feedback."""
 
 _initial = aliased(TagSetRevision)
 _saved = aliased(TagSetRevision)
@@ -51,17 +51,22 @@ class AcceptedTagSet(NamedTuple):
 
 
 def list_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the revision of each tag set that must have automatic feedback, by tag set id.
+    """Return the revision of each tag set that is eligible for automatic feedback, by id.
 
-    These tag sets are accepted, began only from a prediction, and have at most `MAX_BYTES` of tags.
+    Eligible tag sets are accepted, began only from a prediction, and have at most `MAX_BYTES` of
+    tags.
     """
-    rows = db.session().execute(_filter(select(TagSet.id, TagSet.revision), tag_set_ids))
+    rows = db.session().execute(_filter_eligible(select(TagSet.id, TagSet.revision), tag_set_ids))
     return {row.id: row.revision for row in rows}
 
 
 def load_tag_sets(tag_set_ids: Sequence[UUID]) -> Iterator[list[AcceptedTagSet]]:
-    """Yield the tag sets that must have automatic feedback, in chunks of at most `MAX_BYTES`."""
-    sizes = db.session().execute(_filter(select(TagSet.id, _SIZE.label("size")), tag_set_ids)).all()
+    """Yield the tag sets eligible for automatic feedback, in chunks of at most `MAX_BYTES`."""
+    sizes = (
+        db.session()
+        .execute(_filter_eligible(select(TagSet.id, _SIZE.label("size")), tag_set_ids))
+        .all()
+    )
     chunk: list[UUID] = []
     size = 0
     for row in sizes:
@@ -93,14 +98,14 @@ def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
         _initial.tags,
         TagSet.tags,
     )
-    rows = db.session().execute(_filter(statement, tag_set_ids))
+    rows = db.session().execute(_filter_eligible(statement, tag_set_ids))
     return [AcceptedTagSet._make(row) for row in rows]
 
 
-def _filter(
+def _filter_eligible(
     statement: Select[*tuple[Any, ...]], tag_set_ids: Sequence[UUID]
 ) -> Select[*tuple[Any, ...]]:
-    """Filter the statement to tag sets that must have automatic feedback, ordered by id."""
+    """Restrict the statement to tag sets eligible for automatic feedback, ordered by id."""
     return (
         statement.select_from(TagSet)
         .join(

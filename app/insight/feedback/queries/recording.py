@@ -41,7 +41,7 @@ def delete_automatic_feedback(tag_set_ids: Sequence[UUID]) -> int:
 
 
 def delete_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> None:
-    """Delete the reported feedback on each pair of artifact id and model."""
+    """Delete the reported feedback on each pair of artifact id and model in `documents`."""
     if documents:
         db.session().execute(
             delete(PredictionFeedback)
@@ -80,7 +80,7 @@ _ADD_DOCUMENTS = text(
 
 
 def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
-    """Refresh each model's outcomes on these documents; deleted documents get no outcomes."""
+    """Recompute each model's outcomes on these documents; deleted documents get no outcomes."""
     db.session().execute(
         delete(FeedbackDocument)
         .where(FeedbackDocument.artifact_id.in_(artifact_ids))
@@ -156,7 +156,7 @@ def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
 def list_pairs_with_automatic_feedback(
     documents: Sequence[tuple[UUID, str]],
 ) -> set[tuple[UUID, str]]:
-    """Return the pairs of artifact id and model, among `documents`, with automatic feedback."""
+    """Return the pairs of artifact id and model in `documents` that have automatic feedback."""
     statement = (
         select(PredictionFeedback.artifact_id, PredictionFeedback.model)
         .where(

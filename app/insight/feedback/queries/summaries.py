@@ -48,10 +48,10 @@ class SummaryCriteria:
         """Return the span of days, or None for all time."""
         if self.first is None and self.end is None:
             return None
-        return BucketSpan("day", _to_time(self.first), _to_time(self.end))
+        return BucketSpan("day", _to_datetime(self.first), _to_datetime(self.end))
 
 
-def _to_time(day: date | None) -> datetime | None:
+def _to_datetime(day: date | None) -> datetime | None:
     return None if day is None else datetime.combine(day, time(), UTC)
 
 
@@ -73,7 +73,7 @@ def sum_outcomes(
 ) -> list[OutcomeRow]:
     """Sum the outcomes for each combination of the facets `by`.
 
-    With `interval`, the day or month is an additional last facet.
+    With `interval`, the day or the month is added as the last facet.
     """
     span = criteria.build_span()
     facet_names = [*by, "outcome"]
@@ -110,7 +110,7 @@ _LEVELS = (MONTH, DAY)
 BY_FIELD = ("schema_id", "field")
 
 
-def _prepare_by_field(name: str, where: Mapping[str, Any], **types: str) -> Prepared:
+def _prepare_field_query(name: str, where: Mapping[str, Any], **types: str) -> Prepared:
     cells = counters.select_prepared_cells(
         OUTCOMES, (*BY_FIELD, "outcome"), where, PreparedSpan("day")
     )
@@ -119,8 +119,8 @@ def _prepare_by_field(name: str, where: Mapping[str, Any], **types: str) -> Prep
     return Prepared.from_select(name, statement, organization_id="uuid", **bounds, **types)
 
 
-_FIELDS_QUERY = _prepare_by_field("feedback_by_field", {})
-_SCHEMA_FIELDS_QUERY = _prepare_by_field(
+_FIELDS_QUERY = _prepare_field_query("feedback_by_field", {})
+_SCHEMA_FIELDS_QUERY = _prepare_field_query(
     "feedback_by_field_of_schema",
     {"schema_id": counters.Parameter("schema_ids")},
     schema_ids="text[]",

@@ -57,7 +57,7 @@ def _insert_chunk(tag_sets: Sequence[AcceptedTagSet]) -> None:
 def rebuild(checkpoint: Callable[[], None]) -> int:
     """Rebuild the automatic feedback on all tag sets of the current organization.
 
-    Returns the number of tag sets that began from a prediction. `checkpoint` commits.
+    Returns the number of tag sets that began from a prediction. `checkpoint` commits each batch.
     """
     rebuilt_count = 0
     for batch in accepted.iterate_candidates(_BATCH):
@@ -90,7 +90,7 @@ def _build_rows(row: AcceptedTagSet) -> Iterator[dict[str, Any]]:
             "outcome": value.outcome.value,
             "predicted": None,
             "correct": None,
-            **build_confidence(value.confidence, value.outcome, is_counted=row.is_checked),
+            **build_confidence_columns(value.confidence, value.outcome, is_counted=row.is_checked),
             "tag_set_id": row.id,
             "labeler_id": row.labeler_id,
             "day": row.decided_at.date(),
@@ -102,7 +102,7 @@ def _build_rows(row: AcceptedTagSet) -> Iterator[dict[str, Any]]:
         }
 
 
-def build_confidence(
+def build_confidence_columns(
     confidence: float | None, outcome: FeedbackOutcome, *, is_counted: bool
 ) -> dict[str, int | None]:
     """Build the columns `confidence` and `bin` of a feedback row.

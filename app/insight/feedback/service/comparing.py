@@ -28,7 +28,7 @@ class _ListedModel:
         self.compared_with = compared_with
 
     def is_after(self, edge: PageStart) -> bool:
-        """Return whether the model is on the page after `edge`."""
+        """Return whether the model comes after `edge` in the list."""
         if edge.is_first:
             return True
         sort_key = self.last_day, self.key
@@ -37,9 +37,10 @@ class _ListedModel:
 
 
 def _build_sort_key(used: UsedModel) -> tuple[str, str]:
-    """Return the sort key of a model: its last day, and a unique key with its first day.
+    """Return the sort key of a model: the day of its last feedback, and a unique key.
 
-    Both parts are strings, because a cursor contains strings.
+    The unique key begins with the day of the first feedback. Both parts are strings, because a
+    cursor contains strings.
     """
     return used.last_day.isoformat(), f"{used.first_day} {used.schema_id} {used.model}"
 

@@ -25,7 +25,7 @@ class ComparedValue(NamedTuple):
 def compare_tags(
     predicted: Sequence[Tag], accepted: Sequence[Tag], shapes: Shapes
 ) -> Iterator[ComparedValue]:
-    """Compare predicted with accepted tags, and yield the outcome of each value.
+    """Compare predicted tags with accepted tags, and yield the outcome of each value.
 
     The rows of a table are matched by content, and their cells are compared one by one. If a field
     has several tags, they are matched by value. Values without a match are spurious or missed.
@@ -53,7 +53,7 @@ def _build_key(tag: Tag, shape: Shape) -> Any:
 
     The key of a region also contains its value.
     """
-    if not shape.is_mark:
+    if not shape.has_marks:
         return build_value_key(tag)
     names = ("page", "box", "start", "end")
     positions = [[evidence[name] for name in names] for evidence in tag["evidence"]]

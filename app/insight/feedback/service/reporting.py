@@ -14,7 +14,7 @@ from app.engines.fields import CompiledFields, Tag, TagErrors
 from app.insight.feedback.models import FeedbackOutcome
 from app.insight.feedback.queries import recording
 from app.insight.feedback.queries.recording import ReportedDocument, ReportedTagSet, ReportKey
-from app.insight.feedback.service.automatic import build_confidence
+from app.insight.feedback.service.automatic import build_confidence_columns
 from app.insight.feedback.service.outcomes import classify
 from app.kit import db, errors
 from app.kit.errors import ApiError
@@ -28,7 +28,7 @@ MAX_VALUE_BYTES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Version:
+class _CompiledVersion:
     fields: CompiledFields
     shapes: Shapes
 
@@ -39,16 +39,16 @@ class _ReferencedRecords:
 
     documents: dict[UUID, ReportedDocument]
     tag_sets: dict[UUID, ReportedTagSet]
-    versions: dict[UUID, _Version]
+    versions: dict[UUID, _CompiledVersion]
     automatic_pairs: set[tuple[UUID, str]]
     reported_ids: dict[ReportKey, UUID]
 
-    def get_version(self, version_id: UUID) -> _Version:
-        """Return the fields of a schema version."""
+    def get_version(self, version_id: UUID) -> _CompiledVersion:
+        """Return the compiled fields of a schema version; load them on first use."""
         if version_id not in self.versions:
             version = schemas.get_version(version_id)
             compiled = schemas.get_compiled_fields(version.id, version.fields)
-            self.versions[version_id] = _Version(compiled, build_shapes(version.fields))
+            self.versions[version_id] = _CompiledVersion(compiled, build_shapes(version.fields))
         return self.versions[version_id]
 
 
@@ -118,10 +118,10 @@ def _build_row(
     shape = version.shapes.get(report["field"])
     if shape is None:
         raise errors.invalid(
-            "Must be the key of a field of the schema, or `table.column`.", "field"
+            "Must be the key of a schema field, or `table.column` for a column.", "field"
         )
     outcome = _compare(report, version, shape, document)
-    confidence = build_confidence(report.get("confidence"), outcome, is_counted=True)
+    confidence = build_confidence_columns(report.get("confidence"), outcome, is_counted=True)
     row: dict[str, Any] = {
         "id": uuid7(),
         "artifact_id": document.id,
@@ -156,7 +156,7 @@ def _find_tag_set(report: dict[str, Any], records: _ReferencedRecords) -> Report
 
 
 def _compare(
-    report: dict[str, Any], version: _Version, shape: Shape, document: ReportedDocument
+    report: dict[str, Any], version: _CompiledVersion, shape: Shape, document: ReportedDocument
 ) -> FeedbackOutcome:
     """Validate a report, and compare its values. Raises 400 and names the invalid property."""
     values = {name: report.get(name) for name in ("predicted", "correct")}
@@ -180,7 +180,7 @@ def _compare(
 
 
 def _check_row(report: dict[str, Any]) -> None:
-    """Raise 400 for `row` if a table column has no row, or another field has one."""
+    """Raise 400 if `row` is missing for a table column, or is set for another field."""
     is_cell = "." in report["field"]
     if is_cell != (report.get("row") is not None):
         rule = "is required for a table column" if is_cell else "is allowed only for a table column"
@@ -190,7 +190,7 @@ def _check_row(report: dict[str, Any]) -> None:
 def _parse_value(
     report: dict[str, Any],
     name: str,
-    version: _Version,
+    version: _CompiledVersion,
     shape: Shape,
     document: ReportedDocument,
 ) -> Tag:
@@ -199,7 +199,7 @@ def _parse_value(
     The value of a span or region is its list of evidence.
     """
     value = report[name]
-    content = {"evidence": value} if shape.is_mark else {"value": value}
+    content = {"evidence": value} if shape.has_marks else {"value": value}
     tag = {"field": report["field"], "row": report.get("row"), **content}
     try:
         (parsed_tag,) = version.fields.check_tags(

@@ -138,8 +138,8 @@ _REPAIR = text(
 )
 
 
-class CountingState(NamedTuple):
-    """The progress of counting an organization; see `QualityState`."""
+class RecountState(NamedTuple):
+    """The progress of counting an organization's labels; `QualityState` describes the columns."""
 
     time_zone: str
     rules: int
@@ -162,14 +162,14 @@ def lock_state_shared(time_zone: str) -> str:
     return str(zone)
 
 
-def lock_state(time_zone: str) -> CountingState:
+def lock_state(time_zone: str) -> RecountState:
     """Lock the state of the current organization; create it with `time_zone` if there is none."""
     values = {**_build_organization_params(), "time_zone": time_zone, "rules": RULES_VERSION}
     db.session().execute(_CREATE_STATE, values)
-    return CountingState._make(db.session().execute(_LOCK_STATE, values).one())
+    return RecountState._make(db.session().execute(_LOCK_STATE, values).one())
 
 
-def set_state(state: CountingState) -> None:
+def set_state(state: RecountState) -> None:
     """Set the stored state of the current organization. The caller must have locked it."""
     db.session().execute(_SET_STATE, {**_build_organization_params(), **state._asdict()})
 
@@ -215,7 +215,7 @@ def add_deltas(deltas: Sequence[list[Any]]) -> None:
 
 
 def list_schemas(after: UUID) -> list[UUID]:
-    """Return the ids of schemas above `after` that have cells or contributions, in ascending order.
+    """Return the schema ids above `after` that have cells or contributions, in ascending order.
 
     Turns off the statement timeout until the transaction ends.
     """
@@ -239,8 +239,8 @@ def repair(schema_id: UUID) -> int:
 def list_outdated_organizations(default_zone: str) -> list[UUID]:
     """Return the ids of organizations whose aggregates must be recounted.
 
-    No recount was ever completed for them, or their aggregates have another `RULES_VERSION` or time
-    zone. Closed organizations are excluded.
+    These organizations never completed a recount, or their aggregates were counted with another
+    `RULES_VERSION` or time zone. Closed organizations are excluded.
     """
     zone = func.coalesce(Organization.settings["time_zone"].astext, default_zone)
     statement = (
@@ -260,7 +260,7 @@ def list_outdated_organizations(default_zone: str) -> list[UUID]:
 
 
 def _find_only_schema(contributions: Sequence[list[Any]]) -> str | None:
-    """Return the schema that all contributions have, or None if their schemas differ."""
+    """Return the schema id that all contributions share, or None if their schemas differ."""
     schema_ids = {contribution[1] for contribution in contributions}
     return schema_ids.pop() if len(schema_ids) == 1 else None
 

@@ -1,7 +1,7 @@
 """Filters for cells, and prepared statements that read cells or their sums.
 
-Metrics are read often and quickly: without prepared statements (`app.kit.prepared`), SQLAlchemy
-would take longer to build a statement than PostgreSQL takes to run it.
+Metrics are read often and must be fast. Without prepared statements (`app.kit.prepared`),
+SQLAlchemy would take longer to build a statement than PostgreSQL takes to run it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ from app.kit.prepared import Prepared
 class CellFilter:
     """A filter for cells: a type of subject, a period, and the conditions that are not None.
 
-    `labelers` limits the result to these labelers or reviewers. `teams` limits groups by team to
+    `labelers` limits the result to these labelers or reviewers. `teams` limits grouping by team to
     these teams. `types` maps the name of a field to the only type that is read for it; fields that
     are not in `types` are read with any type.
     """
@@ -61,7 +61,7 @@ class CellFilter:
     types: Mapping[str, str] | None = None
 
     def has_sums(self) -> bool:
-        """Return whether sums of these cells exist.
+        """Return whether there are sums of the cells that match the filter.
 
         The sums of labelers and reviewers cover all schemas, so they cannot be filtered by schema.
         """

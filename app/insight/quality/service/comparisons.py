@@ -39,7 +39,7 @@ def add_agreement(
     get_shapes: Callable[[UUID], Shapes],
     budget: Budget,
 ) -> None:
-    """Add to the tally how far a schema's tag sets, as last submitted, agree with each other."""
+    """Add to the tally the agreement between the last submissions of a schema's tag sets."""
     tag_sets = [
         tag_set
         for tag_set in document.tag_sets
@@ -59,20 +59,21 @@ def add_agreement(
     if result is None or result.overall is None or not shapes:
         return
     at = max(submission.created_at for submission in submissions)
-    tally.add(
-        at, schema_id, [(CellSubject.SCHEMA, "", "")], compared=1, agreement=_scale(result.overall)
-    )
+    subjects = [(CellSubject.SCHEMA, "", "")]
+    tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(result.overall))
     for name, agreement in result.fields.items():
         subjects = [(CellSubject.FIELD, name, shapes[name].kind)]
-        tally.add(at, schema_id, subjects, compared=1, agreement=_scale(agreement))
-    for index, agreement in _measure_by_set(aligned.sets, shapes, budget, result.overall).items():
+        tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
+    for index, agreement in _measure_agreement_by_tag_set(
+        aligned.sets, shapes, budget, result.overall
+    ).items():
         labeler_id = tag_sets[index].labeler_id
         if labeler_id is not None:
             subjects = [(CellSubject.LABELER, str(labeler_id), "")]
-            tally.add(at, schema_id, subjects, compared=1, agreement=_scale(agreement))
+            tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
 
 
-def _measure_by_set(
+def _measure_agreement_by_tag_set(
     sets: Sequence[Sequence[Tag]], shapes: Shapes, budget: Budget, overall: float
 ) -> dict[int, float]:
     """Return the mean agreement of each tag set with the other tag sets, by index.
@@ -116,13 +117,15 @@ def add_accuracy(
         if result is None or result.overall is None or not shapes:
             continue
         at = submissions[0].created_at
-        accuracy = _scale(result.overall)
+        accuracy = _scale_fraction(result.overall)
         subjects = tag_set.list_subjects()
         tally.add(at, tag_set.schema_id, subjects, checked=1, accuracy=accuracy)
         for name, field_accuracy in result.fields.items():
             subjects = [(CellSubject.FIELD, name, shapes[name].kind)]
-            tally.add(at, tag_set.schema_id, subjects, checked=1, accuracy=_scale(field_accuracy))
+            tally.add(
+                at, tag_set.schema_id, subjects, checked=1, accuracy=_scale_fraction(field_accuracy)
+            )
 
 
-def _scale(fraction: float) -> int:
+def _scale_fraction(fraction: float) -> int:
     return round(fraction * FRACTION_SCALE)

@@ -5,7 +5,7 @@ from itertools import pairwise
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from app.engines.agreement import MOST_MATCHED, Budget, Change, Shapes, diff_by_content
+from app.engines.agreement import MAX_MATCHED_MARKS, Budget, Change, Shapes, diff_by_content
 from app.insight.quality.models import CellSubject
 from app.insight.quality.service.comparisons import add_accuracy, add_agreement
 from app.insight.quality.service.histories import (
@@ -36,7 +36,7 @@ def compute_contributions(
             _count_overturned_decisions(tally, tag_set)
             _count_reviewed_fields(tally, tag_set, get_shapes)
     if document.has_tags:
-        budget = Budget(MOST_MATCHED)
+        budget = Budget(MAX_MATCHED_MARKS)
         for schema_id in {tag_set.schema_id for tag_set in document.tag_sets}:
             add_agreement(tally, schema_id, document, get_shapes, budget)
         if document.gold:
@@ -95,7 +95,7 @@ def _count_overturned_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
 def _count_reviewed_fields(
     tally: Tally, tag_set: TagSetHistory, get_shapes: Callable[[UUID], Shapes]
 ) -> None:
-    """Count the reviewed fields: those whose values a reviewer kept or changed on acceptance."""
+    """Count the fields whose values a reviewer kept or changed when accepting the tag set."""
     if tag_set.labeler_id is None:
         return
     for old_revision, new_revision in pairwise(tag_set.revisions):
@@ -116,9 +116,9 @@ def _count_reviewed_fields(
 
 
 def _changes_value(change: Change, shapes: Shapes) -> bool:
-    """Return whether a change affects a value or the position of a mark, and not only details."""
+    """Return whether a change adds, removes or changes a value, or moves a mark."""
     if change["kind"] != "changed":
         return True
     shape = shapes.get(change["field"])
-    properties = {"value", "evidence"} if shape is not None and shape.is_mark else {"value"}
+    properties = {"value", "evidence"} if shape is not None and shape.has_marks else {"value"}
     return not properties.isdisjoint(change["members"])

@@ -1,6 +1,6 @@
-"""Limits on the accuracy on gold documents that callers below reviewer may see.
+"""Limits on the accuracy on gold documents that callers below the reviewer role may see.
 
-The accuracy on few tag sets, on one day or in one field would reveal to labelers which documents
+The accuracy of a few tag sets, of one day or of one field would reveal to labelers which documents
 are gold, and which of the labelers' own values are wrong.
 """
 
@@ -19,7 +19,7 @@ MIN_CASES = 10
 
 
 def is_restricted(caller: Caller) -> bool:
-    """Return whether the caller sees the accuracy only for whole periods and enough tag sets."""
+    """Return whether the limits of this module apply to the caller."""
     return not caller.has(Role.reviewer)
 
 
@@ -41,5 +41,5 @@ def list_visible_buckets(
 
 
 def hide_small_sample(rate: Rate) -> Rate:
-    """Hide a rate with fewer than `MIN_CASES` cases: return an empty rate instead."""
+    """Return the rate, or an empty rate if there are fewer than `MIN_CASES` cases."""
     return rate if rate.n >= MIN_CASES else compute_rate(0, 0)

@@ -46,7 +46,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class TagSetHistory:
-    """A tag set with its revisions in order, without the saves."""
+    """A tag set with its revisions in order, excluding saves."""
 
     id: UUID
     schema_id: UUID

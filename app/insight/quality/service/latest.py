@@ -29,9 +29,9 @@ def get_latest_metrics(
 ) -> dict[str, Any]:
     """Return the latest metrics of each schema that was worked on in the period.
 
-    For callers below reviewer, `gold_accuracy` is empty unless the period consists of whole weeks
-    or months that have ended, with at least `gold.MIN_CASES` tag sets. Raises 404 for an unknown
-    schema; 422 for an invalid period.
+    For callers below the reviewer role, `gold_accuracy` is empty unless the period consists of
+    whole weeks or months that have ended, with at least `gold.MIN_CASES` tag sets. Raises 404 for
+    an unknown schema; 422 for an invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
@@ -68,7 +68,7 @@ def _build_schema(row: Any, *, caller: Caller, period: Period) -> dict[str, Any]
 
 
 def build_throughput(counts: Mapping[str, int]) -> dict[str, int]:
-    """Build the throughput: the numbers of submissions and decisions, by counter name."""
+    """Build the throughput: the counts of submissions and decisions, by counter name."""
     names = ("submitted", "accepted", "corrected", "rejected", "auto_accepted")
     return {name: counts[name] for name in names}
 

@@ -50,8 +50,8 @@ def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
 def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
     """List the buckets of a period as (first, end): days, weeks from Monday, or months.
 
-    The first and the last bucket are cut to the period. Raises 422 for `bucket` if there would be
-    more than `MAX_BUCKETS`.
+    The first and the last bucket are clipped to the period. Raises 422 for `bucket` if there would
+    be more than `MAX_BUCKETS`.
     """
     buckets: list[tuple[date, date]] = []
     start = period.first
@@ -67,7 +67,7 @@ def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
 
 
 def _get_next_start(day: date, unit: str) -> date:
-    """Return the start of the next bucket, or the last day of the calendar."""
+    """Return the start of the next bucket, or `date.max` if it would be later."""
     try:
         if unit == "day":
             return day + _DAY
@@ -84,7 +84,7 @@ def is_whole(first: date, end: date) -> bool:
 
 
 def get_today(zone: str) -> date:
-    """Return the current day in a time zone, or in UTC if the machine does not know the zone."""
+    """Return the current day in a time zone, or in UTC if the zone is unknown."""
     try:
         return db.utc_now().astimezone(ZoneInfo(zone)).date()
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from app.insight.quality.models import FRACTION_SCALE
 
 _Z = 1.959963984540054
-"""The 97.5 % quantile of the normal distribution: intervals cover 95 %."""
+"""The 97.5% quantile of the normal distribution: intervals cover 95%."""
 _SECONDS_PER_HOUR = 3600
 _DECISIONS = ("accepted", "corrected", "rejected")
 
 
 class Rate(NamedTuple):
-    """A value with its 95 % confidence interval and the number of cases, `n`.
+    """A value with its 95% confidence interval and the number of cases, `n`.
 
     The value is None if there are no cases. Only fractions have an interval.
     """
@@ -164,9 +164,10 @@ def compute_overturned_rate(counts: Mapping[str, int]) -> Rate:
 
 
 def build_speed(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Build the labeling speed: the timed tag sets, their mean seconds, and tag sets per hour.
+    """Compute the labeling speed: the number of timed tag sets, and two averages.
 
-    The mean and the tag sets per hour are None if no tag set has a recorded time.
+    The averages are the mean seconds per tag set and the tag sets per hour. They are None if no tag
+    set has a recorded time.
     """
     timed, seconds = counts["timed"], counts["seconds"]
     return {

@@ -2,7 +2,7 @@
 
 A document's contributions are computed from its rows, and the difference from its stored
 contributions is added to the cells in the same transaction. So each document is counted exactly
-once, even if runs are killed, retried or executed in another order.
+once, even if runs are killed, retried or executed in a different order.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +14,7 @@ from app.engines.agreement import Shapes
 from app.identity.organizations import service as organizations
 from app.insight.quality.models import RULES_VERSION, CellSubject
 from app.insight.quality.queries import cells, documents, sums
-from app.insight.quality.queries.cells import CountingState
+from app.insight.quality.queries.cells import RecountState
 from app.insight.quality.queries.documents import LoadedDocument
 from app.insight.quality.service.contributions import compute_contributions
 from app.insight.quality.service.histories import (
@@ -83,11 +83,11 @@ def rebuild(
     cells.lock_state(zone)
     wrong_count += sums.repair()
     now = db.utc_now()
-    cells.set_state(CountingState(zone, RULES_VERSION, None, None, counted_at=now, summed_at=now))
+    cells.set_state(RecountState(zone, RULES_VERSION, None, None, counted_at=now, summed_at=now))
     return wrong_count
 
 
-def _repair(state: CountingState, checkpoint: Callable[[], None]) -> int:
+def _repair(state: RecountState, checkpoint: Callable[[], None]) -> int:
     """Repair the cells of each schema after `state.repaired_until`; return how many were wrong.
 
     Each schema is one transaction, so that a large organization is not locked as a whole, and an
@@ -111,7 +111,7 @@ def complete_sums() -> None:
 
 
 def list_outdated_organizations() -> list[UUID]:
-    """Return the ids of organizations that must be recounted."""
+    """Return the ids of organizations whose labels must be recounted."""
     return cells.list_outdated_organizations(organizations.DEFAULT_TIME_ZONE)
 
 
@@ -125,7 +125,7 @@ def _get_time_zone() -> str:
 
 
 def _parse_zone(name: str) -> ZoneInfo:
-    """Parse the name of a time zone; return UTC if the machine does not know the zone."""
+    """Parse the name of a time zone; return UTC if the zone is unknown."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -152,8 +152,8 @@ def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
     cells.store_documents(changed_contributions)
     deltas: dict[tuple[Any, ...], list[int]] = {}
     for artifact_id, contributions in changed_contributions.items():
-        _add_up(deltas, stored_contributions[artifact_id], -1)
-        _add_up(deltas, contributions, 1)
+        _add_contributions(deltas, stored_contributions[artifact_id], -1)
+        _add_contributions(deltas, contributions, 1)
     cells.add_deltas([[*key, *values] for key, values in sorted(deltas.items()) if any(values)])
 
 
@@ -161,7 +161,7 @@ def _get_shapes(version_id: UUID) -> Shapes:
     return rules.get_terms(version_id).shapes
 
 
-def _add_up(
+def _add_contributions(
     deltas: dict[tuple[Any, ...], list[int]], contributions: Sequence[list[Any]], sign: int
 ) -> None:
     for contribution in contributions:

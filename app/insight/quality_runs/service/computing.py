@@ -23,7 +23,7 @@ from app.insight.quality_runs.service.confusing import ConfusionCounter
 from app.insight.quality_runs.service.pairs import (
     MAX_PAIRS,
     MAX_RATERS_IN_PAIRS,
-    choose_resamples,
+    choose_resample_count,
     count_pairs,
 )
 from app.insight.quality_runs.service.plans import (
@@ -96,7 +96,7 @@ class _Computation:
     def measure_values(self, plans: list[FieldPlan]) -> None:
         """Measure fields with one value per labeler, in one pass over the documents."""
         confusions = {
-            plan.name: ConfusionCounter(plan.options) for plan in plans if plan.has_confusion
+            plan.name: ConfusionCounter(plan.options) for plan in plans if plan.has_confusion_matrix
         }
         levels = {
             plan.name + _DISTANCES_SUFFIX: Level.INTERVAL for plan in plans if plan.has_distances
@@ -141,8 +141,8 @@ class _Computation:
     def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:
         estimate = coefficients.measure(ratings, metric, resamples=RESAMPLES, seed=self._seed)
         self._add_result(plan, estimate)
-        if metric in PAIR_METRICS and self._check_pair_limits(plan, ratings):
-            resamples = choose_resamples(len(ratings.raters))
+        if metric in PAIR_METRICS and self._can_compute_pairs(plan, ratings):
+            resamples = choose_resample_count(len(ratings.raters))
             pairs = coefficients.measure_pairs(
                 ratings, metric, resamples=resamples, seed=self._seed
             )
@@ -151,23 +151,23 @@ class _Computation:
     def _measure_mark_sets(self, plan: FieldPlan, metric: Metric, marks: MarkSets) -> None:
         estimate = coefficients.measure_marks(marks, metric, resamples=RESAMPLES, seed=self._seed)
         self._add_result(plan, estimate)
-        if metric in PAIR_METRICS and self._check_pair_limits(plan, marks):
-            resamples = choose_resamples(len(marks.raters))
+        if metric in PAIR_METRICS and self._can_compute_pairs(plan, marks):
+            resamples = choose_resample_count(len(marks.raters))
             pairs = coefficients.measure_mark_pairs(
                 marks, metric, resamples=resamples, seed=self._seed
             )
             self._add_pairs(plan, pairs)
 
-    def _check_pair_limits(self, plan: FieldPlan, ratings_or_marks: Ratings | MarkSets) -> bool:
-        """Check whether to compute the pairs of labelers; add a warning if there are too many."""
+    def _can_compute_pairs(self, plan: FieldPlan, ratings_or_marks: Ratings | MarkSets) -> bool:
+        """Return whether to compute the pairs of labelers; add a warning if there are too many."""
         rater_count = len(ratings_or_marks.raters)
         if rater_count > MAX_RATERS_IN_PAIRS:
-            message = f"There are more than {MAX_RATERS_IN_PAIRS} labelers: pairs are not computed."
+            message = f"There are more than {MAX_RATERS_IN_PAIRS} labelers, so pairs are omitted."
             self.computed.add_warning("too_many_pairs", message, plan.name)
             return False
         # Each pair costs memory and time, so they are counted before they are computed.
         if len(self.computed.pairs) + count_pairs(ratings_or_marks) > MAX_PAIRS:
-            message = f"The run would have more than {MAX_PAIRS:,} pairs: some pairs are missing."
+            message = f"The run would have more than {MAX_PAIRS:,} pairs, so some are missing."
             self.computed.add_warning("too_many_pairs", message, plan.name)
             return False
         return rater_count > 1
@@ -208,10 +208,10 @@ class _Computation:
             self._done += document.tag_set_count
             self._report(self._done, self._total)
 
-    def _check_field_type(self, plan: FieldPlan, answer: Answer) -> bool:
-        """Check whether the answer's version has the field with its newest type.
+    def _has_newest_field_type(self, plan: FieldPlan, answer: Answer) -> bool:
+        """Return whether the field has its newest type in the answer's schema version.
 
-        Otherwise, count the answer as omitted if its version has the field with another type.
+        If the field has another type in that version, count the answer as omitted.
         """
         if answer.version_id in plan.version_ids:
             return True
@@ -237,7 +237,7 @@ class _Computation:
                 plan_values = [
                     (answer.labeler_id, value_by_field.get(plan.name))
                     for answer, value_by_field in values
-                    if self._check_field_type(plan, answer)
+                    if self._has_newest_field_type(plan, answer)
                 ]
                 for labeler_id, value in plan_values:
                     yield from _build_ratings(plan, document.id, labeler_id, value)
@@ -255,7 +255,7 @@ class _Computation:
             rows = [
                 (document.id, answer.labeler_id, _list_marks(plan, answer))
                 for answer in document.answers
-                if self._check_field_type(plan, answer)
+                if self._has_newest_field_type(plan, answer)
             ]
             if has_lengths:
                 # If text recognition was repeated, the new text may be shorter than earlier spans.
@@ -281,7 +281,7 @@ def _build_ratings(
 
 
 def _list_marks(plan: FieldPlan, answer: Answer) -> list[Mark]:
-    """Return the marks of an answer. Values of a set are marks that all cover the whole page.
+    """Return the marks of an answer. Each value of a set becomes a mark on the whole page.
 
     For spans and regions, tags without a position are left out.
     """

@@ -52,15 +52,15 @@ class ConfusionCounter:
         """Build the stored matrices from the counts, limited to the most frequent values."""
         names = list(self._numbers)
         return {
-            "labelers": _reduce(self._labeler_pairs, names),
-            "accepted": _reduce(self._accepted_pairs, names),
+            "labelers": _keep_most_frequent(self._labeler_pairs, names),
+            "accepted": _keep_most_frequent(self._accepted_pairs, names),
         }
 
     def _get_number(self, value: Any) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
 
 
-def _reduce(cells: Counter[tuple[int, int]], names: list[Any]) -> dict[str, Any]:
+def _keep_most_frequent(cells: Counter[tuple[int, int]], names: list[Any]) -> dict[str, Any]:
     frequency: Counter[int] = Counter()
     for (a, b), count in cells.items():
         frequency[a] += count

@@ -53,7 +53,7 @@ def check_schema(schema_id: UUID) -> None:
 
 
 def check_fields(schema_id: UUID, names: Sequence[str]) -> None:
-    """Raise 400 if the schema was never published, or if no version of it has one of the fields."""
+    """Raise 400 if the schema was never published, or if a field is in none of its versions."""
     check_schema(schema_id)
     versions = records.list_versions(schema_id)
     if not versions:
@@ -61,7 +61,7 @@ def check_fields(schema_id: UUID, names: Sequence[str]) -> None:
     known_names = {name for version in versions for name in build_shapes(version.fields)}
     for position, name in enumerate(names):
         if name not in known_names:
-            message = "No version of the schema has this field. Name a column as `table.column`."
+            message = "No version of the schema has this field. Write a column as `table.column`."
             raise errors.invalid(message, f"fields.{position}")
 
 

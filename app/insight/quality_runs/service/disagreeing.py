@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 
 from app.engines.agreement import (
-    MOST_MATCHED,
+    MAX_MATCHED_MARKS,
     Budget,
     Shape,
     align_rows,
@@ -104,7 +104,7 @@ def compare(
 def _compare_sets(
     first_answer: StoredAnswer, sets: list[Tags], shapes: dict[str, Shape]
 ) -> list[dict[str, Any]]:
-    budget = Budget(MOST_MATCHED)
+    budget = Budget(MAX_MATCHED_MARKS)
     result = measure_agreement(align_rows(sets, shapes).sets, shapes, budget)
     assert result is not None, "there are at least two sets"
     return [

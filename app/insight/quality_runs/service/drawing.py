@@ -18,7 +18,10 @@ def render_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
     other_count = confusion["other_values"]
     if len(counts) > MAX_CATEGORIES:
         other_count += len(values) - (MAX_CATEGORIES - 1)
-        values, counts = values[: MAX_CATEGORIES - 1], _sum_rest(counts, MAX_CATEGORIES - 1)
+        values, counts = (
+            values[: MAX_CATEGORIES - 1],
+            _combine_less_frequent(counts, MAX_CATEGORIES - 1),
+        )
     names = ["(no value)" if value is None else str(value) for value in values]
     if other_count:
         names.append(f"({other_count} others)")
@@ -34,8 +37,8 @@ def render_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
     return charts.render_chart(chart, kind)
 
 
-def _sum_rest(counts: Sequence[Sequence[int]], kept_count: int) -> list[list[int]]:
-    """Sum the rows after the first `kept_count` into one row, and the columns into one column."""
+def _combine_less_frequent(counts: Sequence[Sequence[int]], kept_count: int) -> list[list[int]]:
+    """Sum the rows after the first `kept_count` into one row, and likewise the columns."""
     columns = [[*row[:kept_count], sum(row[kept_count:])] for row in counts]
     last_row = [sum(column) for column in zip(*columns[kept_count:], strict=True)]
     return [*columns[:kept_count], last_row]

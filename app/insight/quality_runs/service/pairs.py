@@ -27,7 +27,7 @@ def count_pairs(ratings_or_marks: Ratings | MarkSets) -> int:
     return int(has_shared_units.sum())
 
 
-def choose_resamples(raters: int) -> int:
+def choose_resample_count(raters: int) -> int:
     """Choose the number of resamples for the interval of each pair; 0 omits the intervals."""
     pairs = raters * (raters - 1) // 2
     return PAIR_RESAMPLES if pairs <= MAX_PAIRS_WITH_INTERVALS else 0

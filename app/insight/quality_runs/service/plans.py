@@ -65,7 +65,7 @@ class FieldPlan:
     metrics: tuple[Metric, ...]
     version_ids: frozenset[UUID]
     other_versions: dict[UUID, int] = field(default_factory=dict)
-    """The numbers of the versions in which the field has another type, by version id."""
+    """The number of each version in which the field has another type, by version id."""
     options: tuple[str, ...] = ()
 
     @property
@@ -74,7 +74,7 @@ class FieldPlan:
         return self.comparison == ComparisonMethod.VALUE and self.kind in INTERVAL_TYPES
 
     @property
-    def has_confusion(self) -> bool:
+    def has_confusion_matrix(self) -> bool:
         """Return whether the field has a confusion matrix."""
         return self.comparison == ComparisonMethod.VALUE and self.kind in CHOICE_TYPES
 
@@ -84,8 +84,8 @@ def plan_fields(
 ) -> list[FieldPlan]:
     """Plan the comparison of the named fields, or of all fields, in the order of the schema.
 
-    `versions` is ordered newest first. A field has the type that it has in the newest version that
-    contains it.
+    `versions` is ordered newest first. The type of a field is its type in the newest version
+    that contains it.
     """
     shapes_by_version = {version.id: build_shapes(version.fields) for version in versions}
     numbers = {version.id: version.number for version in versions}

@@ -14,7 +14,10 @@ from app.kit.jobs import Job, LostLease
 if TYPE_CHECKING:
     from app.insight.quality_runs.service.computing import RunResults
 
-_FAILURE = {"code": "internal_error", "message": "The computation failed after several attempts."}
+_FAILURE = {
+    "code": "internal_error",
+    "message": "The run failed after several attempts. Start a new run.",
+}
 
 update_progress = records.update_progress
 

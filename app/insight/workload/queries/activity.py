@@ -57,8 +57,8 @@ _REVIEWED = text(
 class SubmissionCounts(NamedTuple):
     """A user's submissions by outcome, on one day or in the whole period (`day` is None).
 
-    `seconds_spent` is the time spent on tag sets whose last submission in the period was on that
-    day; `timed` is the number of these tag sets that have a recorded time.
+    `seconds_spent` is the time in seconds spent on tag sets whose last submission in the period was
+    on that day; `timed` is the number of these tag sets that have a recorded time.
     """
 
     day: int | None

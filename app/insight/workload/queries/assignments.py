@@ -143,16 +143,16 @@ def list_assignments(request: PageRequest, criteria: WorkCriteria, work_types: W
         sql = _build_sql(edge, work_types, _build_due_join(statement, criteria))
         rows = db.session().execute(statement.as_text(sql, parameters))
         assignments = [Assignment._make(row) for row in rows]
-        return assignments, _count(criteria, work_types) if edge.is_first else None
+        return assignments, _count_assignments(criteria, work_types) if edge.is_first else None
 
     return paginate_rows(request, _ORDER, fetch)
 
 
 def _build_due_join(statement: StatementBuilder, criteria: WorkCriteria) -> str:
-    if criteria.counted_until is None:
+    if criteria.counters_end is None:
         return ""
     where = {"assignee_id": counting.ASSIGNEES}
-    span = BucketSpan("due", None, criteria.counted_until)
+    span = BucketSpan("due", None, criteria.counters_end)
     cells = statement.select_cells(OFFERED, ("assignee_id", "schema_id"), where, span)
     return _DUE.format(cells=cells)
 
@@ -209,7 +209,7 @@ def _build_edge_condition(edge: PageStart, rank: str, at: str, identifier: str) 
     )
 
 
-def _count(criteria: WorkCriteria, work_types: WorkTypes) -> int:
+def _count_assignments(criteria: WorkCriteria, work_types: WorkTypes) -> int:
     subqueries = []
     if work_types.label:
         subqueries.append(counting.count_documents_to_label(criteria))

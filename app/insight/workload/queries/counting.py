@@ -1,4 +1,4 @@
-"""SQL queries that count the work of users. Their duration does not depend on the backlog."""
+"""SQL queries that count the work of users. Their run time does not depend on backlog size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -74,10 +74,12 @@ class WorkCriteria:
     due_before: datetime | None = None
 
     @property
-    def counted_until(self) -> datetime | None:
-        """Return the end of the due times that the counters cover, or None if `due_before` is None.
+    def counters_end(self) -> datetime | None:
+        """Return the start of the day that contains the last moment before `due_before`.
 
-        Work that is due later, but before `due_before`, is found through an index.
+        The counters of each day cover the work that is due before this time. Work that is due
+        between this time and `due_before` is found through an index. Returns None if `due_before`
+        is None.
         """
         if self.due_before is None:
             return None
@@ -92,7 +94,7 @@ class WorkCriteria:
             "schema_id": self.schema_id,
             "team_id": self.team_id,
             "due_before": self.due_before,
-            "until": self.counted_until,
+            "until": self.counters_end,
         }
 
 
@@ -105,9 +107,7 @@ def count_documents_to_label(criteria: WorkCriteria) -> Subquery:
     where: dict[str, Any] = {"assignee_id": ASSIGNEES}
     if criteria.schema_id is not None:
         where["schema_id"] = criteria.schema_id
-    span = (
-        None if criteria.counted_until is None else BucketSpan("due", None, criteria.counted_until)
-    )
+    span = None if criteria.counters_end is None else BucketSpan("due", None, criteria.counters_end)
     facet_names = ("assignee_id", "schema_id", "assignees", "labeled_by", "places_taken")
     cells = statement.select_cells(OFFERED, facet_names, where, span)
     counts = statement.as_select(

@@ -44,7 +44,7 @@ class Member(NamedTuple):
 
 
 class MemberWork(NamedTuple):
-    """The numbers of open, overdue and finished tasks of a user.
+    """The counts of open, overdue and finished tasks of a user.
 
     `to_label` and `to_review` count the work that is assigned directly to the user or that the user
     has begun; `overdue` counts the overdue part of this work. `labeled` and `reviewed` count
@@ -60,7 +60,7 @@ class MemberWork(NamedTuple):
 
 
 class PendingWorkCounts(NamedTuple):
-    """The numbers of a team's open and overdue documents that nobody has begun."""
+    """The counts of a team's open and overdue documents that nobody has begun."""
 
     open: int
     overdue: int

@@ -2,10 +2,10 @@
 
 For each user in `:people`, they find the documents that the user has begun, the documents assigned
 to the user directly or through a team, and the assigned documents that the user may begin. The
-rules are those for claiming the next artifact (`claimable`), except that a document that needs
-several tag sets is listed even while somebody else has claimed it. Documents that users have begun
-are read row by row. The documents that users could begin may be a team's whole backlog: the counter
-`OFFERED` counts them, and the exceptions are read row by row and subtracted.
+rules are the same as for claiming the next artifact (`claimable`), except that a document that
+needs several tag sets is listed even while somebody else has claimed it. Documents that users have
+begun are read row by row. The documents that users could begin may be the whole backlog of a team:
+the counter `OFFERED` counts them, and the exceptions are read row by row and subtracted.
 """
 
 from app.documents.artifacts.models import URGENCY, URGENT_AT

@@ -1,4 +1,4 @@
-"""Acceptance of files to import: detect the format, store the file and create the job."""
+"""Accept files to import: detect the format, store the file and create the import job."""
 
 from pathlib import Path
 from typing import NamedTuple

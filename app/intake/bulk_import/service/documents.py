@@ -29,7 +29,7 @@ def build_document(
     """
     unknown_name = next((name for name in fields if name not in _CHECKS), None)
     if unknown_name is not None:
-        raise FieldError(f"`{_shorten(unknown_name)}`: Unknown field.")
+        raise FieldError(f"`{_shorten_name(unknown_name)}`: Unknown field.")
     if fields.get("text") is None:
         raise FieldError("`text`: Missing data for required field.")
     values: dict[str, Any] = {"name": build_name(file_name, number), "schema_id": schema_id}
@@ -50,7 +50,7 @@ def build_name(file_name: str, number: int) -> str:
     return f"{stem}-{number}.txt"
 
 
-def _shorten(name: str) -> str:
+def _shorten_name(name: str) -> str:
     return check_storable(name[:64], replace=True)
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from cachetools import LRUCache, cached
 
 from app.documents.artifacts.service import Outcome, PreparedText
-from app.engines.imports import FieldNames, Mark, MarkError, RecordContent
+from app.engines.imports import Mark, MarkConverter, MarkError, RecordContent
 from app.kit.errors import ApiError
 from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.service import CurrentVersion
@@ -29,7 +29,7 @@ class LabelsAs(StrEnum):
 
 
 class RecordLabels(NamedTuple):
-    """The labels of a record: tags in the API's format, or marks from another tool."""
+    """The labels of a record: tags in the API's format, or lists of marks from another tool."""
 
     tags: object | None
     mark_lists: Sequence[Sequence[Mark]]
@@ -63,9 +63,9 @@ class LabelChecker:
         self._versions: dict[UUID, CurrentVersion | ApiError] = {}
 
     def check(self, prepared: PreparedText, labels: RecordLabels) -> CheckedLabels | Outcome:
-        """Check the labels of a parsed document, and return them, or an outcome with an error.
+        """Check a parsed document's labels; return the tag sets to create, or a failed outcome.
 
-        Label sets in excess of the number that the schema requires are ignored.
+        Ignores mark lists beyond the number of tag sets that the schema requires.
         """
         assert prepared.parsed is not None
         schema_id = prepared.text.schema_id
@@ -113,15 +113,15 @@ def _build_tag_lists(version: CurrentVersion, labels: RecordLabels, text: str) -
 
 
 @cached(LRUCache(64), key=lambda version: version.id, lock=Lock())
-def _build_field_names(version: CurrentVersion) -> FieldNames:
+def _build_field_names(version: CurrentVersion) -> MarkConverter:
     """Build the field names of a schema version. Cached, because a version never changes."""
-    return FieldNames(version.fields)
+    return MarkConverter(version.fields)
 
 
 def create_tag_sets(
     documents: Sequence[tuple[UUID, CheckedLabels]], *, accepted: bool, author_id: UUID | None
 ) -> None:
-    """Create the tag sets of new documents; `documents` contains document ids with labels."""
+    """Create the tag sets of new documents; `documents` has pairs of a document id and labels."""
     new_tag_sets = [
         NewTagSet(artifact_id, labels.version, tags)
         for artifact_id, labels in documents

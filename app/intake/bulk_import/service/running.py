@@ -82,7 +82,7 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 class _Batch(NamedTuple):
-    """A batch of records; `results` maps new records' numbers to a document or an error."""
+    """A batch of records; `results` maps the number of each new record to its parsing result."""
 
     records: list[Record]
     results: dict[int, _PreparedRecord]
@@ -91,7 +91,7 @@ class _Batch(NamedTuple):
 def _import_records(
     job: IngestionJob, reader: Reader, file: BinaryIO, checkpoint: Checkpoint
 ) -> bool:
-    """Import the records from the job's position; return False if the job ended meanwhile."""
+    """Import all records from the job's position; return False if the job ended before that."""
     if job.total is None:
         if not ingestion_jobs.set_total(job.id, reader.count(file)):
             return False
@@ -100,7 +100,7 @@ def _import_records(
     settings = _read_settings(job)
     batches = _prepare_batches(settings, _split_batches(records), job.retried_until)
     with _use_short_switch_interval():
-        for batch in _read_ahead(batches):
+        for batch in _prefetch_batches(batches):
             first, last = batch.records[0], batch.records[-1]
             numbers = ingestion_jobs.begin_batch(job.id, first.number, last.number)
             if numbers is None:
@@ -150,7 +150,7 @@ def _prepare_batches(
         )
 
 
-def _read_ahead(batches: Iterator[_Batch]) -> Iterator[_Batch]:
+def _prefetch_batches(batches: Iterator[_Batch]) -> Iterator[_Batch]:
     """Yield the batches; prepare the next batch while the current batch is being imported."""
     with ThreadPoolExecutor(1, "import") as pool:
         future = pool.submit(next, batches, None)
@@ -169,7 +169,7 @@ def _read_settings(job: IngestionJob) -> _ImportSettings:
 def _import_batch(
     job: IngestionJob, settings: _ImportSettings, batch: _Batch, numbers: set[int]
 ) -> None:
-    """Import the records of a batch that have these numbers, and record the batch."""
+    """Import the records of a batch whose numbers are in `numbers`, and record the batch."""
     started_at = perf_counter()
     records = [record for record in batch.records if record.number in numbers]
     prepared = [

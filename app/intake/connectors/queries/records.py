@@ -98,15 +98,15 @@ def set_state(connector_id: UUID, **state: Any) -> None:
 
 def lock_due_connectors(limit: int) -> list[Connector]:
     """Lock and return at most `limit` connectors with a due crawl, in active organizations."""
-    return _lock_overdue(Connector.next_crawl_at, limit)
+    return _lock_overdue_connectors(Connector.next_crawl_at, limit)
 
 
 def lock_stale_connectors(limit: int) -> list[Connector]:
     """Lock and return at most `limit` connectors that became stale, in active organizations."""
-    return _lock_overdue(Connector.stale_at, limit)
+    return _lock_overdue_connectors(Connector.stale_at, limit)
 
 
-def _lock_overdue(time_column: Any, limit: int) -> list[Connector]:
+def _lock_overdue_connectors(time_column: Any, limit: int) -> list[Connector]:
     statement = (
         select(Connector)
         .join(Organization, Organization.id == Connector.organization_id)

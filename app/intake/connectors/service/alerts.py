@@ -14,7 +14,7 @@ from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 
 QUARANTINE_AFTER = 10
-"""The number of consecutive failed crawls that suspends the schedule."""
+"""The number of consecutive failed crawls after which the schedule is suspended."""
 _KINDS = {
     SourceErrorKind.UNREACHABLE.value: AlertKind.UNREACHABLE,
     SourceErrorKind.CREDENTIALS_REFUSED.value: AlertKind.CREDENTIALS_REFUSED,

@@ -119,12 +119,12 @@ class _Crawl:
     def run(self) -> bool:
         """Run the crawl to the end of the source; return False if the job ended before that."""
         with Fetcher(self._settings.target) as fetcher:
-            if not self._retry_failed(fetcher):
+            if not self._retry_failed_documents(fetcher):
                 return False
             # The total is known if an earlier run has listed the whole source.
             return self._job.total is not None or self._crawl_listing(fetcher)
 
-    def _retry_failed(self, fetcher: Fetcher) -> bool:
+    def _retry_failed_documents(self, fetcher: Fetcher) -> bool:
         """Fetch the failed documents of an earlier run again; return False if the job ended."""
         job = self._job
         while job.next_number < job.retried_until:
@@ -179,7 +179,7 @@ class _Crawl:
     def _handle_batch(self, fetcher: Fetcher, batch: "_Batch") -> bool:
         """Fetch and create the documents of a batch and record the batch, in one transaction.
 
-        Returns False if the job ended meanwhile.
+        Returns False if the job ended before the batch was recorded.
         """
         with ExitStack() as stack:
             results = fetcher.fetch(batch.requests, stack) if batch.requests else []

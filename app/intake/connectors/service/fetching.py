@@ -16,7 +16,7 @@ from app.kit.storage import StagedFile, TooLarge
 MAX_CONNECTIONS = 3
 """The maximum number of concurrent connections, because many servers limit connections."""
 MAX_FAILURES = 3
-"""The crawl fails after the host has failed to send this number of documents in a row."""
+"""The number of consecutive documents that the host fails to send before the crawl fails."""
 
 
 class FetchRequest(NamedTuple):
@@ -72,7 +72,7 @@ class Fetcher:
         storage = container.current().storage
         files = [stack.enter_context(storage.stage(limit)) for _ in requests]
         futures = [
-            self._pool.submit(self._fetch, request, file)
+            self._pool.submit(self._fetch_document, request, file)
             for request, file in zip(requests, files, strict=True)
         ]
         results = []
@@ -83,7 +83,9 @@ class Fetcher:
             results.append(result)
         return results
 
-    def _fetch(self, request: FetchRequest, staged: StagedFile) -> FetchResult | SourceError:
+    def _fetch_document(
+        self, request: FetchRequest, staged: StagedFile
+    ) -> FetchResult | SourceError:
         started_at = perf_counter()
 
         def fail(code: str, message: str, *, is_final: bool = False) -> FetchResult:
@@ -91,7 +93,7 @@ class Fetcher:
             return FetchResult(request, staged, seconds, build_failure(code, message), is_final)
 
         try:
-            self._download(request.path, staged)
+            self._download_document(request.path, staged)
         except ObjectMissing:
             return fail("not_found", "The document no longer exists, or it was replaced.")
         except TooLarge as failure:
@@ -108,7 +110,7 @@ class Fetcher:
         self._failures = 0
         return FetchResult(request, staged, round(perf_counter() - started_at, 6))
 
-    def _download(self, path: str, staged: StagedFile) -> None:
+    def _download_document(self, path: str, staged: StagedFile) -> None:
         try:
             source = self._idle_sources.get_nowait()
         except Empty:

@@ -21,13 +21,13 @@ def is_included(path: str, include: Sequence[str], exclude: Sequence[str]) -> bo
     If `include` is empty, all paths are selected.
     """
     names = path.split("/")
-    if include and not any(_matches(_compile(pattern), names) for pattern in include):
+    if include and not any(_matches_path(_compile_pattern(pattern), names) for pattern in include):
         return False
-    return not any(_matches(_compile(pattern), names) for pattern in exclude)
+    return not any(_matches_path(_compile_pattern(pattern), names) for pattern in exclude)
 
 
 @lru_cache(maxsize=4096)
-def _compile(pattern: str) -> tuple[_Part, ...]:
+def _compile_pattern(pattern: str) -> tuple[_Part, ...]:
     """Compile the parts of a pattern between slashes; None stands for any number of folders.
 
     Regular expressions from `fnmatch` never backtrack beyond the last star, so they take linear
@@ -42,7 +42,7 @@ def _compile(pattern: str) -> tuple[_Part, ...]:
     )
 
 
-def _matches(parts: Sequence[_Part], names: Sequence[str]) -> bool:
+def _matches_path(parts: Sequence[_Part], names: Sequence[str]) -> bool:
     """Return whether the parts of a pattern match all names of a path.
 
     A position in `positions` is the number of parts that match the names handled so far.

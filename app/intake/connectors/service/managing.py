@@ -128,7 +128,7 @@ def delete(connector_id: UUID, *, revision: int | None) -> None:
 
 
 def delete_objects(connector_id: UUID) -> bool:
-    """Delete a batch of a deleted connector's object records; return whether more may be left."""
+    """Delete a batch of a deleted connector's object records; return whether records may remain."""
     return objects.delete_batch(connector_id, _DELETE_BATCH_SIZE) == _DELETE_BATCH_SIZE
 
 

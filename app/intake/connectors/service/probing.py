@@ -1,4 +1,4 @@
-"""Tests and browsing of sources during a request.
+"""Test and browse sources during a request.
 
 A host may send a slow response that never ends. So the request waits for a limited time, and a
 separate thread makes the connection. The number of these threads is limited per process and per
@@ -31,11 +31,11 @@ log = get_logger(__name__)
 WAIT_SECONDS = 10.0
 MAX_PROBES = 8
 """The maximum number of probes in a process. An organization can have one probe at a time."""
-TEST_ENTRIES = 5
+TEST_ENTRY_COUNT = 5
 _RETRY_AFTER = 5
 _lock = threading.Lock()
 _probing_organization_ids: set[UUID] = set()
-"""The ids of the organizations that have a probe."""
+"""The ids of the organizations that have a running probe."""
 
 Entries = list[SourceEntry]
 
@@ -43,13 +43,13 @@ Entries = list[SourceEntry]
 def test(connector_id: UUID) -> dict[str, Any]:
     """Test a connector: connect to its source, and list the source's first entries.
 
-    Returns the entries in `entries` and whether the test succeeded in `ok`. If the source cannot be
-    read, `error` has the `kind` and `message` of the error. Raises 404, and 503 while too many
-    sources are being tested.
+    Returns `ok`, which is true if the test succeeded, `error` and `entries`. If the source cannot
+    be read, `error` has the `kind` and `message` of the error. Raises 404, and 503 while too many
+    sources are being tested or browsed.
     """
     connector = get_connector(connector_id)
     try:
-        entries = _list_entries(connector, "", TEST_ENTRIES)
+        entries = _list_entries(connector, "", TEST_ENTRY_COUNT)
     except SourceError as problem:
         error = {"kind": problem.kind.value, "message": problem.message}
         return {"ok": False, "error": error, "entries": []}
@@ -60,7 +60,7 @@ def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
     """Browse a folder in a source: return its `path`, and its first `limit` `entries`.
 
     Raises 404 for an unknown connector, 409 `conflict` with `details.kind` if the source cannot be
-    read, and 503 while too many sources are being tested.
+    read, and 503 while too many sources are being tested or browsed.
     """
     connector = get_connector(connector_id)
     try:
@@ -82,11 +82,11 @@ def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str,
     target, organization_id = read_target(connector), connector.organization_id
     # The host may be slow, so no transaction stays open during the probe.
     db.checkpoint()
-    entries = _probe(organization_id, target, lambda source: source.browse(path, limit))
+    entries = _run_probe(organization_id, target, lambda source: source.browse(path, limit))
     return [_build_entry(entry, include, exclude) for entry in entries]
 
 
-def _probe(
+def _run_probe(
     organization_id: UUID, target: SourceTarget, read: Callable[[Source], Entries]
 ) -> Entries:
     """Open a source in a separate thread, and wait up to WAIT_SECONDS for the result of `read`."""

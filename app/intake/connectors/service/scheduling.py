@@ -17,7 +17,7 @@ from app.kit.errors import ApiError
 
 MIN_INTERVAL = timedelta(minutes=5)
 MISSED_CRAWLS = 3
-"""The number of scheduled times without a successful crawl that makes a connector stale."""
+"""The number of scheduled crawls without a success after which a connector becomes stale."""
 _BATCH_SIZE = 100
 
 

@@ -37,7 +37,7 @@ def check_type(name: str) -> SourceType:
 def check_settings(type_name: str, settings: Mapping[str, Any]) -> ValidatedSettings:
     """Validate a connector's settings, and return them split into public settings and secrets.
 
-    Raises 400 for `settings` or one of its properties.
+    Raises 400 if `settings` or one of its properties is invalid.
     """
     return typed_settings.check_settings(check_type(type_name), settings, field=_FIELD)
 

@@ -32,7 +32,7 @@ _SAVE_ITEMS = text(
 
 
 class ItemRow(NamedTuple):
-    """The outcome of a document to store; `error` has `code` and `message`."""
+    """An item to store: the outcome of a document. `error` has `code` and `message`."""
 
     number: int
     uri: str

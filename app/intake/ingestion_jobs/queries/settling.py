@@ -87,7 +87,7 @@ def settle_items(
 ) -> tuple[int, int]:
     """Settle a job's items: store the outcomes of parsed documents and ended predictions.
 
-    If `artifact_ids` is set, other documents of an extraction are ignored. Returns how many
+    If `artifact_ids` is set, only these documents of an extraction are settled. Returns how many
     documents succeeded, and how many failed.
     """
     values: dict[str, object] = {

@@ -10,7 +10,7 @@ from app.kit import db, errors
 from app.kit.pagination import Page, PageRequest
 
 DEFAULT_PERIOD = timedelta(days=30)
-"""The period of the statistics if the request contains no start."""
+"""The length of the statistics period if the request contains no start."""
 MAX_PERIOD = timedelta(days=366)
 
 list_jobs = records.list_jobs

@@ -69,7 +69,7 @@ def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> I
     `name` is the name of the connector. The caller must have locked the connector. Raises 409
     `conflict` with `details.job_id` if another crawl of the connector is queued or running.
     """
-    _check_no_crawl(connector_id)
+    _check_no_active_crawl(connector_id)
     job = IngestionJob(
         id=uuid7(),
         kind=JobKind.CRAWL.value,
@@ -82,7 +82,7 @@ def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> I
     return job
 
 
-def _check_no_crawl(connector_id: UUID) -> None:
+def _check_no_active_crawl(connector_id: UUID) -> None:
     active_crawl = records.find_active_crawl(connector_id)
     if active_crawl is not None:
         message = "A crawl of this connector is already queued or running."
@@ -118,7 +118,7 @@ def retry(job_id: UUID) -> IngestionJob:
     """
     job = _lock_job(job_id, JobStatus.QUEUED, "retried")
     if job.kind == JobKind.CRAWL and job.connector_id is not None:
-        _check_no_crawl(job.connector_id)
+        _check_no_active_crawl(job.connector_id)
     elif job.kind == JobKind.EXTRACT:
         job.cursor = None
     elif job.source_key is None:

@@ -44,7 +44,7 @@ def start(job_id: UUID) -> IngestionJob | None:
 
 def set_total(job_id: UUID, total: int) -> bool:
     """Set the total number of a job's documents; return whether the job is running."""
-    job = _lock_running(job_id)
+    job = _lock_running_job(job_id)
     if job is not None:
         job.total = total
     return job is not None
@@ -56,7 +56,7 @@ def begin_batch(job_id: UUID, first: int, last: int) -> set[int] | None:
     These are the numbers of new documents and of documents that failed in an earlier run. Returns
     None if the job is not running, or if another run has handled the batch.
     """
-    job = _lock_running(job_id)
+    job = _lock_running_job(job_id)
     if job is None or job.next_number != first:
         return None
     numbers = set(range(max(first, job.retried_until), last + 1))
@@ -106,7 +106,7 @@ def finish(job_id: UUID) -> None:
     Completes the job, unless documents are still being processed. In that case, the job stays
     running and `ingestion_job.read` is emitted, so that `settle` completes the job later.
     """
-    job = _lock_running(job_id)
+    job = _lock_running_job(job_id)
     if job is None:
         return
     job.total = job.next_number - 1
@@ -114,7 +114,7 @@ def finish(job_id: UUID) -> None:
         payload: JobPayload = {"job_id": job.id, "kind": job.kind}
         events.emit(emitted_events.READ, payload)
     else:
-        _complete(job)
+        _complete_job(job)
 
 
 def settle_extractions(artifact_ids: Sequence[UUID]) -> None:
@@ -129,8 +129,8 @@ def settle_extractions(artifact_ids: Sequence[UUID]) -> None:
 def settle(job_id: UUID, artifact_ids: Sequence[UUID] | None = None) -> bool:
     """Settle a job: store the outcomes of processed documents, and complete the job if possible.
 
-    If `artifact_ids` is set, other documents of an extraction are ignored. Returns whether to call
-    the function again later, because documents are still being processed.
+    If `artifact_ids` is set, only these documents of an extraction are settled. Returns whether to
+    call the function again later, because documents are still being processed.
     """
     job = records.lock(job_id)
     if job is None or job.status == JobStatus.QUEUED:
@@ -142,11 +142,11 @@ def settle(job_id: UUID, artifact_ids: Sequence[UUID] | None = None) -> bool:
     if records.has_processing_items(job_id):
         return is_read or job.status != JobStatus.RUNNING
     if is_read and job.status == JobStatus.RUNNING:
-        _complete(job)
+        _complete_job(job)
     return False
 
 
-def _complete(job: IngestionJob) -> None:
+def _complete_job(job: IngestionJob) -> None:
     status = JobStatus.COMPLETED_WITH_ERRORS if job.failed else JobStatus.COMPLETED
     change_status(job, status)
     end(job)
@@ -170,7 +170,7 @@ def fail_after_attempts(job_id: UUID, cause: str) -> None:
 
 
 def reopen(job_id: UUID) -> None:
-    """Reopen a failed job that an operator retries: queue it again from where it stopped."""
+    """Reopen a failed job that an operator retries: queue it again from its last position."""
     job = records.lock(job_id)
     if job is not None and change_status(job, JobStatus.QUEUED):
         job.error = job.finished_at = None
@@ -188,6 +188,6 @@ def end(job: IngestionJob) -> None:
     events.emit(emitted_events.ENDED, payload)
 
 
-def _lock_running(job_id: UUID) -> IngestionJob | None:
+def _lock_running_job(job_id: UUID) -> IngestionJob | None:
     job = records.lock(job_id)
     return job if job is not None and job.status == JobStatus.RUNNING else None

@@ -57,7 +57,7 @@ def compare_versions(version_id: UUID, *, against: UUID | None = None) -> dict[s
     counts as breaking. Raises 404, or 400 if `against` is not a version of the same schema.
     """
     version = get_version(version_id)
-    base = _find_base(version, against)
+    base = _find_base_version(version, against)
     changes = [change.as_dict() for change in compare(base.fields if base else [], version.fields)]
     if base is None:
         changes = [{**change, "breaking": False} for change in changes]
@@ -80,7 +80,7 @@ def build_json_schema(version_id: UUID) -> dict[str, Any]:
     )
 
 
-def _find_base(version: SchemaVersion, against: UUID | None) -> SchemaVersion | None:
+def _find_base_version(version: SchemaVersion, against: UUID | None) -> SchemaVersion | None:
     if against is None:
         return queries.find_version_by_number(version.schema_id, version.number - 1)
     base = queries.find_version(against)

@@ -78,8 +78,8 @@ _RELEASE_ALL = text(
 def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
     """Claim an artifact or renew the claim, and return the artifact's row.
 
-    Returns None if the artifact cannot be labeled, another user has claimed it, or all tag sets
-    that are still required are reserved for other users.
+    Returns None if the artifact cannot be labeled, if another user has claimed it, or if every
+    remaining tag set that its schema requires is reserved for another user.
     """
     reserved = func.cardinality(func.array_remove(Artifact.reserved_for, user_id))
     statement = (
@@ -112,9 +112,10 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
 
 
 def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
-    """Release an artifact with an unexpired claim; return the claiming user's id, or None.
+    """Release a claimed artifact and return the id of the user who had claimed it.
 
-    If `user_id` is None, the claim of any user is ended, otherwise only the claim of that user.
+    If `user_id` is None, the claim of any user is ended; otherwise only the claim of that user.
+    Returns None if there is no such unexpired claim.
     """
     statement = select(Artifact.claim_user_id).where(Artifact.id == artifact_id, _IS_CLAIMED)
     if user_id is not None:
@@ -139,7 +140,7 @@ def release_all(user_id: UUID) -> list[UUID]:
 
 
 def expire_claims() -> int:
-    """End at most 1,000 expired claims in all organizations; return how many were ended."""
+    """Clear at most 1,000 expired claims in all organizations; return how many were cleared."""
     return int(db.session().execute(_EXPIRE_CLAIMS).rowcount)  # type: ignore[attr-defined]
 
 

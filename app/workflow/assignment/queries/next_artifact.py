@@ -203,7 +203,7 @@ def claim_next(
 
 
 def has_candidates(user_id: UUID, criteria: ClaimCriteria) -> bool:
-    """Return whether the user may claim any artifact, including rows that others have locked."""
+    """Return whether there is an artifact that the user may claim, including locked artifacts."""
     return (
         _HAS_CANDIDATE_STATEMENT.first(*_build_parameters(user_id, criteria, minutes=0)) is not None
     )
@@ -213,14 +213,14 @@ def _build_parameters(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> t
     return (
         str(tenancy.current_organization_id()),
         str(user_id),
-        None if criteria.schema_ids is None else _to_array(criteria.schema_ids),
+        None if criteria.schema_ids is None else _build_array_literal(criteria.schema_ids),
         criteria.language,
         None if criteria.team_id is None else str(criteria.team_id),
-        _to_array(criteria.exclude),
+        _build_array_literal(criteria.exclude),
         criteria.skip_held,
         minutes,
     )
 
 
-def _to_array(ids: Sequence[UUID]) -> str:
+def _build_array_literal(ids: Sequence[UUID]) -> str:
     return f"{{{','.join(map(str, ids))}}}"

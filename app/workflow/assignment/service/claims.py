@@ -94,7 +94,8 @@ def release(
     Labelers who release their own claim with a reason skip the artifact: their direct assignment is
     removed, and the artifact is not offered to them again until it is assigned directly or returned
     to them, or until they claim it. A blank reason counts as no reason. The labeler's draft no
-    longer reserves the artifact, even if the claim had already expired.
+    longer reserves the artifact, even if the claim had already expired. A returned or transferred
+    draft reserves the artifact until the labeler skips it.
 
     Emits `artifact.released` with the reason. Raises 404; 409 if nobody has claimed the artifact;
     403 if another user has claimed it.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from heapq import heapify, heapreplace
 from uuid import UUID
 
-from app.identity.members.eligibility import lock_eligible, lock_eligible_of_team
+from app.identity.members.eligibility import lock_eligible_members, lock_eligible_team_members
 from app.identity.teams import service as teams
 from app.kit import errors
 from app.kit.errors import ApiError
@@ -17,10 +17,10 @@ _VERB_BY_ROLE = {Role.labeler: "label", Role.reviewer: "review"}
 def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
     """Lock users, so that they stay eligible until the transaction ends, and return their ids.
 
-    Duplicate ids are removed. Raises 400 for `user_ids.N` if a user may not do the work of `role`;
-    `details.user_ids` lists all ineligible users.
+    Duplicate ids are removed. Raises 400 for `user_ids.N` if a user is not an eligible member with
+    at least `role`; `details.user_ids` lists all ineligible users.
     """
-    eligible = lock_eligible(user_ids, role)
+    eligible = lock_eligible_members(user_ids, role)
     ineligible = [user_id for user_id in user_ids if user_id not in eligible]
     if ineligible:
         raise errors.invalid(
@@ -32,13 +32,13 @@ def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
 
 
 def lock_team(team_id: UUID, role: Role) -> list[UUID]:
-    """Lock a team and its members who may do the work of `role`; return the members' ids in order.
+    """Lock a team and its eligible members with at least `role`; return the members' sorted ids.
 
     The locks are held until the transaction ends. Raises 400 for `team_id` if the team does not
     exist.
     """
     # Members are locked before teams, as in the removal of a member.
-    members = lock_eligible_of_team(team_id, role)
+    members = lock_eligible_team_members(team_id, role)
     check_team(team_id)
     return members
 
@@ -50,7 +50,7 @@ def check_team(team_id: UUID) -> None:
 
 
 def build_no_member_error(role: Role) -> ApiError:
-    """Build the 400 error for a team that has no member who may do the work of `role`."""
+    """Build the 400 error for a team that has no eligible member with at least `role`."""
     return errors.invalid(f"The team has no member who can {_VERB_BY_ROLE[role]}.", "team_id")
 
 

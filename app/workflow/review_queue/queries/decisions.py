@@ -64,7 +64,7 @@ class DecisionCount(NamedTuple):
 def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[DecisionCount]:
     """Count the decisions of each type between the first and the last edge.
 
-    `edges` are the times at which the days of the period begin, and the end of the period.
+    `edges` contains the start time of each day in the period, followed by the end of the period.
 
     Each decision is counted twice: in a row by schema and reviewer, and in a row by day. Only rows
     by schema and reviewer have ids and names. Day 1 is the interval between the first two edges.
@@ -103,7 +103,7 @@ def _select_by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Se
     )
     at = TagSetRevision.created_at
     between = Between("at", at, edges[0], edges[-1], rows)
-    cells = counters.select_cells_between(WORK, _FACETS, _build_where(schema_id), between)
+    cells = counters.select_cells_between(WORK, _FACETS, _build_facet_filters(schema_id), between)
     columns = (cells.c.schema_id, cells.c.author_id, cells.c.kind)
     no_day = cast(null(), Integer)
     return _sum_cells(cells, cells.c.schema_id, cells.c.author_id, no_day).group_by(*columns)
@@ -112,7 +112,7 @@ def _select_by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Se
 def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
     """Build a SELECT for the number of decisions by day.
 
-    Decisions are counted by hourly counters. If a day begins within an hour, the decisions in that
+    The numbers come from hourly counters. If a day begins within an hour, the decisions in that
     hour are counted row by row.
     """
     start, end = round_up(edges[0], HOUR), round_down(edges[-1], HOUR)
@@ -121,7 +121,7 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
     parts: list[Select[Any]] = []
     if start < end:
         span = BucketSpan("at", start, end, HOUR)
-        where = _build_where(schema_id)
+        where = _build_facet_filters(schema_id)
         cells = counters.select_cells(WORK, ("at", "kind", "timed"), where, span=span)
         begin = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))
         whole_hours = select(
@@ -136,22 +136,22 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
     for edge in split_edges:
         hour = round_down(edge, HOUR)
         conditions = (at > hour, at <= hour + timedelta(hours=1), at >= edges[0], at < edges[-1])
-        parts.append(_select_single_rows(schema_id, _build_day(at, edges), 1).where(*conditions))
+        parts.append(_select_signed_rows(schema_id, _build_day(at, edges), 1).where(*conditions))
     # An hourly counter includes the end of its hour. A day includes its beginning, not its end.
     hour_edges = [edge for edge in edges if edge not in split_edges]
     if hour_edges:
         on_edge = at.in_(hour_edges)
         day_before = _build_day(at - _MICROSECOND, edges)
         day_after = _build_day(at, edges)
-        parts.append(_select_single_rows(schema_id, day_after, 1).where(on_edge, at < edges[-1]))
-        parts.append(_select_single_rows(schema_id, day_before, -1).where(on_edge, at > edges[0]))
+        parts.append(_select_signed_rows(schema_id, day_after, 1).where(on_edge, at < edges[-1]))
+        parts.append(_select_signed_rows(schema_id, day_before, -1).where(on_edge, at > edges[0]))
     counted = union_all(*parts).subquery()
     no_id = cast(null(), Text)
     columns = (counted.c.day, counted.c.kind)
     return _sum_cells(counted, no_id, no_id, counted.c.day).group_by(*columns)
 
 
-def _build_where(schema_id: UUID | None) -> dict[str, Any]:
+def _build_facet_filters(schema_id: UUID | None) -> dict[str, Any]:
     return {"kind": list(DECISION_KINDS)} | ({} if schema_id is None else {"schema_id": schema_id})
 
 
@@ -164,7 +164,7 @@ def _select_rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> 
     return rows if schema_id is None else rows.where(TagSetRevision.schema_id == schema_id)
 
 
-def _select_single_rows(schema_id: UUID | None, day: ColumnElement[Any], sign: int) -> Select[Any]:
+def _select_signed_rows(schema_id: UUID | None, day: ColumnElement[Any], sign: int) -> Select[Any]:
     waited = func.coalesce(TagSetRevision.waited_microseconds, 0)
     return _select_rows(
         schema_id,

@@ -75,7 +75,7 @@ class LockedItem(NamedTuple):
     """A locked tag set that is pending review.
 
     `contributor_ids` lists the id of the labeler, or the ids of the labelers of a merge's sources.
-    `claimed_by` is the user with an unexpired claim.
+    `claimed_by` is the id of the user with an unexpired claim.
     """
 
     id: UUID
@@ -154,12 +154,12 @@ def _update_item(item_id: UUID, **values: object) -> None:
 
 
 def expire_claims() -> int:
-    """End at most BATCH expired claims in all organizations, and return how many were ended."""
+    """Clear at most BATCH expired claims in all organizations; return how many were cleared."""
     return int(db.session().execute(_EXPIRE_CLAIMS, {"batch": BATCH}).rowcount)  # type: ignore[attr-defined]
 
 
 def prioritize_nearly_due() -> int:
-    """Prioritize at most BATCH reviews due within 24 hours; return the number of reviews."""
+    """Prioritize at most BATCH reviews due within 24 hours; return how many were prioritized."""
     return len(db.session().execute(_MOVE_NEARLY_DUE, {"batch": BATCH}).all())
 
 
@@ -210,12 +210,12 @@ class UnassignedItem(NamedTuple):
 
 
 def unassign_user(user_id: UUID) -> list[UnassignedItem]:
-    """Unassign one batch of items from a user, unless the user may review.
+    """Unassign one batch of items from a user who may not review.
 
     Returns the items in the order of their ids. An empty list means that no item is left, or that
     the user may review.
     """
-    return _unassign(_UNASSIGN_USER, user_id=user_id)
+    return _unassign_batch(_UNASSIGN_USER, user_id=user_id)
 
 
 def unassign_team(team_id: UUID) -> list[UnassignedItem]:
@@ -223,9 +223,9 @@ def unassign_team(team_id: UUID) -> list[UnassignedItem]:
 
     Returns the items in the order of their ids. An empty list means that no item is left.
     """
-    return _unassign(_UNASSIGN_TEAM, team_id=team_id)
+    return _unassign_batch(_UNASSIGN_TEAM, team_id=team_id)
 
 
-def _unassign(statement: TextClause, **assignee: UUID) -> list[UnassignedItem]:
+def _unassign_batch(statement: TextClause, **assignee: UUID) -> list[UnassignedItem]:
     values = {"org": tenancy.current_organization_id(), "batch": BATCH, **assignee}
     return sorted(UnassignedItem._make(row) for row in db.session().execute(statement, values))

@@ -37,7 +37,7 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 _SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
 _PERIOD = ("created_after", "created_before")
 _UNCOUNTED_FILTERS = (*_PERIOD, "claimed", "mine")
-"""The filters that no counter has as a facet."""
+"""The filters that are not facets of the counters."""
 
 _LIST_BY_URGENCY = PreparedList(
     "list_reviews",

@@ -65,7 +65,7 @@ SELECT_ITEMS = (
 
 
 class ItemRow(NamedTuple):
-    """The columns of `SELECT_ITEMS`; `claimed_by` is the user with an unexpired claim."""
+    """The columns of `SELECT_ITEMS`; `claimed_by` is the id of the user with an unexpired claim."""
 
     id: UUID
     artifact_id: UUID

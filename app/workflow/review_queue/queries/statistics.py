@@ -134,7 +134,8 @@ _IN_DAY = """
 def measure_ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], float]:
     """Measure the age in seconds of pending items at the quantiles 0.5, 0.9 and 1 (the oldest).
 
-    The keys are (schema_id, quantile). The ages for all schemas have the schema id None.
+    The keys of the returned dict are (schema_id, quantile). Ages across all schemas have the
+    schema id None.
     """
     statement = StatementBuilder(tenancy.current_organization_id())
     span = BucketSpan("submitted", None, None, DAY)

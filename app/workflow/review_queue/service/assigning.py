@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Unpack
 from uuid import UUID
 
-from app.identity.members.eligibility import lock_eligible
+from app.identity.members.eligibility import lock_eligible_members
 from app.identity.organizations import service as organizations
 from app.kit import bulk, errors, events
 from app.kit.bulk import Failures, FindFailures
@@ -68,7 +68,7 @@ def escalate(
 def _lock_reviewers(user_id: UUID | None, team_id: UUID | None) -> list[UUID]:
     if team_id is not None:
         return assignment.lock_team(team_id, Role.reviewer)
-    reviewers = list(lock_eligible([user_id] if user_id else [], Role.reviewer))
+    reviewers = list(lock_eligible_members([user_id] if user_id else [], Role.reviewer))
     if not reviewers:
         raise errors.invalid("Must be a member who can review.", "user_id")
     return reviewers

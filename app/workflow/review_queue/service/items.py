@@ -94,7 +94,9 @@ def list_items(*, caller: Caller, page: PageRequest, **filters: object) -> Page:
     tag_sets_by_id = tag_sets.get_many(item_ids, page_size=page.page_size)
     # A tag set that was deleted between the two statements is omitted.
     rows = (row for row in items_page.items if row.id in tag_sets_by_id)
-    return replace(items_page, items=[_render(row, tag_sets_by_id[row.id], now) for row in rows])
+    return replace(
+        items_page, items=[_render_item(row, tag_sets_by_id[row.id], now) for row in rows]
+    )
 
 
 def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
@@ -128,10 +130,10 @@ def get_item(item_id: UUID) -> dict[str, Any]:
     tag_set = tag_sets.get_prepared(item_id) if row is not None else None
     if row is None or tag_set is None:
         raise errors.not_found()
-    return _render(row, tag_set, db.utc_now())
+    return _render_item(row, tag_set, db.utc_now())
 
 
-def _render(row: reading.ItemRow, tag_set: object, now: datetime) -> dict[str, Any]:
+def _render_item(row: reading.ItemRow, tag_set: object, now: datetime) -> dict[str, Any]:
     age_seconds = (now - row.submitted_at).total_seconds()
     claim = None
     if row.claimed_by is not None:

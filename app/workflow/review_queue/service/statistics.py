@@ -52,8 +52,8 @@ def get_statistics(
             {"date": day, **by_day[number].summarize()}
             for number, day in enumerate(period.days, start=1)
         ],
-        "by_schema": _list_schemas(pending, ages, rows),
-        "by_reviewer": _list_reviewers(rows),
+        "by_schema": _build_schema_statistics(pending, ages, rows),
+        "by_reviewer": _build_reviewer_statistics(rows),
     }
 
 
@@ -95,7 +95,7 @@ def _sum_by(rows: Iterable[DecisionCount], column: str) -> defaultdict[object, _
     return totals
 
 
-def _list_schemas(
+def _build_schema_statistics(
     pending: Mapping[UUID, PendingCount], ages: Ages, rows: Sequence[DecisionCount]
 ) -> list[dict[str, Any]]:
     totals = _sum_by(rows, "schema_id")
@@ -113,7 +113,7 @@ def _list_schemas(
     ]
 
 
-def _list_reviewers(rows: Sequence[DecisionCount]) -> list[dict[str, Any]]:
+def _build_reviewer_statistics(rows: Sequence[DecisionCount]) -> list[dict[str, Any]]:
     """Return the statistics for each reviewer, most decisions first."""
     totals = _sum_by(rows, "author_id")
     reviewers = {

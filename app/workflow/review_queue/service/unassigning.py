@@ -30,15 +30,15 @@ def unassign_removed_member(
 def release_demoted_member(user_id: UUID, role: str, checkpoint: Checkpoint) -> None:
     """Release and unassign the reviews of a member if the new `role` may not review."""
     if Role[role] < Role.reviewer:
-        _release(user_id, checkpoint, reason="role_changed")
+        _release_and_unassign(user_id, checkpoint, reason="role_changed")
 
 
 def release_disabled_user(user_id: UUID, checkpoint: Checkpoint) -> None:
     """Release and unassign the reviews of a disabled user. The user remains a member."""
-    _release(user_id, checkpoint, reason="account_disabled")
+    _release_and_unassign(user_id, checkpoint, reason="account_disabled")
 
 
-def _release(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
+def _release_and_unassign(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
     tag_sets.release_reviews(user_id)
     _unassign_user(user_id, checkpoint, reason=reason)
     for team in teams.list_by_user([user_id]).get(user_id, ()):

@@ -1,4 +1,4 @@
-"""SQL queries for the matches of rules with documents."""
+"""SQL queries for the matches between rules and documents."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ _RECORD = text(
 
 
 class RuleMatch(NamedTuple):
-    """The match of a rule with a document, and the encoded outcome for the document."""
+    """A match between a rule and a document, and the encoded outcome for the document."""
 
     artifact_id: UUID
     rule_id: UUID

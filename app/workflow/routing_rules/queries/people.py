@@ -95,22 +95,22 @@ def get_required_skills(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]
     return {row.id: frozenset(row.required_skill_keys) for row in rows}
 
 
-def _lock(statement: object, identifier: UUID) -> object:
+def _lock_row(statement: object, identifier: UUID) -> object:
     parameters = {"org": tenancy.current_organization_id(), "id": identifier}
     return db.session().execute(statement, parameters).scalar_one_or_none()  # type: ignore[call-overload]
 
 
 def lock_schema(schema_id: UUID) -> bool:
     """Lock a schema until the transaction ends; return False if it does not exist."""
-    return _lock(_LOCK_SCHEMA, schema_id) is not None
+    return _lock_row(_LOCK_SCHEMA, schema_id) is not None
 
 
 def lock_team(team_id: UUID) -> bool:
     """Lock a team until the transaction ends; return False if it does not exist."""
-    return _lock(_LOCK_TEAM, team_id) is not None
+    return _lock_row(_LOCK_TEAM, team_id) is not None
 
 
 def lock_member(user_id: UUID) -> str | None:
     """Lock a member until the transaction ends; return the role, or None for a non-member."""
-    role = _lock(_LOCK_MEMBER, user_id)
+    role = _lock_row(_LOCK_MEMBER, user_id)
     return None if role is None else str(role)

@@ -1,4 +1,4 @@
-"""Functions that choose an artifact's assignee by the strategy of a rule."""
+"""Functions that choose an artifact's assignee according to a rule's strategy."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from app.identity.members.eligibility import find_eligible
+from app.identity.members.eligibility import find_eligible_user_ids
 from app.kit.permissions import Role
 from app.workflow.assignment.service import LabelerPool, count_open_artifacts
 from app.workflow.routing_rules.queries import people as queries
@@ -62,7 +62,7 @@ def load_assignee_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> Ass
     user_ids = {rule.user_id for rule in rules if rule.user_id}
     return AssigneeData(
         members=members,
-        labelers=find_eligible(user_ids, Role.labeler) if user_ids else set(),
+        labelers=find_eligible_user_ids(user_ids, Role.labeler) if user_ids else set(),
         skills=queries.get_skills(skill_candidates) if skill_candidates else {},
         loads=Counter(count_open_artifacts(load_candidates) if load_candidates else {}),
         required_skills=queries.get_required_skills(set(schema_ids)) if teams["skills"] else {},
@@ -81,11 +81,11 @@ class AssigneeChooser:
     _pools: dict[tuple[UUID, frozenset[str] | None], LabelerPool] = field(default_factory=dict)
 
     def choose(self, rule: Rule, schema_id: UUID | None) -> AssigneeChoice:
-        """Choose the assignee for an artifact with this schema, by the action of a rule."""
+        """Choose the assignee for an artifact with this schema, according to a rule's action."""
         if rule.user_id is not None:
             if rule.user_id not in self.data.labelers:
                 return AssigneeChoice(note=USER_CANNOT_LABEL)
-            return self._assign(rule.user_id)
+            return self._choose_user(rule.user_id)
         assert rule.team_id is not None
         if rule.strategy == "round_robin":
             return self._choose_round_robin(rule, rule.team_id)
@@ -96,7 +96,7 @@ class AssigneeChooser:
             return self._choose_least_loaded(rule.team_id, required_skills or frozenset())
         return AssigneeChoice(team_id=rule.team_id)
 
-    def _assign(self, user_id: UUID) -> AssigneeChoice:
+    def _choose_user(self, user_id: UUID) -> AssigneeChoice:
         self.data.loads[user_id] += 1
         return AssigneeChoice(user_id=user_id)
 
@@ -109,7 +109,7 @@ class AssigneeChooser:
         # joined or left do not change the order.
         index = 0 if last_user_id is None else bisect_right(members, last_user_id) % len(members)
         self.last_user_ids[rule.position] = members[index]
-        return self._assign(members[index])
+        return self._choose_user(members[index])
 
     def _choose_least_loaded(
         self, team_id: UUID, required_skills: frozenset[str] | None
@@ -123,7 +123,7 @@ class AssigneeChooser:
             return AssigneeChoice(
                 team_id=team_id, note=NO_SKILLS if required_skills else NO_LABELER
             )
-        return self._assign(user_id)
+        return self._choose_user(user_id)
 
     def _list_candidates(self, team_id: UUID, required_skills: frozenset[str] | None) -> list[UUID]:
         members = self.data.members

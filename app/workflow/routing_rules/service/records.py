@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from uuid import UUID
 
 from app.engines.conditions import CompiledConditions, ConditionError
-from app.identity.members.eligibility import find_eligible
+from app.identity.members.eligibility import find_eligible_user_ids
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
@@ -80,7 +80,7 @@ def create(
     )
     db.session().add(rule)
     db.session().flush()
-    _move(rule, order, position)
+    _move_rule(rule, order, position)
     _request_routing(requested_by, apply=apply)
     return get(rule.id)
 
@@ -115,7 +115,7 @@ def update(
     if "enabled" in changes:
         rule.disabled_reason = None
     db.session().flush()
-    _move(rule, queries.list_ids(), changes.get("position"))
+    _move_rule(rule, queries.list_ids(), changes.get("position"))
     _request_routing(requested_by, apply=apply)
     return get(rule_id)
 
@@ -156,11 +156,11 @@ def reorder(*, rule_ids: Sequence[UUID], requested_by: UUID, apply: bool = False
 def disable_rules_of_viewer(user_id: UUID) -> None:
     """Disable the rules that assign artifacts to a user, unless the user can still label."""
     queries.lock()
-    if not find_eligible([user_id], Role.labeler):
+    if not find_eligible_user_ids([user_id], Role.labeler):
         queries.disable_rules_of_user(user_id, "member_cannot_label")
 
 
-def _move(rule: RoutingRule, order: list[UUID], position: int | None) -> None:
+def _move_rule(rule: RoutingRule, order: list[UUID], position: int | None) -> None:
     """Move a rule to `position`, or to the end if `position` is larger than the number of rules."""
     if position is None:
         return
@@ -176,7 +176,7 @@ def _request_routing(requested_by: UUID, *, apply: bool) -> None:
 
 
 def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledConditions:
-    """Validate and compile conditions. Raises 400 for the path of the first invalid condition."""
+    """Validate and compile conditions. Raises 400 with the path of the first invalid condition."""
     try:
         return compiled_rules.get_compiled_conditions(value)
     except ConditionError as error:
@@ -185,7 +185,7 @@ def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledCond
 
 
 def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
-    """Validate an action. Raises 400 for the path of the first invalid property.
+    """Validate an action. Raises 400 with the path of the first invalid property.
 
     An action must set at least one property. It must not have both a team and a user, or a strategy
     without a team. The team, user and schema must exist, and the user must be able to label.

@@ -15,7 +15,7 @@ from uuid import UUID
 from sqlalchemy import Select
 
 from app.documents.artifacts import service as artifacts
-from app.identity.members.eligibility import lock_eligible
+from app.identity.members.eligibility import lock_eligible_members
 from app.identity.teams import service as teams
 from app.kit import db, events
 from app.kit.logging import get_logger
@@ -60,7 +60,9 @@ def route_ingested(artifact_ids: Sequence[UUID]) -> int:
     if records.has_enabled_rules():
         records.lock()
         for start in range(0, len(ids), BATCH):
-            matched_count += _route(documents.lock(ids[start : start + BATCH], unmatched_only=True))
+            matched_count += _route_batch(
+                documents.lock(ids[start : start + BATCH], unmatched_only=True)
+            )
     artifacts.finish_routing(ids)
     return matched_count
 
@@ -88,7 +90,7 @@ def route_unassigned(
         if not batch:
             log.info("routing.done", looked_at=processed, matched=matched_count)
             return matched_count
-        matched_count += _route(
+        matched_count += _route_batch(
             documents.lock([document.id for document in batch], unmatched_only=False)
         )
         checkpoint()
@@ -134,7 +136,7 @@ def build_matched_document(
     return MatchedDocument(artifact_id, schema_id, rules, action)
 
 
-def _route(ids: Sequence[UUID]) -> int:
+def _route_batch(ids: Sequence[UUID]) -> int:
     rules = _lock_applicable_rules()
     matched = list(find_matches(ids, rules)) if ids and rules else []
     if matched:
@@ -169,9 +171,10 @@ def _lock_applicable_rules() -> list[Rule]:
 def choose_assignees(
     matched: Sequence[MatchedDocument],
 ) -> tuple[AssigneeChooser, list[AssigneeChoice]]:
-    """Choose the assignee of each document, without locks, and return the choices in order.
+    """Choose the assignee of each document without locks; return the chooser and the choices.
 
-    The returned `AssigneeChooser` knows the users that the round-robin rules assigned last.
+    The choices are in the order of the documents. The `AssigneeChooser` contains the users that the
+    round-robin rules assigned last.
     """
     rules = {
         id(document.action.assigning_rule): document.action.assigning_rule
@@ -196,7 +199,7 @@ def _choose_and_lock(
     while True:
         chooser, choices = choose_assignees(matched)
         user_ids = {choice.user_id for choice in choices if choice.user_id is not None}
-        if not user_ids or lock_eligible(user_ids, Role.labeler) == user_ids:
+        if not user_ids or lock_eligible_members(user_ids, Role.labeler) == user_ids:
             return chooser, choices
 
 

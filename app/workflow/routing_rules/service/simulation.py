@@ -38,7 +38,7 @@ def simulate(
     documents: Sequence[dict[str, Any]] | None = None,
     rules: Sequence[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Simulate the saved rules, or `rules` instead, for each document, and return the results.
+    """Simulate the saved rules, or the given `rules`, for each document and return the results.
 
     The documents are processed in order, as in a real batch: the loads and the round-robin order
     carry over from one document to the next. Raises 400 if a document does not exist, if a rule in
@@ -53,11 +53,11 @@ def simulate(
             at_most=max(1, MAX_EXPLAINED_CONDITIONS // condition_count),
         )
     if artifact_ids is None:
-        inputs = _build_hypothetical(documents or ())
+        inputs = _build_hypothetical_documents(documents or ())
     else:
-        inputs = _load_stored(artifact_ids, compiled_rules.list_attributes(simulated))
+        inputs = _load_stored_documents(artifact_ids, compiled_rules.list_attributes(simulated))
     rule_set = compiled_rules.RuleSet(simulated)
-    matched = [_match(document, rule_set) for document in inputs]
+    matched = [_match_document(document, rule_set) for document in inputs]
     _, choices = routing.choose_assignees(matched)
     return {
         "documents": [
@@ -67,7 +67,7 @@ def simulate(
     }
 
 
-def _match(document: _Document, rules: compiled_rules.RuleSet) -> routing.MatchedDocument:
+def _match_document(document: _Document, rules: compiled_rules.RuleSet) -> routing.MatchedDocument:
     matches = rules.find_matches(document.attributes)
     return routing.build_matched_document(
         document.id or _NO_ID, document.schema_id, matches, labeled=document.labeled
@@ -91,7 +91,9 @@ def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
     return compiled_list
 
 
-def _load_stored(artifact_ids: Sequence[UUID], attributes: frozenset[str]) -> list[_Document]:
+def _load_stored_documents(
+    artifact_ids: Sequence[UUID], attributes: frozenset[str]
+) -> list[_Document]:
     rows = {row.id: row for row in queries.list_rows(artifact_ids, attributes)}
     for index, artifact_id in enumerate(artifact_ids):
         if artifact_id not in rows:
@@ -109,7 +111,7 @@ def _load_stored(artifact_ids: Sequence[UUID], attributes: frozenset[str]) -> li
     ]
 
 
-def _build_hypothetical(documents: Sequence[dict[str, Any]]) -> list[_Document]:
+def _build_hypothetical_documents(documents: Sequence[dict[str, Any]]) -> list[_Document]:
     hypothetical_documents = []
     for body in documents:
         values = {name: value for name, value in body.items() if name != "metadata"}

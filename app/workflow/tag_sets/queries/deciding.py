@@ -105,8 +105,8 @@ class LockedTagSet(NamedTuple):
     """A tag set that is locked with its artifact; the columns of `_LOCKED`.
 
     `contributor_ids` lists the id of the labeler, or the ids of the labelers of a merge's sources.
-    `retried` is true if an earlier tag set by the same labeler was rejected. `claimed_by` is the
-    reviewer with an unexpired claim.
+    `retried` is true if an earlier tag set by the same labeler was rejected. `claimed_by` is the id
+    of the reviewer with an unexpired claim.
     """
 
     id: UUID
@@ -169,7 +169,7 @@ def lock_with_sources(tag_set_id: UUID) -> list[LockedTagSet]:
 
 
 def lock_by_artifact(artifact_id: UUID) -> list[LockedTagSet]:
-    """Lock all tag sets of an artifact except drafts and return them ordered by id."""
+    """Lock all tag sets of an artifact except drafts, and return them ordered by id."""
     return _lock_many(and_(TagSet.artifact_id == artifact_id, TagSet.status != TagSetStatus.DRAFT))
 
 

@@ -166,7 +166,7 @@ def _select_ids(filters: dict[str, Any]) -> Select[Any]:
 
 
 def _build_keys(filters: dict[str, Any]) -> list[KeyQuery]:
-    """Build index ranges for a page sorted by creation time. If empty, one range is enough."""
+    """Build index ranges for a page sorted by creation time, or [] if one range is enough."""
     statuses = filters.get("status", ())
     has_labeler = "labeler_id" in filters
     has_many_statuses = len(statuses) > 1 or (
@@ -188,7 +188,7 @@ def _remove_period(filters: dict[str, Any]) -> dict[str, Any]:
 def _select_branches(
     facet_filters: dict[str, Any], *facets: str, excluded_versions: VersionIds = ()
 ) -> Subquery:
-    """Build a subquery with one row for each combination of facet values that occurs.
+    """Build a subquery with one row for each existing combination of facet values.
 
     Tag sets of `excluded_versions` are ignored.
     """

@@ -40,7 +40,7 @@ _labeler = aliased(User)
 _reviewer = aliased(User)
 
 
-def build_person(user: type[User], label: str) -> ColumnElement[Any]:
+def build_person_column(user: type[User], label: str) -> ColumnElement[Any]:
     """Build a column with a user's id, email and name as JSON; null if there is no user."""
     person = func.jsonb_build_object(
         "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
@@ -67,8 +67,8 @@ _RESPONSE_COLUMNS: tuple[Any, ...] = (
     TagSet.schema_version_id,
     TagSet.labeler_id,
     TagSet.reviewer_id,
-    build_person(_labeler, "labeler"),
-    build_person(_reviewer, "reviewer"),
+    build_person_column(_labeler, "labeler"),
+    build_person_column(_reviewer, "reviewer"),
     TagSet.source,
     TagSet.tag_count,
     TagSet.status,
@@ -171,7 +171,7 @@ _GET_TAG_SET.build_row = TagSetRow._make
 
 
 def get_prepared(tag_set_id: UUID) -> TagSetRow | None:
-    """Return the same as `get`, but faster, because every claim of a review calls it."""
+    """Return the same as `get`, with a prepared statement to make review claims faster."""
     organization_id = str(tenancy.current_organization_id())
     row: TagSetRow | None = _GET_TAG_SET.first(organization_id, str(tag_set_id))
     return row
@@ -289,7 +289,7 @@ _GET_TAG_SETS.build_row = TagSetRow._make
 
 
 def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, TagSetRow]:
-    """Return the tag sets that exist, by id.
+    """Return {id: tag set} for the tag sets that exist.
 
     Tags that are too large for a page of `page_size` tag sets are None.
     """

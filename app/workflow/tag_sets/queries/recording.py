@@ -110,7 +110,7 @@ def _build_join_clause(
     tag_set_id: SQLColumnExpression[UUID],
     number: SQLColumnExpression[int],
 ) -> ColumnElement[bool]:
-    """Build the join clause by which `_previous` is the revision before `number`."""
+    """Build the join clause that selects the revision before `number` as `_previous`."""
     return and_(
         _previous.organization_id == organization_id,
         _previous.tag_set_id == tag_set_id,

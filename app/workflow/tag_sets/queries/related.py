@@ -22,7 +22,7 @@ from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.tag_sets.models import REQUIRED_LABELS, TagSet, TagSetRevision
-from app.workflow.tag_sets.queries.reading import build_person
+from app.workflow.tag_sets.queries.reading import build_person_column
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _EXECUTION_OPTIONS = {"synchronize_session": False}
@@ -55,7 +55,7 @@ def list_by_artifact(artifact_id: UUID) -> list[ComparedTagSet]:
             literal_column(REQUIRED_LABELS.format(of="tag_sets."), Integer).label(
                 "required_labels"
             ),
-            build_person(_labeler, "labeler"),
+            build_person_column(_labeler, "labeler"),
             TagSet.status,
             TagSet.source,
             TagSet.tags,
@@ -80,7 +80,7 @@ def get_artifact_ids(tag_set_ids: Iterable[UUID]) -> dict[UUID, UUID]:
     return {row.id: row.artifact_id for row in db.session().execute(statement)}
 
 
-def list_merge_ids_from(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
+def list_merge_ids_by_source(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
     """Return the ids of the artifact's merges, of any status, that have a tag set as a source."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.merged_from.contains([str(tag_set_id)])
@@ -116,8 +116,8 @@ def supersede(
 ) -> None:
     """Mark the sources of a merge as superseded by the merge, and record a revision of each source.
 
-    `values` are other columns to set. Only sources that are submitted, or that another merge has
-    superseded, are changed.
+    `values` contains additional columns to set. Only sources that are submitted, or that another
+    merge has superseded, are changed.
     """
     submitted = TagSet.status == TagSetStatus.SUBMITTED
     superseded = and_(TagSet.status == TagSetStatus.REJECTED, TagSet.superseded_by.is_not(None))

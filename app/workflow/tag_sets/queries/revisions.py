@@ -30,7 +30,11 @@ from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
-from app.workflow.tag_sets.queries.reading import Reader, build_person, build_visibility_condition
+from app.workflow.tag_sets.queries.reading import (
+    Reader,
+    build_person_column,
+    build_visibility_condition,
+)
 
 
 def select_revisions(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
@@ -128,7 +132,7 @@ def get_page(
         select(
             TagSetRevision.number,
             TagSetRevision.kind,
-            build_person(User, "author"),
+            build_person_column(User, "author"),
             TagSetRevision.note,
             TagSetRevision.created_at,
             _TAG_COUNT.label("tag_count"),

@@ -81,7 +81,7 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
     return deleted
 
 
-def record_rejected_skips(labelers: Mapping[UUID, UUID], reason: str) -> None:
+def record_skips_after_rejection(labelers: Mapping[UUID, UUID], reason: str) -> None:
     """Record skips for labelers whose tag sets were rejected, and unassign these labelers.
 
     `labelers` maps the ids of locked artifacts to user ids.

@@ -142,22 +142,22 @@ def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
     Call this function last in a transaction that changes a tag set. The artifacts must be locked,
     in the order of their ids. Statuses:
 
-    - done: as many tag sets are accepted as the schema requires, or a merge is accepted.
-    - in_review: there is no draft, a tag set is submitted, and either the submitted and accepted
-      tag sets are as many as the schema requires, or a merge is submitted.
-    - in_progress: a tag set is not rejected, or there is an unexpired claim.
+    - done: at least as many tag sets are accepted as the schema requires, or a merge is accepted.
+    - in_review: there is no draft and a tag set is submitted. In addition, a merge is submitted, or
+      at least as many tag sets are submitted or accepted as the schema requires.
+    - in_progress: there is a draft, a submitted or accepted tag set, or an unexpired claim.
 
     Deleted artifacts are omitted.
     """
-    return _update(_UPDATE_STATUSES, artifact_ids)
+    return _execute_update(_UPDATE_STATUSES, artifact_ids)
 
 
 def unarchive(artifact_ids: Sequence[UUID]) -> None:
     """Unarchive locked artifacts and update their statuses, in one statement."""
-    _update(_UNARCHIVE, artifact_ids)
+    _execute_update(_UNARCHIVE, artifact_ids)
 
 
-def _update(statement: TextClause, artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
+def _execute_update(statement: TextClause, artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
     if not artifact_ids:
         return {}
     values = {
@@ -214,9 +214,9 @@ _END_EXPIRED = text(
 
 
 def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
-    """Lock an artifact, end the reservations by drafts, and return the labelers of these drafts.
+    """Lock an artifact, end its drafts' reservations, and return the labelers' ids.
 
-    `user_id` restricts this to the user's drafts; None ends the reservations by all drafts.
+    If `user_id` is set, only the reservations of this user's drafts are ended.
     """
     values = {"artifact_id": artifact_id, "user_id": user_id, **_build_organization_params()}
     return list(db.session().scalars(_END_RESERVATIONS, values))

@@ -126,9 +126,9 @@ class MergeTagSets(Schema):
         load_default="majority",
         validate=OneOf(("majority", "choose")),
         description=(
-            "How fields without an entry in `choices` or `tags` are decided. `majority`: by the"
-            " values that more than half of the tag sets have. `choose`: by the values that all tag"
-            " sets have."
+            "How to decide fields that have no entry in `choices` or `tags`. `majority`: use the"
+            " values that more than half of the tag sets have. `choose`: use the values that all"
+            " tag sets have."
         ),
     )
     choices = List(Nested(MergeChoice), max_items=5000)

@@ -88,7 +88,7 @@ class RevisionFilters(Schema):
 
 
 class DiffQuery(Schema):
-    """What to compare a tag set with: exactly one of `against`, `revision` and `prediction`."""
+    """The other side of a comparison: exactly one of `against`, `revision` and `prediction`."""
 
     against = Uuid(description="Another tag set of the same artifact to compare with.")
     revision = QueryInt(minimum=1, description="A revision of this tag set to compare with.")

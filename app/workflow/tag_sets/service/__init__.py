@@ -7,7 +7,7 @@ from app.workflow.tag_sets.queries.skips import (
     create_skip,
     delete_skip,
     record_action,
-    record_rejected_skips,
+    record_skips_after_rejection,
     select_actions,
 )
 from app.workflow.tag_sets.queries.statuses import (
@@ -84,7 +84,7 @@ __all__ = [
     "list_tag_sets",
     "merge",
     "record_action",
-    "record_rejected_skips",
+    "record_skips_after_rejection",
     "reject",
     "reject_many",
     "release_reservations",

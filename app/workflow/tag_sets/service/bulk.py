@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 from uuid import UUID
 
-from app.identity.members.eligibility import lock_eligible
+from app.identity.members.eligibility import lock_eligible_members
 from app.kit import bulk, db, errors, events
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
@@ -19,7 +19,7 @@ from app.workflow.tag_sets.queries import bulk as queries
 from app.workflow.tag_sets.queries import deciding, recording, skips, statuses
 from app.workflow.tag_sets.queries.bulk import LockedReview
 from app.workflow.tag_sets.service import rules
-from app.workflow.tag_sets.service.decisions import REVIEW_RESET, check_can_label
+from app.workflow.tag_sets.service.decisions import REVIEW_RESET, check_labeler_is_eligible
 from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 
@@ -111,9 +111,9 @@ def accept_many(
     Tag sets for which `find_failures` returns an error are not accepted. The other errors are
     `not_found`; `permission_denied` for the caller's own tag set; and `conflict` if the tag set is
     not submitted, is a merge, or is claimed by or assigned to another reviewer. The error is also
-    `conflict` if the artifact already has as many accepted tag sets as its schema requires. Tag
-    sets that this call has accepted are counted. Emits `tag_set.accepted` for each accepted tag
-    set.
+    `conflict` if the artifact has an accepted merge, or as many accepted tag sets as its schema
+    requires, including the tag sets that this call has accepted. Emits `tag_set.accepted` for each
+    accepted tag set.
     """
     batch = _Batch(Action.ACCEPT, tag_set_ids, caller, find_failures)
 
@@ -150,15 +150,16 @@ def reject_many(
 ) -> bulk.Failures:
     """Reject submitted tag sets for one reason and return an error for each failed tag set.
 
-    If `send_to` is `labeler`, each tag set becomes a draft of its labeler again. If it is `pool`,
-    each tag set stays rejected. The errors are the same as in `accept_many`, except that merges can
-    be rejected and the number of accepted tag sets does not matter. With `labeler`, other errors
-    are `conflict` if the labeler has another tag set for the artifact or the rejection limit is
-    reached, and `validation_error` if there is no labeler who may label. Emits `tag_set.rejected`.
+    With `send_to` `labeler`, each tag set becomes a draft of its labeler again; with `pool`, it
+    stays rejected. The errors are those of `accept_many`, except that merges can be rejected and
+    the number of accepted tag sets does not matter. `labeler` adds `conflict` if the labeler has
+    another tag set for the artifact or the rejection limit is reached, and `validation_error` if
+    there is no labeler or they may no longer label. Emits `tag_set.rejected` for each rejection.
     """
     batch = _Batch(Action.REJECT, tag_set_ids, caller, find_failures)
     to_labeler = send_to == "labeler"
-    labeler_ids = lock_eligible(batch.list_labeler_ids(), Role.labeler) if to_labeler else set()
+    user_ids = batch.list_labeler_ids() if to_labeler else []
+    labeler_ids = lock_eligible_members(user_ids, Role.labeler) if user_ids else set()
 
     def check(tag_set: LockedReview) -> str:
         if not to_labeler:
@@ -175,7 +176,7 @@ def reject_many(
     if to_labeler:
         _claim_for_labelers(decided, caller)
     else:
-        _record_rejected_skips(decided, reason)
+        _record_skips_after_rejection(decided, reason)
     _update_artifacts(decided)
     _emit_rejected(decided, caller, reason, send_to)
     return batch.failures
@@ -189,7 +190,7 @@ def _emit_rejected(rejected: list[LockedReview], caller: Caller, reason: str, se
     events.emit_many(emitted_events.REJECTED, payloads)
 
 
-def _record_rejected_skips(rejected: list[LockedReview], reason: str) -> None:
+def _record_skips_after_rejection(rejected: list[LockedReview], reason: str) -> None:
     """Record a skip of the artifact for each labeler whose tag set was rejected."""
     labelers: dict[UUID, list[UUID]] = {}
     for tag_set in rejected:
@@ -197,7 +198,7 @@ def _record_rejected_skips(rejected: list[LockedReview], reason: str) -> None:
             labelers.setdefault(tag_set.artifact_id, []).append(tag_set.labeler_id)
     # Each pass records at most one skip per artifact. More than one pass is rare.
     while labelers:
-        skips.record_rejected_skips(
+        skips.record_skips_after_rejection(
             {artifact_id: users.pop() for artifact_id, users in labelers.items()}, reason
         )
         labelers = {artifact_id: users for artifact_id, users in labelers.items() if users}
@@ -214,7 +215,7 @@ def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Abstrac
     limit = _get_max_rejections(tag_set)
     if tag_set.labeler_id is None:
         raise errors.invalid("This tag set has no labeler; use `pool`.", "send_to")
-    check_can_label(tag_set.labeler_id, labeler_ids)
+    check_labeler_is_eligible(tag_set.labeler_id, labeler_ids)
     if limit is not None and tag_set.rejections + tag_set.earlier_rejections >= limit:
         raise errors.conflict(
             "The schema's rejection limit is reached. Use `pool`, or reject this tag set separately"

@@ -10,7 +10,7 @@ import orjson
 
 from app.documents.artifacts import service as artifacts
 from app.engines.agreement import (
-    MOST_MATCHED,
+    MAX_MATCHED_MARKS,
     Ballot,
     Budget,
     Change,
@@ -155,7 +155,7 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     terms = rules.get_terms(newest.schema_version_id) if newest is not None else None
     shapes = terms.shapes if terms is not None else {}
     alignment = align_rows([row.tags for row in counted], shapes)
-    budget = Budget(MOST_MATCHED)
+    budget = Budget(MAX_MATCHED_MARKS)
     result = measure_agreement(alignment.sets, shapes, budget)
     ids = [row.id for row in counted]
     ballots = find_majority(alignment.sets, shapes)
@@ -261,7 +261,7 @@ MAX_BYTES = 1024 * 1024
 
 
 def limit_size(items: Iterable[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
-    """Limit the size of a list: return the first items, as many as fit into `max_bytes` of JSON."""
+    """Return as many items from the start of a list as fit into `max_bytes` of JSON."""
     fitting_items = []
     remaining = max_bytes
     for item in items:

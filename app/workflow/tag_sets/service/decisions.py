@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 from uuid import UUID
 
-from app.identity.members.eligibility import lock_eligible
+from app.identity.members.eligibility import lock_eligible_members
 from app.kit import db, errors, events
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
@@ -44,7 +44,7 @@ def accept(
     tag_set, sources = _lock_with_sources(tag_set_id)
     _check_decision(Action.ACCEPT, tag_set, caller, revision)
     check_sources(caller, sources)
-    _check_quorum(tag_set)
+    _check_no_quorum(tag_set)
     changes = _build_corrections(tag_set, tags, caller)
     kind = "correction" if changes else "accept"
     mark_accepted(tag_set, changes, reviewer_id=caller.user_id, kind=kind, note=note)
@@ -108,7 +108,7 @@ def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
     return accepted if len(accepted) >= tag_set.required_labels else []
 
 
-def _check_quorum(tag_set: LockedTagSet) -> None:
+def _check_no_quorum(tag_set: LockedTagSet) -> None:
     accepted = find_quorum(tag_set)
     if accepted:
         raise errors.conflict(
@@ -142,7 +142,7 @@ def mark_accepted(
     }
     recording.update_tag_sets([tag_set.id], values, kind=kind, author_id=reviewer_id, note=note)
     if tag_set.source == "merge":
-        _supersede(tag_set, reviewer_id)
+        _supersede_sources(tag_set, reviewer_id)
     payload = build_accepted_payload(tag_set, reviewer_id=reviewer_id, corrected=bool(changes))
     events.emit(emitted_events.ACCEPTED, payload)
 
@@ -152,7 +152,7 @@ def accept_automatically(tag_set: LockedTagSet, exemption: str) -> None:
     mark_accepted(tag_set, {}, reviewer_id=None, kind="accept", note=exemption)
 
 
-def _supersede(merge: LockedTagSet, reviewer_id: UUID | None) -> None:
+def _supersede_sources(merge: LockedTagSet, reviewer_id: UUID | None) -> None:
     sources = [UUID(source_id) for source_id in merge.merged_from or ()]
     decision = {
         "status": TagSetStatus.REJECTED,
@@ -209,7 +209,7 @@ def _send_to_next_labeler(
     """Send the artifact to the next labeler or to the pool; return a new draft's id or None."""
     if next_labeler is None:
         if tag_set.labeler_id is not None:
-            skips.record_rejected_skips({tag_set.artifact_id: tag_set.labeler_id}, reason)
+            skips.record_skips_after_rejection({tag_set.artifact_id: tag_set.labeler_id}, reason)
         return None
     draft_id = None
     if next_labeler != tag_set.labeler_id:
@@ -228,17 +228,17 @@ def _lock_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
         if tag_set.labeler_id is None:
             message = "This tag set has no labeler; use `pool` or a member's id."
             raise errors.invalid(message, "send_to")
-        labeler_ids = lock_eligible([tag_set.labeler_id], Role.labeler)
-        check_can_label(tag_set.labeler_id, labeler_ids)
+        labeler_ids = lock_eligible_members([tag_set.labeler_id], Role.labeler)
+        check_labeler_is_eligible(tag_set.labeler_id, labeler_ids)
         return tag_set.labeler_id
     next_labeler = UUID(send_to)
-    if not lock_eligible([next_labeler], Role.labeler):
+    if not lock_eligible_members([next_labeler], Role.labeler):
         raise errors.invalid("Must be the id of a member who can label.", "send_to")
     return next_labeler
 
 
-def check_can_label(labeler_id: UUID, eligible_ids: AbstractSet[UUID]) -> None:
-    """Raise 400 for `send_to` unless the labeler of a tag set is one of the eligible users."""
+def check_labeler_is_eligible(labeler_id: UUID, eligible_ids: AbstractSet[UUID]) -> None:
+    """Raise 400 on the field `send_to` if the labeler is not one of the eligible users."""
     if labeler_id not in eligible_ids:
         message = "The labeler can no longer label. Use `pool` or the id of another member."
         raise errors.invalid(message, "send_to")

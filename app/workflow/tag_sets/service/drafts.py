@@ -266,10 +266,11 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     rules.check_state(draft, Action.DELETE, revision)
     if draft.submitted_at is not None and not caller.has(Role.admin):
         raise errors.conflict(
-            "A tag set that was returned to you cannot be deleted. Release the artifact instead.",
+            "A tag set that was returned to you cannot be deleted. Release the artifact with a"
+            " reason instead.",
             rejections=draft.rejections,
         )
-    merges = related.list_merge_ids_from(tag_set_id, draft.artifact_id)
+    merges = related.list_merge_ids_by_source(tag_set_id, draft.artifact_id)
     if merges:
         raise errors.conflict(
             "A merge has this tag set as a source, so it cannot be deleted.", merges=merges

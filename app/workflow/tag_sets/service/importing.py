@@ -38,7 +38,7 @@ def check_imported_tags(
 ) -> list[Tag]:
     """Check the tags of an imported document and return them in canonical form.
 
-    The source of each tag is set to `import`. Raises 400 for the path of the first invalid tag, or
+    The source of each tag is set to `import`. Raises 400 with the path of the first invalid tag, or
     400 `required_fields_missing`.
     """
     terms = rules.get_terms(version.id)
@@ -53,7 +53,7 @@ def check_imported_tags(
 
 
 def get_required_labels(version: CurrentVersion) -> int:
-    """Return the number of tag sets that a document of this schema version needs."""
+    """Return the number of tag sets that a document with this schema version requires."""
     return rules.get_terms(version.id).labels_per_artifact
 
 
@@ -63,8 +63,8 @@ def import_many(
     """Import tag sets for documents that this transaction has created.
 
     The tag sets have no labeler. They are submitted for review or, if `accepted` is set, accepted
-    without a review. The schema's review policy accepts none of them automatically. Emits
-    `tag_set.accepted` or `tag_set.submitted` for each tag set.
+    without a review. The review policy's rules for automatic acceptance do not apply.
+    Emits `tag_set.accepted` or `tag_set.submitted` for each tag set.
     """
     if not new_tag_sets:
         return

@@ -1,4 +1,4 @@
-"""A function of the predictions layer that tag sets call without importing this layer."""
+"""A port through which tag sets read predictions without importing the predictions layer."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -68,7 +68,7 @@ def _build_key(tag: Mapping[str, Any]) -> bytes:
 
 def _has_new_value(change: Entry, shapes: Shapes) -> bool:
     shape = shapes.get(change["field"])
-    compared_property = "evidence" if shape is not None and shape.is_mark else "value"
+    compared_property = "evidence" if shape is not None and shape.has_marks else "value"
     return not {"value", compared_property}.isdisjoint(change["members"])
 
 

@@ -29,7 +29,7 @@ def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
 
 
 def show(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
-    """Show a tag set to the caller. Same as `get`, but with a prepared statement. Raises 404."""
+    """Return the same as `get`, but read it with a prepared statement. Raises 404."""
     row = reading.get_prepared(tag_set_id)
     if row is None or not _can_see(row, caller):
         raise errors.not_found()
@@ -52,7 +52,7 @@ def find(tag_set_id: UUID, *, caller: Caller) -> TagSetRow | None:
 
 
 def find_visible_ids(tag_set_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
-    """Return the ids of visible tag sets for a caller whose role is below reviewer."""
+    """Return the ids of the tag sets that a caller with a role below reviewer may see."""
     return reading.find_visible_ids(tag_set_ids, rules.build_reader(caller))
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from app.identity.members.eligibility import lock_eligible
+from app.identity.members.eligibility import lock_eligible_members
 from app.kit import errors, events
 from app.kit.permissions import Role
 from app.kit.principal import Caller
@@ -113,6 +113,6 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
 
 def _lock_labeler(tag_set: LockedTagSet) -> UUID:
     """Lock the labeler, who must be allowed to label, and return the id. Raises 400 for `to`."""
-    if tag_set.labeler_id is None or not lock_eligible([tag_set.labeler_id], Role.labeler):
+    if tag_set.labeler_id is None or not lock_eligible_members([tag_set.labeler_id], Role.labeler):
         raise errors.invalid("No labeler can edit this tag set; use `review`.", "to")
     return tag_set.labeler_id

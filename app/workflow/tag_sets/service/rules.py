@@ -32,7 +32,7 @@ class HasStatus(Protocol):
 
     @property
     def labeler_id(self) -> UUID | None:
-        """The labeler, if there is one."""
+        """The labeler's id, or None."""
 
     @property
     def status(self) -> str:
@@ -120,8 +120,8 @@ def check_tags(
 ) -> list[dict[str, Any]]:
     """Check tags and return them in canonical form, with evidence from the artifact's text.
 
-    Raises 400 for `field` or, if it is None, for the path of the first invalid tag. If `complete`
-    is set, also raises 400 `required_fields_missing` if a required field is empty.
+    Raises 400 with the path `field` or, if it is None, the path of the first invalid tag. If
+    `complete` is set, also raises 400 `required_fields_missing` if a required field is empty.
     """
     try:
         checked = terms.fields.check_tags(
@@ -145,7 +145,7 @@ def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
 
 def check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
     """Raise 400 `required_fields_missing` if a required field is empty."""
-    missing = terms.fields.list_missing_required(tags)
+    missing = terms.fields.list_missing_required_fields(tags)
     if missing:
         raise ApiError(
             "required_fields_missing",
@@ -186,11 +186,11 @@ class HasContributors(Protocol):
 
     @property
     def labeler_id(self) -> UUID | None:
-        """The labeler, if there is one."""
+        """The labeler's id, or None."""
 
     @property
     def contributor_ids(self) -> Sequence[UUID]:
-        """The labelers of the tag set or of the merge's sources."""
+        """The ids of the labelers of the tag set or of the merge's sources."""
 
 
 def check_reviewer(caller: Caller, tag_set: HasContributors) -> None:
@@ -212,27 +212,27 @@ class ReviewableTagSet(Protocol):
 
     @property
     def labeler_id(self) -> UUID | None:
-        """The labeler, if there is one."""
+        """The labeler's id, or None."""
 
     @property
     def contributor_ids(self) -> Sequence[UUID]:
-        """The labelers of the tag set or of the merge's sources."""
+        """The ids of the labelers of the tag set or of the merge's sources."""
 
     @property
     def claimed_by(self) -> UUID | None:
-        """The reviewer with an unexpired claim."""
+        """The id of the reviewer with an unexpired claim, or None."""
 
     @property
     def claim_expires_at(self) -> datetime | None:
-        """When the claim expires."""
+        """When the claim expires, or None."""
 
     @property
     def assignee_id(self) -> UUID | None:
-        """The assigned user."""
+        """The assigned user's id, or None."""
 
     @property
     def assignee_team_id(self) -> UUID | None:
-        """The assigned team."""
+        """The assigned team's id, or None."""
 
 
 def check_review(

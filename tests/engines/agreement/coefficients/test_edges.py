@@ -307,7 +307,7 @@ def test_regions_of_different_pages_or_labels_do_not_match() -> None:
 
 def test_rows_of_a_document_must_follow_each_other() -> None:
     rows = [("d1", "a", []), ("d2", "a", []), ("d1", "b", [])]
-    with pytest.raises(ValueError, match="follow each other"):
+    with pytest.raises(ValueError, match="must be consecutive"):
         build_mark_sets(rows)
 
 
