@@ -125,7 +125,9 @@ def test_links_carry_the_readers_language(person: Person) -> None:
 
 def test_every_language_has_all_phrases(app: Flask) -> None:
     def names(phrases: dict[str, Any]) -> dict[str, set[str]]:
-        return {key: {part.text for part in parts if part.value} for key, parts in phrases.items()}
+        return {
+            key: {part.text for part in parts if part.is_variable} for key, parts in phrases.items()
+        }
 
     with app.app_context():
         languages = rendering.PHRASES.phrases_by_language
