@@ -35,7 +35,7 @@ class Result:
 def request(
     method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> bytes:
-    """Return an HTTP/1.1 request as bytes."""
+    """Build an HTTP/1.1 request, and return its bytes."""
     lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(body)}"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + body

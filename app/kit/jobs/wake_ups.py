@@ -13,7 +13,10 @@ SIGNAL = signal.SIGUSR1
 
 
 class WakeUps:
-    """The groups that the relay requested. Create this object in the parent, before the fork."""
+    """Tells the parent process for which queue groups the relay has requested processes.
+
+    Create this object in the parent, before the fork.
+    """
 
     def __init__(self, groups: Iterable[str]) -> None:
         self._positions = {group: position for position, group in enumerate(groups)}

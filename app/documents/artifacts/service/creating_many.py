@@ -80,7 +80,7 @@ class _Candidate(NamedTuple):
 
 
 def prepare_text(text: NewText) -> PreparedText:
-    """Parse a text, without using the database or the current organization."""
+    """Parse a text. Uses neither the database nor the current organization."""
     content = text.text.encode()
     try:
         parsed = documents.parse_text(text.text)
