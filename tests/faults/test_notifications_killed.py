@@ -14,6 +14,7 @@ FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM tag_sets
       WHERE organization_id = :org) AS numbered
 WHERE tag_sets.organization_id = :org AND tag_sets.id = numbered.id
 """
+_MAKE_DUE = "UPDATE notifications SET open_until = now() WHERE organization_id = :org"
 _LEFT = """
 SELECT count(*) FROM jobs WHERE organization_id = :org
 AND function IN (:function, :function || '_many') AND status <> 'completed'
@@ -51,8 +52,8 @@ def test_a_digest_is_neither_lost_nor_sent_twice_whoever_is_killed(place: Site) 
     place.sql(_NOTES, people=people, kinds=["mention", "export_ready"])
     letters = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
     # Its periodic job comes within ten seconds.
-    place.sql("UPDATE notifications SET open_until = now() WHERE organization_id = :org")
     with place.turnstile("notifications") as gate:
+        gate.change(_MAKE_DUE, org=place.org)
         gate.kill(gate.arrived("worker.py"))
     place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
     wait_until(lambda: place.one(letters) > 0, "the digests to be sent")
@@ -80,8 +81,8 @@ def test_three_labelers_get_one_letter_each_whoever_is_killed(place: Site) -> No
     letters = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
     assert place.one(letters) == 0
     # Its periodic job comes within ten seconds.
-    place.sql("UPDATE notifications SET open_until = now() WHERE organization_id = :org")
     with place.turnstile("notifications") as gate:
+        gate.change(_MAKE_DUE, org=place.org)
         gate.kill(gate.arrived("worker.py"))
         assert place.one(letters) == 0
     place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")

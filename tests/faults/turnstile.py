@@ -86,6 +86,13 @@ class Turnstile:
         with self._engine.connect() as connection:
             return list(connection.execute(_WAITING, {"holder": holder, "saying": self._saying}))
 
+    def change(self, statement: str, **values: Any) -> None:
+        """Change the table, and let no other writer through that sees the change."""
+        assert self._held is not None
+        self._held.execute(text("SET LOCAL app.all_organizations = 'on'"))
+        self._held.execute(text(statement), values)
+        self._pass_on()
+
     def arrived(self, *words: str) -> psutil.Process:
         """Wait for a process with `words` to wait here in a transaction, and return it."""
         waiting: list[psutil.Process] = []
@@ -104,6 +111,11 @@ class Turnstile:
     def step(self, *words: str) -> psutil.Process:
         """Let the waiting transactions through, and return the next process (see `arrived`)."""
         self.arrived()
+        self._pass_on()
+        return self.arrived(*words)
+
+    def _pass_on(self) -> None:
+        """End the transaction that holds the lock, and lock the table in another transaction."""
         before, after = self._held, self._connect()
         assert before is not None
         with ThreadPoolExecutor(1) as pool:
@@ -111,11 +123,10 @@ class Turnstile:
             # PostgreSQL grants conflicting locks in order, so this one follows the waiting writers.
             locked = pool.submit(self._lock, after)
             wait_until(lambda: self._queued(pid), "the lock request to be queued")
-            before.rollback()
+            before.commit()
             before.close()
             self._held = after
             locked.result()
-        return self.arrived(*words)
 
     def _queued(self, pid: int) -> bool:
         with self._engine.connect() as connection:

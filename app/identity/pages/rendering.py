@@ -6,16 +6,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import Response, render_template, request
+from flask import Response, request
 
 from app.identity.pages.problems import Problem
 from app.kit import container
+from app.kit.emails.layout import load_html_template
 from app.kit.emails.phrases import Phrases
 from app.kit.emails.templates import get_text_direction
 from app.kit.links import WebPage
 from app.kit.workbench.build import build_page_head
 
-PHRASES = Phrases(Path(__file__).parent / "words")
+_FOLDER = Path(__file__).parent
+PHRASES = Phrases(_FOLDER / "words")
+_TEMPLATE = _FOLDER / "page.html"
 _POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
@@ -83,8 +86,7 @@ def render(
         request.method in _READ_METHODS and request.path not in _PATHS_WITHOUT_WORKBENCH
     )
     workbench = build_page_head() if is_in_workbench else None
-    html = render_template(
-        "pages/page.html",
+    html = load_html_template(_TEMPLATE).render(
         view=view,
         # Behind a proxy, all paths of this service may have a common prefix.
         base=urlsplit(settings.public_url).path,

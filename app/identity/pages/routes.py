@@ -11,7 +11,6 @@ from app.kit.links import WebPage
 blueprint = Blueprint(
     "pages",
     __name__,
-    template_folder="templates",
     static_folder="static",
     static_url_path="/pages/static",
 )

@@ -20,6 +20,7 @@ from app.kit.emails.templates import (
 )
 
 _FOLDER = Path(__file__).parent / "base"
+_PAGE = _FOLDER / "base.html"
 _MAX_SUBJECT_LENGTH = 250
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _PATH = re.compile(r"/?[A-Za-z0-9][A-Za-z0-9/_.-]*(\?[^\s<>\"]*)?")
@@ -38,12 +39,16 @@ class RenderedEmail:
 
 
 @cache
-def _load_page() -> Template:
-    # Flask's environment needs an application, but emails are also rendered without one.
+def load_html_template(path: Path) -> Template:
+    """Load a Jinja template of HTML that needs no Flask application.
+
+    Rendering raises UndefinedError if the template names a variable or attribute that does not
+    exist. Flask's environment would insert an empty text.
+    """
     environment = Environment(
-        loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined
+        loader=FileSystemLoader(path.parent), autoescape=True, undefined=StrictUndefined
     )
-    return environment.get_template("base.html")
+    return environment.get_template(path.name)
 
 
 @cache
@@ -136,7 +141,7 @@ def render(
         "words": layout_phrases,
         "footer": footer,
     }
-    html = _load_page().render(context)
+    html = load_html_template(_PAGE).render(context)
     return RenderedEmail(subject, _render_plain_text(context), html, template.language)
 
 

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from jinja2 import UndefinedError
 from lxml import html as lxml_html
 
-from app.kit.emails.layout import RenderedEmail, render
+from app.kit.emails.layout import RenderedEmail, load_html_template, render
 from app.kit.emails.templates import TextTemplate, TextTemplates
 
 LETTER = '[x]\nsubject = "For {name}"\ntext = "Hello {name}.\\n\\nUntil {date}."\naction = "Open"\n'
@@ -86,3 +87,10 @@ def test_what_is_no_web_address_is_no_link(tmp_path: Path, link: str | None) -> 
 
 def test_a_subject_has_a_bounded_length(tmp_path: Path) -> None:
     assert len(_render(_wording(tmp_path), name="x" * 9000).subject) == 250
+
+
+def test_a_template_that_names_a_missing_attribute_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("{% if view.renamed %}<p>{{ view.renamed }}</p>{% endif %}", encoding="utf-8")
+    with pytest.raises(UndefinedError, match="has no attribute 'renamed'"):
+        load_html_template(path).render(view=RenderedEmail("", "", "", "en"))
