@@ -122,4 +122,4 @@ def _check_text(text: object) -> None:
     if len(text) > MAX_EVIDENCE_TEXT:
         raise EvidenceProblem(".text", f"is longer than {MAX_EVIDENCE_TEXT:,} characters")
     if FORBIDDEN.search(text):
-        raise EvidenceProblem(".text", "contains a NUL character or half of a surrogate pair")
+        raise EvidenceProblem(".text", "contains a NUL character or an unpaired surrogate")

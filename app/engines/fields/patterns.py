@@ -36,4 +36,4 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Pattern:
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         raise ValueError(text[:200] or "the pattern has a syntax error") from None
     except UnicodeEncodeError:
-        raise ValueError("the pattern contains half of a surrogate pair") from None
+        raise ValueError("the pattern contains an unpaired surrogate") from None

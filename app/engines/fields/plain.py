@@ -28,7 +28,7 @@ def check_text(value: object, limit: int) -> str:
     if len(value) > limit:
         raise ValueProblem(f"is longer than {limit:,} characters")
     if FORBIDDEN.search(value):
-        raise ValueProblem("contains a NUL character or half of a surrogate pair")
+        raise ValueProblem("contains a NUL character or an unpaired surrogate")
     return value
 
 

@@ -42,7 +42,7 @@ def check_text(content: str) -> None:
     if len(content) > MAX_CHARACTERS:
         raise SchemaSourceError("", f"is longer than {MAX_CHARACTERS:,} characters")
     if FORBIDDEN.search(content):
-        raise SchemaSourceError("", "contains a NUL character or half of a surrogate pair")
+        raise SchemaSourceError("", "contains a NUL character or an unpaired surrogate")
 
 
 def finish_fields(fields: list[Field], collector: WarningCollector) -> list[Field]:
@@ -71,7 +71,7 @@ def _check_value(value: object) -> None:
             elif isinstance(entry, list):
                 next_level.extend(entry)
             elif isinstance(entry, str) and FORBIDDEN.search(entry):
-                raise SchemaSourceError("", "contains a NUL character or half of a surrogate pair")
+                raise SchemaSourceError("", "contains a NUL character or an unpaired surrogate")
             elif isinstance(entry, int) and abs(entry) > MAX_NUMBER:
                 raise SchemaSourceError("", "contains a number of more than 64 bits")
         if not next_level:

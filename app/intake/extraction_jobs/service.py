@@ -34,7 +34,7 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
     if active_extraction is not None:
         return active_extraction
     if JobStatus(source.status) not in ENDED:
-        message = f"The job is {source.status}; wait until it has ended."
+        message = f"The job is {source.status.replace('_', ' ')}; wait until it has ended."
         raise errors.conflict(message, state=source.status)
     return ingestion_jobs.create_extraction(
         job_id, name=source.name, total=source.created, created_by=created_by

@@ -2,44 +2,34 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
-import redis
 from flask import Flask
-from rq import Worker
 from sqlalchemy import text
 
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.kit.jobs import processes
 from app.kit.jobs.processes import STOP_SECONDS
-from app.kit.jobs.queues import GROUPS, QUEUES, count_local_slots, list_queues
+from app.kit.jobs.queues import GROUPS, list_queues
 from app.kit.jobs.wake_ups import WakeUps
-from devserver.valkey import EmbeddedValkey
 from tests.factories.processes import has_ended, send_signal
-from tests.factories.sandboxes import belongs_to_fork_server
 from tests.factories.waiting import wait_until
 from tests.factories.work import drain, postpone_periodic_jobs
-
-ROOT = Path(__file__).parents[3]
-JOB_WORKERS = 2
-FORKING = [queue for queue in QUEUES.values() if queue.group.forking]
-LASTING = 2  # the relay and the deliverer
-# And one process for each group, or for each slot of a forking group.
-CHILDREN = (
-    LASTING
-    + len(GROUPS)
-    - len(FORKING)
-    + sum(count_local_slots(one, JOB_WORKERS) for one in FORKING)
+from tests.kit.jobs.running import (
+    CHILDREN,
+    JOB_WORKERS,
+    LASTING,
+    Workers,
+    count_clients,
+    start_workers,
+    wait_for_rest,
 )
-RQ_WORKERS = CHILDREN - 1  # all but the relay
+
 # Any job starts the processes of a group; this one reads nothing of an organization.
 _JOB = """
 INSERT INTO jobs (id, queue, function, args)
@@ -55,65 +45,12 @@ _WAITING = {"jobs": "due_at", "webhook_deliveries": "next_attempt_at"}
 _DROP_PERIODIC = "DELETE FROM jobs WHERE unique_key LIKE 'periodic:%'"
 
 
-class Workers:
-    """A running worker.py, with a separate Valkey. `settings` are environment variables."""
-
-    def __init__(
-        self, environ: dict[str, str], valkey: EmbeddedValkey, log: Path, settings: dict[str, str]
-    ) -> None:
-        self.valkey = valkey
-        self.log = log
-        self._seen = 0
-        own = {"REDIS_URL": valkey.url, "JOB_WORKERS": str(JOB_WORKERS), "LOG_LEVEL": "INFO"}
-        env = {**environ, **own, **settings}
-        with log.open("wb") as output:
-            self.parent = subprocess.Popen(
-                [sys.executable, "worker.py"], cwd=ROOT, env=env, stderr=output
-            )
-        wait_until(lambda: len(self.children()) >= LASTING)
-
-    def children(self) -> list[psutil.Process]:
-        try:
-            found = psutil.Process(self.parent.pid).children(recursive=True)
-            alive = [child for child in found if child.status() != psutil.STATUS_ZOMBIE]
-            return [child for child in alive if not belongs_to_fork_server(child)]
-        except psutil.NoSuchProcess:
-            return []
-
-    def lines(self, text: str) -> list[str]:
-        """Return the lines of the log since the start of the test that contain `text`."""
-        lines = self.log.read_text(encoding="utf-8")[self._seen :].splitlines()
-        return [line for line in lines if text in line]
-
-    def begin_test(self) -> None:
-        """Wait until all processes are connected, and skip the lines that they logged before."""
-        wait_until(lambda: len(self.children()) == CHILDREN, "the children")
-        wait_until(lambda: _clients(self) >= CHILDREN, "their connections")
-        wait_until(lambda: _count_idle(self) >= RQ_WORKERS, "idle workers")
-        self._seen = len(self.log.read_text(encoding="utf-8"))
-
-
-@contextmanager
-def _start_workers(environ: dict[str, str], folder: Path, **settings: str) -> Iterator[Workers]:
-    folder.chmod(0o755)
-    with EmbeddedValkey(folder / "valkey") as valkey:
-        base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        started = Workers({**base, **environ}, valkey, folder / "log", settings)
-        try:
-            yield started
-        finally:
-            left = started.children()
-            started.parent.kill()
-            started.parent.wait(30)
-            psutil.wait_procs(left, 10)
-
-
 @pytest.fixture
 def workers(app: Flask, environ: dict[str, str], quiet: None, tmp_path: Path) -> Iterator[Workers]:
     """Start workers that the test stops, with a process for everything."""
-    with _start_workers(environ, tmp_path) as started:
+    with start_workers(environ, tmp_path) as started:
         _start_all(app, started)
-        wait_until(lambda: _count_idle(started) >= RQ_WORKERS, "idle workers")
+        wait_for_rest(started)
         yield started
 
 
@@ -125,7 +62,7 @@ def _shared(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Workers]:
     folder = tmp_path_factory.mktemp("workers")
-    with _start_workers(environ, folder, JOB_IDLE_SECONDS="3600") as started:
+    with start_workers(environ, folder, JOB_IDLE_SECONDS="3600") as started:
         _start_all(app, started)
         yield started
 
@@ -228,7 +165,7 @@ def test_children_outlive_an_outage_of_redis(lasting_workers: Workers) -> None:
     lasting_workers.valkey.stop()
     wait_until(lambda: len(lasting_workers.lines("waiting")) > 0)
     lasting_workers.valkey.start()
-    wait_until(lambda: _clients(lasting_workers) >= CHILDREN)
+    wait_until(lambda: count_clients(lasting_workers) >= CHILDREN)
     assert {child.pid for child in lasting_workers.children()} == before
 
 
@@ -244,12 +181,12 @@ def test_children_outlive_a_redis_that_hangs(lasting_workers: Workers) -> None:
         assert busy < 1.0, "they wait, and do not spin"
     finally:
         os.kill(lasting_workers.valkey.pid, signal.SIGCONT)
-    wait_until(lambda: _clients(lasting_workers) >= CHILDREN)
+    wait_until(lambda: count_clients(lasting_workers) >= CHILDREN)
     assert {child.pid for child in lasting_workers.children()} == before
 
 
 def test_sigterm_ends_all_while_redis_hangs(workers: Workers) -> None:
-    wait_until(lambda: _clients(workers) >= CHILDREN)
+    wait_until(lambda: count_clients(workers) >= CHILDREN)
     found = workers.children()
     assert workers.valkey.pid is not None
     os.kill(workers.valkey.pid, signal.SIGSTOP)
@@ -263,25 +200,10 @@ def test_sigterm_ends_all_while_redis_hangs(workers: Workers) -> None:
         os.kill(workers.valkey.pid, signal.SIGCONT)
 
 
-def _count_idle(workers: Workers) -> int:
-    """Return the number of RQ workers that wait for a message, and report no job."""
-    with redis.Redis.from_url(workers.valkey.url) as client:
-        return sum(worker.get_state() == "idle" for worker in Worker.all(connection=client))
-
-
-def _clients(workers: Workers) -> int:
-    """Return the number of connections to Valkey, without the connection of this call."""
-    with redis.Redis.from_url(workers.valkey.url, socket_timeout=1) as client:
-        try:
-            return len(client.client_list()) - 1
-        except redis.RedisError:
-            return 0
-
-
 def test_processes_of_a_group_start_with_a_job_and_exit_when_idle(
     app: Flask, environ: dict[str, str], quiet: None, tmp_path: Path
 ) -> None:
-    with _start_workers(environ, tmp_path, JOB_IDLE_SECONDS="1") as started:
+    with start_workers(environ, tmp_path, JOB_IDLE_SECONDS="1") as started:
         assert len(started.children()) == LASTING
         for _ in range(2):
             _run_jobs(app, "exports", "invoices")

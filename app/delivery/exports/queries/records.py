@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, exists, func, or_, select, text, update
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select, text, update
 
 from app.delivery.exports.models import Export, ExportStatus
 from app.documents.artifacts.models import Artifact
@@ -117,16 +117,21 @@ def count_artifacts(artifact_ids: Collection[UUID]) -> int:
 def lock_exports_with_obsolete_files(grace: timedelta, limit: int) -> list[Export]:
     """Lock and return at most `limit` exports whose file nobody can download any more.
 
-    It expired more than `grace` ago, or the export failed or was cancelled.
+    The file expired more than `grace` ago, or the export failed or was cancelled.
 
     Exports in all organizations are selected. The lock is held until the transaction ends. Exports
     that other transactions have locked are skipped.
     """
-    has_expired = Export.expires_at < func.now() - grace
+    # Two statements, as each reads one range of the index. With OR, PostgreSQL may read it all.
+    expired = _lock_exports_with_file(Export.expires_at < func.now() - grace, limit)
     has_no_result = Export.expires_at.is_(None) & Export.status.in_(_STATUSES_WITHOUT_FILE)
+    return expired + _lock_exports_with_file(has_no_result, limit - len(expired))
+
+
+def _lock_exports_with_file(condition: ColumnElement[bool], limit: int) -> list[Export]:
     statement = (
         select(Export)
-        .where(Export.storage_key.is_not(None), or_(has_expired, has_no_result))
+        .where(Export.storage_key.is_not(None), condition)
         .order_by(Export.expires_at)
         .limit(limit)
         .with_for_update(skip_locked=True)

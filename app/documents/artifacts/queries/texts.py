@@ -23,9 +23,10 @@ def read_text(artifact_id: UUID) -> str:
 
 
 def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int) -> dict[int, str]:
-    """Read the stored words of pages as JSON, by page number; at most about `max_bytes` bytes.
+    """Read the stored words of pages as JSON, by page number, until `max_bytes` bytes are read.
 
-    The first of `numbers` is always included. `numbers` are in ascending or descending order.
+    The first of `numbers` is included even if its words are larger. `numbers` are in ascending or
+    descending order.
     """
     number = ArtifactPage.number
     stored_pages = (

@@ -147,7 +147,9 @@ def _lock_job(job_id: UUID, status: JobStatus, verb: str) -> IngestionJob:
     if job is None:
         raise errors.not_found()
     if status not in TRANSITIONS[JobStatus(job.status)]:
-        raise errors.conflict(f"The job is {job.status}; it cannot be {verb}.", state=job.status)
+        raise errors.conflict(
+            f"The job is {job.status.replace('_', ' ')}; it cannot be {verb}.", state=job.status
+        )
     return job
 
 

@@ -190,7 +190,7 @@ class HasContributors(Protocol):
 
     @property
     def contributor_ids(self) -> Sequence[UUID]:
-        """The ids of the labelers of the tag set or of the merge's sources."""
+        """The ids of those who labeled the tag set or, for a merge, its sources."""
 
 
 def check_reviewer(caller: Caller, tag_set: HasContributors) -> None:
@@ -216,7 +216,7 @@ class ReviewableTagSet(Protocol):
 
     @property
     def contributor_ids(self) -> Sequence[UUID]:
-        """The ids of the labelers of the tag set or of the merge's sources."""
+        """The ids of those who labeled the tag set or, for a merge, its sources."""
 
     @property
     def claimed_by(self) -> UUID | None:
