@@ -67,7 +67,7 @@ def _measure_start(report: Report, walker: Walker) -> None:
 def _measure_label(report: Report, walker: Walker) -> None:
     times = walker.walk(_WALKS / "label.mjs", "measure")
     _add_time(report, "label screen of 10 pages, slowed 4 times", times["opening"], _LABEL_MS)
-    _add_time(report, "key press until painted, 95 %", times["typing"], _KEY_MS)
+    _add_time(report, "key press until painted, 95%", times["typing"], _KEY_MS)
     share, bound = times["panning"], f"< {_LONG_FRAMES:.0%}"
     name = "workbench: long frames, panning 5,000 words"
     report.add(Row(name, f"{share:.1%}", "", None, bound, share < _LONG_FRAMES))

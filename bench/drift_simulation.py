@@ -81,7 +81,7 @@ METRICS: Mapping[str, Metric] = {
         "a choice of 22 with 20 rare options: 20 points between the frequent ones",
         _draw_categories((0.5, 0.3, *_RARE), (0.3, 0.5, *_RARE)),
     ),
-    "paid.values": Metric("a boolean: from 50 % to 70 %", _draw_categories((0.5, 0.5), (0.7, 0.3))),
+    "paid.values": Metric("a boolean: from 50% to 70%", _draw_categories((0.5, 0.5), (0.7, 0.3))),
     "total.values": Metric(
         "an amount (log-normal): half a standard deviation",
         _draw_numbers(lambda r, n, s: np.round(r.lognormal(4 + 0.5 * s, 1, n), 2)),
@@ -95,14 +95,14 @@ METRICS: Mapping[str, Metric] = {
         _draw_numbers(lambda r, n, s: np.round(r.exponential(18 if s else 10, n))),
     ),
     "note.length": Metric(
-        "the length of a text: 40 % longer",
+        "the length of a text: 40% longer",
         _draw_numbers(lambda r, n, s: np.round(r.gamma(3, 14 if s else 10, n))),
     ),
-    "note.empty_rate": Metric("values missing: from 5 % to 17 %", _draw_rate(0.05, 0.17)),
-    "acceptance_rate": Metric("accepted at once: from 95 % to 83 %", _draw_rate(0.95, 0.83)),
-    "total.accuracy": Metric("a model's accuracy: from 97 % to 86 %", _draw_rate(0.97, 0.86)),
+    "note.empty_rate": Metric("values missing: from 5% to 17%", _draw_rate(0.05, 0.17)),
+    "acceptance_rate": Metric("accepted at once: from 95% to 83%", _draw_rate(0.95, 0.83)),
+    "total.accuracy": Metric("a model's accuracy: from 97% to 86%", _draw_rate(0.97, 0.86)),
     "total.correction_rate": Metric(
-        "corrections of a model: from 3 % to 14 %", _draw_rate(0.03, 0.14)
+        "corrections of a model: from 3% to 14%", _draw_rate(0.03, 0.14)
     ),
     "total.confidence": Metric(
         "a model's confidence: 0.86 instead of 0.9 on average (beta)",

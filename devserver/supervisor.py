@@ -259,7 +259,7 @@ class Supervisor:
                 )
 
     def _kill_orphans(self) -> None:
-        """Kill the orphans of a child that has exited, except workers that a handover keeps."""
+        """Kill what exited children left behind, except workers that are being handed over."""
         known_pids = {*self.get_pids().values(), *self._tasks}
         for process in list_children():
             is_kept = any(child.owns(process) for child in self._children())

@@ -83,7 +83,7 @@ def create_index(
     """
     with _step(name) as (connection, _):
         if connection.scalar(_INVALID, {"name": name}):
-            _drop(name)
+            _drop_concurrently(name)
         op.create_index(
             name,
             table,
@@ -98,7 +98,7 @@ def create_index(
 def drop_index(name: str) -> None:
     """Drop an index CONCURRENTLY if it exists."""
     with _step(name):
-        _drop(name)
+        _drop_concurrently(name)
 
 
 def validate(name: str, table: str) -> None:
@@ -241,7 +241,7 @@ def _report_build_progress(connection: Connection, progress: Reporter) -> Iterat
         watcher.join()
 
 
-def _drop(name: str) -> None:
+def _drop_concurrently(name: str) -> None:
     op.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
 
 

@@ -70,7 +70,10 @@ def _parse_value(value_type: type, value: Any) -> object:
 
 
 def parse_values(cursor: Cursor, types: Sequence[type]) -> list[Any]:
-    """Return the values of the sort columns, converted to `types`. Raises 422 for `cursor`."""
+    """Return the cursor's sort values, converted to `types`.
+
+    Raises 422 for `cursor` if it has another number of values.
+    """
     if len(cursor.values) != len(types):  # from a release with another sort order
         raise _build_error()
     return [

@@ -214,7 +214,7 @@ def flush(seconds: float = EXIT_SECONDS) -> bool:
 def install_exception_hooks() -> None:
     """Install hooks that log the uncaught exceptions of the process and its threads.
 
-    By default, Python writes them to standard error, and waits for the reader.
+    By default, Python writes them to standard error, which blocks while nobody reads the pipe.
     """
     log = get_logger("app.process")
 

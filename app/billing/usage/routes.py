@@ -14,7 +14,7 @@ blueprint = Blueprint("billing_usage", tag="billing")
 def get_usage(caller: Caller) -> dict[str, Any]:
     """Get the usage of the current month.
 
-    Returns the usage of each meter, its limit, and a warning if the usage is at least 80 % of the
+    Returns the usage of each meter, its limit, and a warning if the usage is at least 80% of the
     limit. A deleted document still counts in the month in which it was created.
     """
     return service.describe_usage()

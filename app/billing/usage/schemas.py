@@ -26,7 +26,7 @@ class MeterUsage(Response):
         allow_none=True,
         validate=OneOf(tuple(name for name in WARNINGS.values() if name)),
         description=(
-            "`near_limit` from 80 % of the limit, `limit_reached` from 100 %, and null below 80 %."
+            "`near_limit` from 80% of the limit, `limit_reached` from 100%, and null below 80%."
         ),
     )
 

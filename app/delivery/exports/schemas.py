@@ -198,7 +198,7 @@ class ExportPreview(Response):
         allow_none=True,
         description=(
             "The content of an export file that has only the rows in `rows`; null if the format is"
-            " binary or needs the documents."
+            " binary or includes the documents."
         ),
     )
 

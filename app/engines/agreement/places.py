@@ -65,7 +65,7 @@ def sort_tag_keys(tag_keys: Iterable[TagKey], shapes: Shapes) -> list[TagKey]:
 def build_value_key(tag: Tag) -> Hashable:
     """Build the comparison key for a tag value.
 
-    Equal values have equal keys, even if they are in different notations.
+    Equal values have equal keys, however they are written.
     """
     value = tag["value"]
     if type(value) is bool:

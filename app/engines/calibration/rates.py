@@ -12,7 +12,7 @@ Interval = tuple[float, float]
 
 
 def compute_wilson_interval(successes: int, trials: int) -> Interval | None:
-    """Return the 95 % Wilson score interval of a rate, or None if there are no trials.
+    """Return the 95% Wilson score interval of a rate, or None if there are no trials.
 
     Wilson, E. B. (1927): Probable inference, the law of succession, and statistical inference.
     """
@@ -75,7 +75,7 @@ class Outcomes(NamedTuple):
 
     @property
     def accuracy_interval(self) -> Interval | None:
-        """Return the 95 % confidence interval of the accuracy, or None if nothing was compared."""
+        """Return the 95% confidence interval of the accuracy, or None if nothing was compared."""
         return compute_wilson_interval(self.correct, self.total)
 
 

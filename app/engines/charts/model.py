@@ -45,7 +45,7 @@ class TrendChart:
     high: float | None = None
     """The end of the value axis if the unit has a maximum, for example 1 for a rate."""
     as_percent: bool = False
-    """Whether the value axis shows percentages, for example 50 % for 0.5."""
+    """Whether the value axis shows percentages, for example 50% for 0.5."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class UploadBody:
                 self._sent += len(block)
                 self._progress.add(len(block))
         except Exception as error:  # noqa: BLE001 - raised again by `send_upload`
-            # The HTTP libraries would treat an OSError as an error of the connection.
+            # The HTTP libraries would treat an OSError as a connection error.
             self.failure = error
             raise _BodyFailed from None
 

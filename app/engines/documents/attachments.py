@@ -1,4 +1,4 @@
-"""Extract the attachments of an email, or the emails in a mailbox, in a sandboxed process."""
+"""Extract the attachments of an email, or the emails in an mbox file, in a sandboxed process."""
 
 from collections.abc import Iterator
 from pathlib import Path

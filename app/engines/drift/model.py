@@ -48,7 +48,7 @@ class DriftLimits:
         false_discovery_rate: maximum expected fraction of false reports (Benjamini-Hochberg).
         effect: minimum population stability index of a reported shift, minus its expected value
             without a shift. By convention, 0.1 is a moderate shift. An index of 0.05 is a change by
-            11 percentage points from a rate of 50 %, or by 5 percentage points from a rate of 3 %.
+            11 percentage points from a rate of 50%, or by 5 percentage points from a rate of 3%.
         min_size: minimum size of each sample. Smaller samples are not compared.
     """
 

@@ -66,7 +66,7 @@ class Target:
     phrases: frozenset[str]
 
     def build_key(self, value: JsonValue) -> str:
-        """Build a comparison key, which is equal for different notations of an amount or date."""
+        """Build a comparison key: equal amounts and dates have equal keys, however written."""
         if self.kind == "amount":
             return _build_amount_key(value)
         if self.kind == "date" and isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Parse dates and times of day in the notations of documents, independently of the current date."""
+"""Parse dates and times of day as they are written in documents, whatever the current date is."""
 
 import functools
 import json

@@ -1,4 +1,4 @@
-"""Check the format, check digits and country of tax numbers with python-stdnum."""
+"""Validate the format, check digits and country of tax numbers with python-stdnum."""
 
 import re
 from collections.abc import Collection

@@ -130,7 +130,7 @@ def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> Non
         # Invitations are locked before the membership, in the same order as when an invitation is
         # accepted.
         invitation_queries.revoke_by_invitee(user_id)
-        organization_queries.insert_removal(user_id)
+        organization_queries.record_removed_member(user_id)
     team_ids = queries.remove(user_id)
     invitations.revoke_by_inviter(user_id, role=None)
     payload: emitted_events.MemberRemovedPayload = {

@@ -164,7 +164,7 @@ def lock_role(user_id: UUID) -> str | None:
     return db.session().scalar(statement.with_for_update(read=True))
 
 
-def insert_removal(user_id: UUID) -> None:
+def record_removed_member(user_id: UUID) -> None:
     """Record that a person ended the user's membership in the current organization.
 
     Does nothing if the removal is already recorded.
@@ -177,7 +177,7 @@ def insert_removal(user_id: UUID) -> None:
     db.session().execute(statement.on_conflict_do_nothing())
 
 
-def delete_removal(user_id: UUID) -> None:
+def forget_removed_member(user_id: UUID) -> None:
     """Delete the record of the user's earlier removal from the organization, if there is one."""
     db.session().execute(
         delete(RemovedMember)
@@ -186,7 +186,7 @@ def delete_removal(user_id: UUID) -> None:
     )
 
 
-def has_removal(user_id: UUID) -> bool:
+def is_removed_member(user_id: UUID) -> bool:
     """Return true if a person ended the user's membership and the user has not joined again."""
     statement = select(RemovedMember.user_id).where(RemovedMember.user_id == user_id)
     return db.session().execute(statement).first() is not None

@@ -76,7 +76,7 @@ def _join(configuration: Configuration, user: User, role: str, identity: Identit
     If the mapping contains no roles, the invitation determines the role.
     """
     invitation = invitation_queries.accept_by_address(user.email)
-    if invitation is None and organization_queries.has_removal(user.id):
+    if invitation is None and organization_queries.is_removed_member(user.id):
         message = "You were removed from this organization or left it. Ask for an invitation."
         raise errors.denied(message)
     identity.dropped_at = None

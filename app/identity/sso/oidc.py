@@ -42,7 +42,7 @@ class OpenIdConnect:
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
         """Check the provider by fetching and validating its discovery document and its keys.
 
-        Raises 400 for `oidc.issuer`.
+        Raises 400 for `oidc.issuer` if either cannot be fetched or is invalid.
         """
         issuer = settings["issuer"]
         try:

@@ -18,8 +18,8 @@ _PURPOSE = "unsubscribe"
 _ID_BYTES = 16
 
 
-class Subscription(NamedTuple):
-    """A user, and the notification types whose emails a token turns off."""
+class Unsubscription(NamedTuple):
+    """The user and the notification types that an unsubscribe token covers."""
 
     user_id: UUID
     kinds: tuple[str, ...]
@@ -32,7 +32,7 @@ def build_token(user_id: UUID, kinds: Iterable[str]) -> str:
     return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
 
 
-def read_token(token: str) -> Subscription:
+def read_token(token: str) -> Unsubscription:
     """Verify a token and return its user and notification types.
 
     Raises 404 if the token was not created by `build_token`.
@@ -49,10 +49,10 @@ def read_token(token: str) -> Subscription:
     kinds = payload[_ID_BYTES:].decode().split(",")
     # A later release may have removed a notification type.
     known_kinds = tuple(kind for kind in kinds if kind in DEFAULT_CHANNELS)
-    return Subscription(UUID(bytes=payload[:_ID_BYTES]), known_kinds)
+    return Unsubscription(UUID(bytes=payload[:_ID_BYTES]), known_kinds)
 
 
-def get_address(subscription: Subscription) -> str:
+def get_address(subscription: Unsubscription) -> str:
     """Return the user's email address. Raises 404 if the account no longer exists."""
     user = queries.get(subscription.user_id)
     if user is None:

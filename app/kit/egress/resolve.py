@@ -68,7 +68,7 @@ def resolve(policy: Policy, host: str, port: int, timeout: float) -> list[Endpoi
 
 
 def _parse_numeric(host: str, port: int) -> _Infos:
-    """Parse `host` as a numeric address in any notation, without a lookup.
+    """Parse `host` as a numeric address in any format, without a lookup.
 
     Returns an empty list if `host` is not a numeric address.
     """

@@ -28,7 +28,7 @@ twice. It is shorter than the keep-alive timeout of all known servers."""
 class ResponseTooLarge(HTTPException):
     """The response exceeds the size limit of the call.
 
-    This is an HTTPException, because the HTTP libraries treat it as an error of the server.
+    It derives from HTTPException, so that the HTTP libraries treat it as a server error.
     """
 
 

@@ -5,7 +5,7 @@ and sends emails. `messages` renders notifications, and `phrases` reads phrases 
 """
 
 from app.kit.emails.layout import RenderedEmail
-from app.kit.emails.messages import Message, Messages
+from app.kit.emails.messages import Message, MessageTemplates
 from app.kit.emails.sending import FOLDERS, Email, Emails
 
-__all__ = ["FOLDERS", "Email", "Emails", "Message", "Messages", "RenderedEmail"]
+__all__ = ["FOLDERS", "Email", "Emails", "Message", "MessageTemplates", "RenderedEmail"]

@@ -33,7 +33,7 @@ class Message:
     body: str
 
 
-class Messages:
+class MessageTemplates:
     """The message templates in a folder, for example `Path(__file__).parent / "messages"`."""
 
     def __init__(self, folder: Path) -> None:

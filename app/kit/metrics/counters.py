@@ -73,7 +73,7 @@ class Counter:
         _register_metric(self)
 
     def labels(self, *values: str) -> "CounterSeries":
-        """Return the series with these label values, in the order of `label_names`."""
+        """Return the series for these label values, given in the order of `label_names`."""
         return CounterSeries((self.name, _check_labels(self, values), ""))
 
     def inc(self, amount: float = 1.0) -> None:
@@ -112,7 +112,7 @@ class Histogram:
         _register_metric(self)
 
     def labels(self, *values: str) -> "HistogramSeries":
-        """Return the series with these label values, in the order of `label_names`."""
+        """Return the series for these label values, given in the order of `label_names`."""
         return HistogramSeries(self.name, _check_labels(self, values), self.bounds)
 
 

@@ -25,7 +25,7 @@ def release_artifacts_of_removed_member(job: Job) -> None:
 
 @jobs.handler("artifacts.release_demoted", queue="bulk", listens=("member.role_changed",))
 def release_artifacts_of_demoted_member(job: Job) -> None:
-    """Release and unassign the artifacts of a member whose new role may not label."""
+    """Release and unassign the artifacts of a member whose new role does not allow labeling."""
     if Role[job.args["data"]["to"]] < Role.labeler:
         _release_and_unassign(job, _list_team_ids(job), "role_changed")
 

@@ -51,7 +51,7 @@ def unassign_reviews_of_removed_member(job: Job) -> None:
     "review_queue.release_demoted", queue="bulk", listens=("member.role_changed",), max_attempts=10
 )
 def release_items_of_demoted_member(job: Job) -> None:
-    """Release and unassign the reviews of a member if the member's new role may not review."""
+    """Release and unassign the reviews of a member whose new role does not allow reviewing."""
     data = job.args["data"]
     service.release_demoted_member(UUID(data["user_id"]), data["to"], job.checkpoint)
 

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from app.delivery.notifications.models import Notification
 from app.delivery.notifications.service import sending
 from app.kit import container, db, tenancy
-from app.kit.emails import Messages
+from app.kit.emails import MessageTemplates
 from app.kit.mail import MailFailed
 from app.kit.permissions import Role
 from tests.factories import Org
@@ -25,7 +25,7 @@ WORDS = '[plain]\nsubject = "{title}"\ntext = "{body}"\n'
 def _words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A message that says what a test wants said."""
     (tmp_path / "en.toml").write_text(WORDS)
-    monkeypatch.setattr(sending, "messages", Messages(tmp_path))
+    monkeypatch.setattr(sending, "messages", MessageTemplates(tmp_path))
 
 
 def _notify(org: Org, title: str = "Somebody asks", body: str | None = None, **rest: Any) -> int:

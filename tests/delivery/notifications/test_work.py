@@ -9,7 +9,7 @@ import pytest
 
 from app.delivery.notifications.service import sending
 from app.kit import db, events, tenancy
-from app.kit.emails import Messages
+from app.kit.emails import MessageTemplates
 from app.kit.ids import uuid7
 from app.kit.jobs.handlers import HANDLERS
 from tests.factories import Org, make_job
@@ -317,7 +317,7 @@ def test_everybody_reads_their_own_language(
     german = '[documents_assigned_other]\nsubject = "{count} Dokumente für dich"\ntext = "Neu."\n'
     (tmp_path / "en.toml").write_text(english, encoding="utf-8")
     (tmp_path / "de.toml").write_text(german, encoding="utf-8")
-    monkeypatch.setattr(sending, "messages", Messages(tmp_path))
+    monkeypatch.setattr(sending, "messages", MessageTemplates(tmp_path))
     second = workspace.org.add_user("second", "labeler")
     workspace.sql("UPDATE users SET locale = 'de-AT' WHERE id = :id", id=second)
     ids = [second, workspace.org.users["labeler"]]

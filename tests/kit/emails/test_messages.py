@@ -9,7 +9,7 @@ from babel import Locale
 
 from app.delivery.notifications.service import sending
 from app.delivery.notifications.service.collecting import TOPICS
-from app.kit.emails import Messages
+from app.kit.emails import MessageTemplates
 from app.kit.emails.templates import TemplateError
 
 EN = """
@@ -41,14 +41,14 @@ NOTHING = {"who": "Ann", "due": None, "why": None}
 
 
 @pytest.fixture
-def messages(tmp_path: Path) -> Messages:
+def messages(tmp_path: Path) -> MessageTemplates:
     (tmp_path / "en.toml").write_text(EN, encoding="utf-8")
     (tmp_path / "pl.toml").write_text(PL, encoding="utf-8")
     (tmp_path / "de.toml").write_text(EN.replace("Due", "Bis"), encoding="utf-8")
-    return Messages(tmp_path)
+    return MessageTemplates(tmp_path)
 
 
-def _write(messages: Messages, count: int, locale: str = "en", **values: Any) -> Any:
+def _write(messages: MessageTemplates, count: int, locale: str = "en", **values: Any) -> Any:
     given = {**NOTHING, **values}
     return messages.render(
         "files", locale=locale, time_zone="Europe/Vienna", values=given, count=count
@@ -68,30 +68,30 @@ def _write(messages: Messages, count: int, locale: str = "en", **values: Any) ->
     ],
 )
 def test_the_number_and_the_language_choose_the_words(
-    messages: Messages, locale: str, count: int, title: str
+    messages: MessageTemplates, locale: str, count: int, title: str
 ) -> None:
     assert _write(messages, count, locale).title == title
 
 
-def test_paragraphs_without_a_value_are_left_out(messages: Messages) -> None:
+def test_paragraphs_without_a_value_are_left_out(messages: MessageTemplates) -> None:
     assert _write(messages, 2).body == "They are here."
     assert _write(messages, 2, why="so").body == "They are here.\n\nBecause: so"
 
 
-def test_moments_are_written_where_the_reader_is(messages: Messages) -> None:
+def test_moments_are_written_where_the_reader_is(messages: MessageTemplates) -> None:
     due = datetime(2026, 7, 1, 12, 30, tzinfo=UTC)
     english, german = (_write(messages, 2, locale, due=due).body for locale in ("en", "de"))
     assert "Due 1 July 2026, 14:30" in english
     assert "Bis 1 Juli 2026, 14:30" in german
 
 
-def test_values_are_no_templates_and_a_title_is_one_line(messages: Messages) -> None:
+def test_values_are_no_templates_and_a_title_is_one_line(messages: MessageTemplates) -> None:
     said = _write(messages, 2, who="{why}\r\nBcc: x\x00", why="a\nb")
     assert said.title == "2 files of {why} Bcc: x"
     assert said.body == "They are here.\n\nBecause: a\nb"
 
 
-def test_what_is_missing_is_noticed(messages: Messages) -> None:
+def test_what_is_missing_is_noticed(messages: MessageTemplates) -> None:
     with pytest.raises(TemplateError):
         messages.render("nope", locale="en", time_zone="UTC", values={})
     with pytest.raises(KeyError):

@@ -1,4 +1,4 @@
-"""Emit warnings when a meter reaches 80 % and 100 % of its limit."""
+"""Emit warnings when a meter reaches 80% and 100% of its limit."""
 
 from collections.abc import Sequence
 from uuid import UUID

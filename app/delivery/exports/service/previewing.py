@@ -26,11 +26,11 @@ def preview(
     include: Mapping[str, Any],
     limit: int,
 ) -> dict[str, Any]:
-    """Preview an export: return its first `limit` rows, and the total number of its tag sets.
+    """Preview an export: return up to `limit` of its first rows, and the number of its tag sets.
 
-    The total is returned as `count` and `count_is_exact`. `rows` has the rows as JSON. `content`
-    is the content of a file with these rows, or None if the format is binary or needs the
-    documents. Raises 400 `validation_error` if the request is invalid.
+    `rows` has the rows as JSON. `count` is the number of tag sets; `count_is_exact` is false if
+    there are more. `content` is the content of a file with these rows, or None if the format is
+    binary or includes the documents. Raises 400 `validation_error` if the request is invalid.
     """
     creating.check_references(where)
     request = creating.validate_request(

@@ -10,11 +10,11 @@ from app.delivery.notifications.queries.collecting import Audience, list_members
 from app.delivery.notifications.queries.records import NewNotification
 from app.identity.users import preferences
 from app.kit import events
-from app.kit.emails import Messages
+from app.kit.emails import MessageTemplates
 from app.kit.emails.messages import Value
 from app.kit.permissions import Role
 
-messages = Messages(Path(__file__).parents[1] / "messages")
+messages = MessageTemplates(Path(__file__).parents[1] / "messages")
 
 NOTIFICATION_CREATED = "notification.created"
 """The event emitted for each notification that `notify` creates and that is also sent by email.

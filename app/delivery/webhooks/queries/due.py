@@ -85,13 +85,13 @@ _FIND_PENDING = text(
 _FIND = text(
     f"""
     {_VISITED}, checked AS (
-        SELECT asked.organization_id, asked.webhook_id, w.failures, {_HAS_DUE} AS due,
-               asked.generation < w.generation AND EXISTS (
+        SELECT requested.organization_id, requested.webhook_id, w.failures, {_HAS_DUE} AS due,
+               requested.generation < w.generation AND EXISTS (
                    SELECT FROM webhook_deliveries d
-                   WHERE d.organization_id = asked.organization_id
-                     AND d.webhook_id = asked.webhook_id AND d.generation < w.generation
+                   WHERE d.organization_id = requested.organization_id
+                     AND d.webhook_id = requested.webhook_id AND d.generation < w.generation
                      AND d.next_attempt_at IS NOT NULL AND NOT d.test) AS outdated
-        FROM visited AS asked CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w
+        FROM visited AS requested CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w
     )
     SELECT 'found' AS kind, * FROM checked WHERE due OR outdated
     UNION ALL
@@ -110,7 +110,8 @@ _FIND = text(
 _DEPTH = text(
     f"""
     {_VISITED}, waiting AS MATERIALIZED (
-        SELECT w.* FROM visited AS asked CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w WHERE w.active
+        SELECT w.* FROM visited AS requested CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w
+        WHERE w.active
     ), served AS MATERIALIZED (
         SELECT organization_id FROM webhook_deliveries WHERE leased_until > now()
         UNION

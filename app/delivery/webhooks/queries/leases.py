@@ -111,9 +111,9 @@ _COLUMNS = """
 _BEGIN = text(
     f"""
     WITH webhook AS MATERIALIZED (
-        SELECT w.*, asked.quota, asked.replays FROM unnest(
+        SELECT w.*, requested.quota, requested.replays FROM unnest(
             CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]), CAST(:limits AS integer[]),
-            CAST(:replays AS integer[])) AS asked (organization_id, webhook_id, quota, replays)
+            CAST(:replays AS integer[])) AS requested (organization_id, webhook_id, quota, replays)
         CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w
         WHERE w.failures = 0 OR w.id = ANY(CAST(:locked AS uuid[]))
     ), limited AS MATERIALIZED (

@@ -73,8 +73,8 @@ _LOCK = text(
     SELECT w.organization_id, w.id, locked.id IS NOT NULL AS locked, locked.active,
            locked.consecutive_failures
     FROM unnest(CAST(:organizations AS uuid[]), CAST(:webhooks AS uuid[]))
-         AS asked (organization_id, id)
-    JOIN webhooks w ON (w.organization_id, w.id) = (asked.organization_id, asked.id)
+         AS requested (organization_id, id)
+    JOIN webhooks w ON (w.organization_id, w.id) = (requested.organization_id, requested.id)
         AND w.deleted_at IS NULL
     LEFT JOIN locked ON (locked.organization_id, locked.id) = (w.organization_id, w.id)
     """
@@ -85,14 +85,14 @@ _LOCK = text(
 _UPDATE_DELIVERIES = text(
     """
     WITH outcome AS MATERIALIZED (
-        SELECT d.organization_id, d.id, d.lease_token = asked.token AS is_valid, asked.token,
-               asked.ok, asked.fatal
+        SELECT d.organization_id, d.id, d.lease_token = requested.token AS is_valid,
+               requested.token, requested.ok, requested.fatal
         FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]),
                     CAST(:ok AS boolean[]), CAST(:fatal AS boolean[]))
-             AS asked (organization_id, id, token, ok, fatal)
+             AS requested (organization_id, id, token, ok, fatal)
         CROSS JOIN LATERAL (
             SELECT organization_id, id, lease_token FROM webhook_deliveries
-            WHERE (organization_id, id) = (asked.organization_id, asked.id)
+            WHERE (organization_id, id) = (requested.organization_id, requested.id)
             FOR NO KEY UPDATE SKIP LOCKED) AS d
     ), updated AS (
         UPDATE webhook_deliveries d SET
@@ -119,9 +119,9 @@ _UPDATE_DELIVERIES = text(
 )
 _LIST_EXISTING = text(
     """
-    SELECT asked.token
+    SELECT requested.token
     FROM unnest(CAST(:organizations AS uuid[]), CAST(:ids AS uuid[]), CAST(:tokens AS uuid[]))
-         AS asked (organization_id, id, token)
+         AS requested (organization_id, id, token)
     JOIN webhook_deliveries d USING (organization_id, id)
     """
 )

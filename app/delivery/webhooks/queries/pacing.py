@@ -31,10 +31,10 @@ WEBHOOK_STATE = f"""
                WHERE l.webhook_id = w.id AND l.leased_until > now() AND NOT l.test)
            ELSE 0 END AS under_way
     FROM webhooks w
-    WHERE (w.organization_id, w.id) = (asked.organization_id, asked.webhook_id)
+    WHERE (w.organization_id, w.id) = (requested.organization_id, requested.webhook_id)
       AND w.deleted_at IS NULL
 """  # noqa: S608 - made of constants
-"""The query for the state of the webhook that the row `asked` identifies."""
+"""A subquery for the state of the webhook that the outer row `requested` identifies."""
 
 TEST_DELIVERIES = f"""
     FROM webhook_deliveries d

@@ -50,10 +50,10 @@ _OCR_METADATA = {
     " `failed`: at least one page could not be recognized."
 }
 _ATTACHMENT_COUNT_METADATA = {
-    "description": "The number of attachments and forwarded messages in an email, or of emails in a"
-    " mailbox, not counting small pictures in the text. Null until the file has been read, and for"
-    " documents of other types. If an attachment cannot be read, or has the same content as another"
-    " artifact, no artifact with this `parent_id` is created for it."
+    "description": "The number of attachments and forwarded messages in an email, or of emails in"
+    " an mbox file, not counting small pictures in the text. Null until the file has been read, and"
+    " for documents of other types. If an attachment cannot be read, or has the same content as"
+    " another artifact, no artifact with this `parent_id` is created for it."
 }
 IMAGE_FORMATS = ("png", "jpeg", "webp")
 _METADATA_SCHEMA = {
@@ -286,7 +286,9 @@ class Artifact(Response):
     connector_id = Uuid(allow_none=True)
     ingestion_job_id = Uuid(allow_none=True)
     parent_id = Uuid(
-        allow_none=True, description="The email or mailbox to which the document was attached."
+        allow_none=True,
+        description="The id of the email that the document was attached to, or of the mbox file"
+        " that it came from.",
     )
     attachment_count = Int(allow_none=True, metadata=_ATTACHMENT_COUNT_METADATA)
     prediction = Nested(ArtifactPrediction, allow_none=True)

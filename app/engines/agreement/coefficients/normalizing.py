@@ -28,7 +28,7 @@ def normalize_value(field_type: str, value: Any) -> Hashable:
 
 
 def build_key(value: Any) -> Hashable:
-    """Build a key that is the same for equal numbers or amounts in different notations."""
+    """Build a key that is the same for equal numbers or amounts, however they are written."""
     if isinstance(value, bool):
         return ("boolean", value)  # otherwise True would equal 1
     if isinstance(value, int | float | Decimal):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from app.engines.documents import media
 from app.engines.documents.readers import outlook
-from app.engines.documents.readers.mail import AttachedPart, MailText, get_payload, split_mailbox
+from app.engines.documents.readers.mail import AttachedPart, MailText, get_payload, split_mbox
 
 MAX_ATTACHMENTS = 1_000
 _TYPES = mimetypes.MimeTypes()
@@ -36,7 +36,7 @@ def extract_attachments(data: bytes, media_type: str = media.MAIL) -> Iterator[A
     if media_type == media.MSG:
         yield from _read_parts(outlook.read_message(data))
         return
-    emails = list(islice(split_mailbox(data), MAX_ATTACHMENTS))
+    emails = list(islice(split_mbox(data), MAX_ATTACHMENTS))
     for number, mail in enumerate(emails, start=1):
         yield Attachment(_build_message_name(email.message_from_bytes(mail), number), mail)
     if not emails:

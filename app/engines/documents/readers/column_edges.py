@@ -112,7 +112,7 @@ def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -
 
 
 def _get_starts(segment: Segment) -> list[float]:
-    """Return the left side of a segment and of each word after a gap that may be a gutter."""
+    """Return the left edge of a segment and of each word after a gap that may be a gutter."""
     indexes = find_wide_gaps(segment)
     return (
         [segment.x0, *(segment.tokens[index].x0 for index in indexes)] if indexes else [segment.x0]

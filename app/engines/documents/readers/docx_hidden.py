@@ -14,7 +14,7 @@ def get_on_off_value(parent: Any, name: str) -> bool | None:
 
 
 def is_on(value: str) -> bool:
-    """Return whether the text of an on-off value, such as `1` or `false`, means on."""
+    """Return whether the value of a switch, such as `1` or `false`, turns its property on."""
     return value.lower() not in _OFF
 
 

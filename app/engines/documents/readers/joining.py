@@ -27,7 +27,7 @@ _get_position = attrgetter("x0", "index")
 
 
 def join_segments(words: Sequence[Token | Line]) -> list[Segment]:
-    """Join neighboring words on one line into segments; return them sorted by their left sides."""
+    """Join neighboring words on one line into segments; return them sorted by their left edges."""
     segments: list[Segment] = []
     band_height = 0.0
     for lines in _split_into_clusters(words):

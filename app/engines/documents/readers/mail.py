@@ -1,7 +1,7 @@
 """Read email with the standard library: the main headers, the body, the names of attachments.
 
 Messages forwarded as attachments are read in the same way, and their text follows that of the
-email. The emails of a mailbox file (mbox) are read one by one; each begins on a new page.
+email. The emails of an mbox file are read one by one; each begins on a new page.
 """
 
 import base64
@@ -24,7 +24,7 @@ _HEADERS = ("From", "To", "Cc", "Subject", "Date")
 _MAX_PARTS = 1_000
 _MAX_DEPTH = 20
 _MESSAGE_TYPES = ("message/rfc822", "message/global")
-# Separates the emails of a mailbox: an empty line, sender and time, then a header field.
+# Separates the emails of an mbox file: an empty line, sender and time, then a header field.
 _SEPARATOR = re.compile(
     rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d:\d\d[^\r\n]*\r?\n(?=[!-9;-~]+:)"
 )
@@ -32,13 +32,13 @@ _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
 def extract_text(data: bytes) -> str:
-    """Return the text of an email, or of all emails in a mailbox, separated by form feeds."""
-    emails = list(split_mailbox(data)) or [data]
+    """Return the text of an email, or of all emails in an mbox file, separated by form feeds."""
+    emails = list(split_mbox(data)) or [data]
     return "\f".join(MailText(email.message_from_bytes(mail)).build_text() for mail in emails)
 
 
-def split_mailbox(data: bytes) -> Iterator[bytes]:
-    """Yield the emails of a mailbox (mbox), or yield nothing if the file is a single email."""
+def split_mbox(data: bytes) -> Iterator[bytes]:
+    """Yield the emails of an mbox file, or yield nothing if the file is a single email."""
     starts = list(_SEPARATOR.finditer(data))
     if not starts or starts[0].start() > 0:
         return

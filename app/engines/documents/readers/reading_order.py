@@ -101,7 +101,7 @@ def _iterate_lines(words: Sequence[Token | Line]) -> Iterator[tuple[Token | Line
 
 
 def _get_last_word_x0(word: Token | Line) -> float:
-    """Return the left side of a word, or of the last word of a line."""
+    """Return the left edge of a word, or of the last word of a line."""
     return word.boxes[-1][0] if isinstance(word, Line) else word.x0
 
 

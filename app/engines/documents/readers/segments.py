@@ -78,12 +78,12 @@ class Line:
 
     @property
     def x0(self) -> float:
-        """Return the left side of the first word."""
+        """Return the left edge of the first word."""
         return self.boxes[0][0]
 
     @property
     def x1(self) -> float:
-        """Return the right side of the last word."""
+        """Return the right edge of the last word."""
         return self.boxes[-1][2]
 
     @property

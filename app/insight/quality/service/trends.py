@@ -166,9 +166,9 @@ def _choose_subject(group_by: str | None, filters: TrendFilters) -> CellSubject:
 
 
 def _get_visibility(caller: Caller, group_by: str | None, filters: TrendFilters) -> Visibility:
-    """Return the labelers and teams whose cells are read.
+    """Return the labelers and teams to include in a trend.
 
-    Raises 403 if the caller may not see the labeler or team in `filters`.
+    Raises 403 if the caller may not see the labeler or team in `filters`, or may not group by team.
     """
     visibility = get_visibility(caller)
     if group_by == "team" or filters.team_id is not None:

@@ -33,7 +33,7 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM reach")
-"""The assignees whose cells are read; `reach` is a common table expression in
+"""The assignees to include; `reach` is a common table expression in
 `todo.PEOPLE_CTES`."""
 _MICROSECOND = timedelta(microseconds=1)
 _TO_LABEL = f"""

@@ -46,7 +46,7 @@ class CheckedLabels(NamedTuple):
 
 
 def pop_labels(content: RecordContent, labels_as: LabelsAs) -> RecordLabels:
-    """Remove the tags from a record's fields, and return the record's labels.
+    """Remove the property `tags` from a record, and return the record's labels.
 
     If labels are ignored, the result has no labels.
     """

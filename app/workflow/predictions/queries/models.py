@@ -23,7 +23,7 @@ class StoredModel(NamedTuple):
 
 
 class ModelRow(NamedTuple):
-    """The columns of a trained model that operators see; `size_bytes` is the content's size."""
+    """A trained model in a list for operators. `size_bytes` is the size of its stored file."""
 
     id: UUID
     schema_version_id: UUID

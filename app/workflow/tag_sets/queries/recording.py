@@ -46,7 +46,7 @@ _previous = aliased(TagSetRevision)
 def insert_revisions(
     tag_set_ids: Sequence[UUID], *, kind: str, author_id: UUID | None, note: str | None = None
 ) -> None:
-    """Insert a revision with the current state of each tag set."""
+    """Insert a revision for each tag set, with its current state."""
     recorded: Select[Any] = select(
         TagSet.organization_id,
         TagSet.id,

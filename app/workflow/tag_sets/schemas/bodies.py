@@ -127,8 +127,9 @@ class MergeTagSets(Schema):
         validate=OneOf(("majority", "choose")),
         description=(
             "How to decide fields that have no entry in `choices` or `tags`. `majority`: use the"
-            " values that more than half of the tag sets have. `choose`: use the values that all"
-            " tag sets have."
+            " values that more than half of the tag sets have. `choose`: use only values that all"
+            " tag sets have. If a field stays undecided, the request fails and lists the field in"
+            " `details.undecided`."
         ),
     )
     choices = List(Nested(MergeChoice), max_items=5000)
