@@ -55,8 +55,8 @@ test: $(VENV)/dev.stamp web/node_modules/dev.stamp web/dist/index.html $(VENV)/o
 		$(VENV)/label-studio-sdk.stamp $(VENV)/docile.stamp $(VENV)/references.stamp \
 		$(VENV)/sample-documents.stamp
 	$(BIN)/ruff check .
-	@# The types take a minute of one core: beside the tests, which often wait.
-	@$(MAKE) --no-print-directory lint > $(VENV)/lint.log 2>&1 & lint=$$!; \
+	@# The linters take over a minute of one core, and use what the tests leave while they wait.
+	@nice -n 19 $(MAKE) --no-print-directory lint > $(VENV)/lint.log 2>&1 & lint=$$!; \
 	trap 'kill $$lint 2>/dev/null' INT TERM; status=0; \
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS) || status=$$?; \
 	wait $$lint || status=$$?; cat $(VENV)/lint.log; exit $$status
