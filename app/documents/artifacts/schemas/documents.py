@@ -286,9 +286,7 @@ class Artifact(Response):
     connector_id = Uuid(allow_none=True)
     ingestion_job_id = Uuid(allow_none=True)
     parent_id = Uuid(
-        allow_none=True,
-        description="The id of the email that the document was attached to, or of the mbox file"
-        " that it came from.",
+        allow_none=True, description="The id of the email or mbox file that contained the document."
     )
     attachment_count = Int(allow_none=True, metadata=_ATTACHMENT_COUNT_METADATA)
     prediction = Nested(ArtifactPrediction, allow_none=True)
