@@ -39,7 +39,7 @@ def test_a_file_is_sent_to_a_web_server(scheduled: Any, storehouse: Any) -> None
     assert (run["status"], run["error"]) == ("completed", None)
     ((path, content),) = storehouse.files.items()
     assert path.startswith("/in/nightly-invoices-")
-    assert path.endswith("Z.jsonl")
+    assert path.endswith(f"Z-{run['job_id'][-8:]}.jsonl")
     assert content == scheduled.file(run["job_id"])
     headers = storehouse.headers[path]
     assert headers["Authorization"] == "Bearer hush"
@@ -169,3 +169,64 @@ def test_a_change_while_a_file_is_delivered_starts_anew(scheduled: Any, storehou
     (run,) = scheduled.runs(created["id"])
     assert run["status"] == "completed"
     assert scheduled.read(created["id"])["exported_until"] is None
+
+
+def test_two_of_one_name_replace_no_file_of_each_other(scheduled: Any, storehouse: Any) -> None:
+    for _ in range(2):
+        created = scheduled.schedule(destination=_to_web(storehouse))
+        scheduled.sql(
+            "UPDATE scheduled_exports SET next_run_at = date_trunc('day', now()) - interval '1 day'"
+            " WHERE id = :id",
+            id=created["id"],
+        )
+    scheduled.start_due()
+    scheduled.work()
+    due = "SELECT DISTINCT due_at FROM scheduled_export_runs WHERE organization_id = :org"
+    assert len(scheduled.sql(due, org=scheduled.org.id)) == 1
+    assert len(storehouse.files) == 2
+
+
+def test_settings_that_were_changed_and_changed_back_start_anew(
+    scheduled: Any, storehouse: Any
+) -> None:
+    created = scheduled.schedule(mode="incremental", destination=_to_web(storehouse))
+    scheduled.run(created["id"])
+    storehouse.status = 503
+    scheduled.run(created["id"])
+    for mode in ("full", "incremental"):
+        scheduled.change(created["id"], mode=mode)
+    storehouse.status = 201
+    _try_again(scheduled)
+    assert scheduled.runs(created["id"])[0]["status"] == "completed"
+    assert scheduled.read(created["id"])["exported_until"] is None
+
+
+def test_a_period_that_a_later_run_has_delivered_is_not_delivered_again(
+    scheduled: Any, storehouse: Any
+) -> None:
+    created = scheduled.schedule(mode="incremental", destination=_to_web(storehouse))
+    storehouse.status = 503
+    failed = scheduled.run(created["id"])
+    _try_again(scheduled, attempts=9)
+    storehouse.status = 201
+    assert scheduled.run(created["id"])["status"] == "completed"
+    scheduled.sql(
+        "UPDATE exports SET expires_at = now() - interval '1 day' WHERE id = :id",
+        id=failed["job_id"],
+    )
+    assert scheduled.api.post(f"/exports/{failed['job_id']}/retry").status_code == 202
+    scheduled.work()
+    run = scheduled.runs(created["id"])[1]
+    assert (run["status"], run["error"]["code"]) == ("failed", "already_delivered")
+    assert len(storehouse.files) == 1
+
+
+def test_without_its_credentials_nothing_is_sent(scheduled: Any, storehouse: Any) -> None:
+    created = scheduled.schedule(destination=_to_web(storehouse, token="hush"))
+    scheduled.sql(
+        "UPDATE scheduled_exports SET credentials = 'of a lost key' WHERE id = :id",
+        id=created["id"],
+    )
+    run = scheduled.run(created["id"])
+    assert run["delivery"]["error"]["code"] == "credentials_refused"
+    assert storehouse.files == {}

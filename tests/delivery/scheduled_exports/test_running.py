@@ -192,6 +192,44 @@ def test_one_that_cannot_start_does_not_hold_up_another(scheduled: Any) -> None:
     assert row.is_planned
 
 
+@pytest.mark.parametrize(
+    ("change", "is_planned"),
+    [("next_run_at = (SELECT due_at FROM scheduled_export_runs WHERE scheduled_export_id = :id)",
+      True),
+     ("next_run_at = now() - interval '1 hour', time_zone = 'Mars/Olympus_Mons'", None)],
+    ids=["a due time that was used", "a time zone that is gone"],
+)  # fmt: skip
+def test_what_no_service_expects_does_not_hold_up_another(
+    scheduled: Any, change: str, is_planned: bool | None
+) -> None:
+    broken, whole = scheduled.schedule(), scheduled.schedule()
+    scheduled.make_due(broken["id"])
+    scheduled.start_due()
+    scheduled.work()
+    scheduled.sql(f"UPDATE scheduled_exports SET {change} WHERE id = :id", id=broken["id"])
+    scheduled.make_due(whole["id"])
+    scheduled.start_due()
+    assert [len(scheduled.runs(one["id"])) for one in (broken, whole)] == [1, 1]
+    planned = "SELECT next_run_at > now() AS is_planned FROM scheduled_exports WHERE id = :id"
+    assert scheduled.sql(planned, id=broken["id"])[0].is_planned is is_planned
+
+
+def test_after_a_wrong_clock_everything_is_exported(scheduled: Any, schema_id: UUID) -> None:
+    created = scheduled.schedule(mode="incremental")
+    one = scheduled.label(schema_id, [])
+    scheduled.run(created["id"])
+    scheduled.sql(
+        "UPDATE scheduled_exports SET exported_until = now() + interval '1 day' WHERE id = :id",
+        id=created["id"],
+    )
+    two = scheduled.label(schema_id, [])
+    run = scheduled.run(created["id"])
+    assert _ids(scheduled, run) == [(one, "accepted"), (two, "accepted")]
+    assert run["covers_from"] is None
+    assert scheduled.read(created["id"])["exported_until"] == run["covers_until"]
+    assert scheduled.run(created["id"])["row_count"] == 0
+
+
 def test_on_a_full_disk_runs_stay_due(scheduled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     created = scheduled.schedule()
     scheduled.make_due(created["id"])

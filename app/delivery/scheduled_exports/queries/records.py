@@ -64,14 +64,6 @@ def set_state(export_id: UUID, **state: Any) -> None:
     db.session().execute(statement)
 
 
-def move_exported_until(export_id: UUID, until: datetime) -> None:
-    """Move `exported_until` forward to `until`, unless it is already later."""
-    set_state(
-        export_id,
-        exported_until=func.greatest(func.coalesce(ScheduledExport.exported_until, until), until),
-    )
-
-
 def read_clock() -> datetime:
     """Return the current time of the database, because the clocks of workers may differ."""
     now: datetime = db.session().execute(select(func.now())).scalar_one()

@@ -31,8 +31,13 @@ _DELIVERY_ERROR = {
     "message": "The file could not be delivered after several attempts.",
 }
 _EXPIRED_ERROR = {"code": "expired", "message": "The file has expired. Retry the export."}
+_COVERED_ERROR = {
+    "code": "already_delivered",
+    "message": "A later run has already delivered this period.",
+}
 _UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9]+")
 _SLUG_LENGTH = 80
+_ID_DIGITS = 8
 
 
 def finish_or_enqueue(job_id: UUID) -> None:
@@ -44,6 +49,9 @@ def finish_or_enqueue(job_id: UUID) -> None:
     if run is None:
         return
     scheduled, export = _get_scheduled_export_and_job(run)
+    if _is_covered(scheduled, run):
+        fail(job_id, _COVERED_ERROR)
+        return
     if scheduled.destination == destinations.DOWNLOAD:
         _mark_as_delivered(run, export.download_path)
         return
@@ -58,23 +66,26 @@ def finish_or_enqueue(job_id: UUID) -> None:
 def deliver(job: Job, job_id: UUID) -> None:
     """Deliver the file of a run whose export has completed, and mark the run as delivered.
 
-    A repeated delivery replaces the file, because the file's name stays the same. Raises Retry if
-    the file could not be sent to the destination.
+    A repeated delivery replaces the file, because the file's name stays the same. A run whose
+    period a later run has delivered is not delivered. Raises Retry if the file could not be sent to
+    the destination.
     """
     run = _lock_pending_run(job_id)
     if run is None:
         return
     scheduled, export = _get_scheduled_export_and_job(run)
+    if _is_covered(scheduled, run):
+        fail(job_id, _COVERED_ERROR)
+        return
     if scheduled.destination == destinations.DOWNLOAD:
         # The destination was changed after the run had begun.
         _mark_as_delivered(run, export.download_path)
         return
-    secrets = destinations.read_secrets(scheduled)
-    kind, settings = scheduled.destination, {**scheduled.settings, **secrets}
-    files = _build_outgoing_files(scheduled, run, export)
-    # The host may be slow, so no transaction stays open during the delivery.
-    job.checkpoint()
+    kind, files = scheduled.destination, _build_outgoing_files(scheduled, run, export)
     try:
+        settings = destinations.read_settings(scheduled)
+        # The host may be slow, so no transaction stays open during the delivery.
+        job.checkpoint()
         location = _send_files(
             kind, settings, files, lambda size: _report_progress(job, job_id, size)
         )
@@ -143,7 +154,17 @@ def _mark_as_delivered(run: ScheduledRun, location: str | None) -> None:
     run.delivered_to = location
     scheduled, export = _get_scheduled_export_and_job(run)
     if run.covers_until is not None and periods.has_current_settings(scheduled, export):
-        records.move_exported_until(run.scheduled_export_id, run.covers_until)
+        until = periods.compute_exported_until(scheduled, run, records.read_clock())
+        records.set_state(scheduled.id, exported_until=until)
+
+
+def _is_covered(scheduled: ScheduledExport, run: ScheduledRun) -> bool:
+    """Return whether a later incremental run has delivered the period of this run."""
+    until = scheduled.exported_until
+    if until is None or run.covers_until is None:
+        return False
+    # A future `until` comes from a clock that was wrong.
+    return run.covers_until <= until <= records.read_clock()
 
 
 def _get_scheduled_export_and_job(run: ScheduledRun) -> tuple[ScheduledExport, Export]:
@@ -196,12 +217,15 @@ def _build_outgoing_files(
 ) -> list[OutgoingFile]:
     """Build the files to send: the file of an export, and its manifest.
 
-    The manifest is omitted for HTTP, where it could replace the export's file at the same URL.
+    The name ends with a part of the job's id, because several scheduled exports may have the same
+    name and due time, and send their files to the same place. The manifest is omitted for HTTP,
+    where it could replace the export's file at the same URL.
     """
     format_ = FORMATS[export.format]
     at = (run.due_at or run.created_at).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     slug = _UNSAFE_CHARS.sub("-", scheduled.name).strip("-")[:_SLUG_LENGTH].lower() or "export"
-    name = f"{slug}-{at}"
+    # The last digits of a UUIDv7 are random.
+    name = f"{slug}-{at}-{run.job_id.hex[-_ID_DIGITS:]}"
     key, size, sha256 = export.storage_key, export.size_bytes, export.sha256
     assert size is not None, "a completed export has a file"
     assert sha256 is not None

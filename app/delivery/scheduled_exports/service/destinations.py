@@ -61,6 +61,18 @@ def read_secrets(export: ScheduledExport) -> dict[str, Any]:
         return {}
 
 
+def read_settings(export: ScheduledExport) -> dict[str, Any]:
+    """Return the settings of a destination with its secrets.
+
+    Raises DestinationError if the secrets cannot be decrypted.
+    """
+    try:
+        return {**export.settings, **typed_settings.decrypt_secrets(export.credentials)}
+    except DecryptionFailed:
+        message = "The stored credentials cannot be decrypted. Send them again."
+        raise DestinationError(DestinationErrorKind.CREDENTIALS_REFUSED, message) from None
+
+
 def open_destination(kind: str, settings: Mapping[str, Any]) -> Destination:
     """Open a destination through the guarded network. Raises DestinationError."""
     destination_type: DestinationType = TYPES[kind]

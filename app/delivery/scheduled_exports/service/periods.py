@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from app.delivery.exports.models import Export
-from app.delivery.scheduled_exports.models import Mode, ScheduledExport
+from app.delivery.scheduled_exports.models import Mode, ScheduledExport, ScheduledRun
 
 OPEN_END = datetime(9999, 12, 31, tzinfo=UTC)
 """The placeholder for the end of a period that ends when the run starts."""
@@ -43,15 +43,31 @@ def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
     """Build the filter for a run that starts at `now`.
 
     The period of an incremental run begins at the end of the last delivered period. The first
-    incremental run exports everything.
+    incremental run exports everything. So does a run while that end is in the future, because the
+    clock of the database was set back: earlier runs may have missed what was decided since.
     """
     where = parse_filter(export.filter)
     if export.mode == Mode.INCREMENTAL:
         where["decided_before"] = OPEN_END
-        if export.exported_until is not None:
-            # `exported_until` is after `now` only if the clock of the database was set back.
-            where["decided_after"] = min(export.exported_until, now)
+        if export.exported_until is not None and export.exported_until <= now:
+            where["decided_after"] = export.exported_until
     return where
+
+
+def compute_exported_until(
+    scheduled: ScheduledExport, run: ScheduledRun, now: datetime
+) -> datetime | None:
+    """Return the end of the delivered period after the delivery of an incremental run.
+
+    It does not move if the run began after it: the scheduled export was changed since then, so
+    the next run exports everything.
+    """
+    until, covers_until = scheduled.exported_until, run.covers_until
+    if until is None:
+        return covers_until if run.covers_from is None else None
+    if covers_until is None or (run.covers_from is not None and run.covers_from > until):
+        return until
+    return covers_until if until > now else max(until, covers_until)
 
 
 def has_current_settings(scheduled: ScheduledExport, export: Export) -> bool:

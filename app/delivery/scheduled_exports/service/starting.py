@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfoNotFoundError
 
 from app.delivery.exports.models import Export
 from app.delivery.exports.service import creating
@@ -13,6 +14,7 @@ from app.delivery.scheduled_exports.service.describing import build_run_response
 from app.delivery.scheduled_exports.service.periods import build_run_filter
 from app.kit import cron, db, errors, tenancy
 from app.kit.errors import ApiError
+from app.kit.jobs.faults import is_fault
 from app.kit.logging import get_logger
 from app.kit.pagination import Page, PageRequest
 
@@ -65,15 +67,24 @@ def start_due_runs() -> int:
         with tenancy.organization(scheduled.organization_id):
             try:
                 _start_due_run(scheduled, now)
-            except ApiError as problem:
-                if problem.code == "service_unavailable":
+            except Exception as problem:
+                if is_fault(problem):
+                    raise
+                if isinstance(problem, ApiError) and problem.code == "service_unavailable":
                     # The disk is full, so all other runs must wait as well.
                     return 0
-                # A run that cannot start must not delay the other runs.
+                # A run that cannot start must not delay those of other organizations.
                 log.exception("scheduled_export.not_started", scheduled_export=str(scheduled.id))
-            next_run_at = cron.find_next(scheduled.cron, scheduled.time_zone, now)
-            records.set_state(scheduled.id, next_run_at=next_run_at)
+            records.set_state(scheduled.id, next_run_at=_find_next_run(scheduled, now))
     return len(due_exports)
+
+
+def _find_next_run(scheduled: ScheduledExport, now: datetime) -> datetime | None:
+    """Return the next due time, or None if there is none."""
+    try:
+        return cron.find_next(scheduled.cron, scheduled.time_zone, now)
+    except ZoneInfoNotFoundError:  # the time zone is not in the database any more
+        return None
 
 
 def _start_due_run(scheduled: ScheduledExport, now: datetime) -> None:
