@@ -50,24 +50,49 @@ def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
     job = ingestion_jobs.start(job_id)
     if job is None:
         return
-    source_id = UUID(job.options["source_job_id"])
     checkpoint()
-    while batch := queries.list_created_items(source_id, int(job.cursor or 0), BATCH_SIZE):
-        first_number = job.next_number
-        numbers = ingestion_jobs.begin_batch(job.id, first_number, first_number + len(batch) - 1)
-        if numbers is None:
-            return
-        _request_predictions(job, batch, numbers)
+    if _retry_failed_items(job, checkpoint) and _handle_new_items(job, checkpoint):
+        ingestion_jobs.finish(job_id)
+
+
+def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
+    """Request the predictions that failed in an earlier run; return False if the job ended.
+
+    The items are read from this job. In the source job, documents may have been created since then.
+    """
+    while job.next_number < job.retried_until:
+        first, last = job.next_number, job.retried_until - 1
+        batch = queries.list_failed_items(job.id, first, last, BATCH_SIZE)
+        end = batch[-1].number + 1 if len(batch) == BATCH_SIZE else job.retried_until
+        if ingestion_jobs.begin_batch(job.id, first, end - 1) is None:
+            return False
+        _request_predictions(job, [(item.number, item) for item in batch], end, job.cursor)
         checkpoint()
-    ingestion_jobs.finish(job_id)
+    return True
 
 
-def _request_predictions(job: IngestionJob, batch: list[CreatedItem], numbers: set[int]) -> None:
-    numbered_items = [
-        (number, item)
-        for number, item in enumerate(batch, start=job.next_number)
-        if number in numbers
-    ]
+def _handle_new_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
+    """Request predictions for the source job's items after the cursor.
+
+    Returns False if the job ended.
+    """
+    source_id = UUID(job.options["source_job_id"])
+    while batch := queries.list_created_items(source_id, int(job.cursor or 0), BATCH_SIZE):
+        end = job.next_number + len(batch)
+        if ingestion_jobs.begin_batch(job.id, job.next_number, end - 1) is None:
+            return False
+        numbered_items = list(enumerate(batch, start=job.next_number))
+        _request_predictions(job, numbered_items, end, str(batch[-1].number))
+        checkpoint()
+    return True
+
+
+def _request_predictions(
+    job: IngestionJob,
+    numbered_items: list[tuple[int, CreatedItem]],
+    next_number: int,
+    cursor: str | None,
+) -> None:
     outcomes = predictions.request_many(
         [item.artifact_id for _, item in numbered_items],
         requested_by=job.created_by,
@@ -77,8 +102,6 @@ def _request_predictions(job: IngestionJob, batch: list[CreatedItem], numbers: s
         _build_item(number, item, outcome)
         for (number, item), outcome in zip(numbered_items, outcomes, strict=True)
     ]
-    next_number = job.next_number + len(batch)
-    cursor = str(batch[-1].number)
     ingestion_jobs.record_batch(job, items, next_number=next_number, cursor=cursor)
 
 

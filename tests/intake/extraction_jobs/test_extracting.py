@@ -104,6 +104,29 @@ def test_documents_that_cannot_be_predicted_are_failed_items(assisted: Workspace
     )
 
 
+def test_a_retry_is_of_what_failed_though_the_source_has_new_documents(
+    assisted: Workspace,
+) -> None:
+    source = _import(assisted, 4, assisted.schema_id)  # type: ignore[attr-defined]
+    late = "UPDATE ingestion_items SET status = :status WHERE job_id = :job AND number = 2"
+    assisted.sql(late, status="failed", job=source["id"])
+    items = "SELECT artifact_id FROM ingestion_items WHERE job_id = :job AND status = 'created'"
+    expected = assisted.sql(f"{items} ORDER BY number", job=source["id"])
+    schema = "UPDATE artifacts SET schema_id = :schema WHERE id = :id"
+    assisted.sql(schema, schema=None, id=expected[1].artifact_id)
+    job = _extract(assisted, source["id"]).json["data"]
+    _run(assisted)
+    assert _show(assisted, job["id"])["counts"]["failed"] == 1
+    assisted.sql(late, status="created", job=source["id"])
+    assisted.sql(schema, schema=assisted.schema_id, id=expected[1].artifact_id)  # type: ignore[attr-defined]
+    assert assisted.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
+    _run(assisted)
+    predicted = assisted.sql("SELECT artifact_id FROM predictions")
+    assert sorted(predicted) == sorted(expected)
+    handled = assisted.sql(f"{items} ORDER BY number", job=job["id"])
+    assert handled[: len(expected)] == expected
+
+
 def test_a_document_that_is_deleted_meanwhile_fails(assisted: Workspace) -> None:
     source = _import(assisted, 2, assisted.schema_id)  # type: ignore[attr-defined]
     job = _extract(assisted, source["id"]).json["data"]

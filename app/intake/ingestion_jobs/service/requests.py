@@ -119,9 +119,7 @@ def retry(job_id: UUID) -> IngestionJob:
     job = _lock_job(job_id, JobStatus.QUEUED, "retried")
     if job.kind == JobKind.CRAWL and job.connector_id is not None:
         _check_no_active_crawl(job.connector_id)
-    elif job.kind == JobKind.EXTRACT:
-        job.cursor = None
-    elif job.source_key is None:
+    elif job.kind != JobKind.EXTRACT and job.source_key is None:
         raise errors.conflict(
             "The uploaded file was deleted a week after the job ended. Import it again.",
             missing="file",
