@@ -22,7 +22,7 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
     """Request an extraction of a job's documents, or return the extraction that is active.
 
     Raises 404, and 409 `conflict` with `details.kind` if the job is itself an extraction, or with
-    `details.state` if the job has not ended.
+    `details.state` if the job has not ended, or its documents are still being processed.
     """
     source = queries.lock_job(job_id)
     if source is None:
@@ -35,6 +35,10 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
         return active_extraction
     if JobStatus(source.status) not in ENDED:
         message = f"The job is {source.status.replace('_', ' ')}; wait until it has ended."
+        raise errors.conflict(message, state=source.status)
+    if ingestion_jobs.has_processing_items(job_id):
+        # The job was cancelled or failed, but documents that it had created are still parsed.
+        message = "Documents of the job are still being processed; wait until they are ready."
         raise errors.conflict(message, state=source.status)
     return ingestion_jobs.create_extraction(
         job_id, name=source.name, total=source.created, created_by=created_by

@@ -184,6 +184,17 @@ def test_a_schema_that_is_deleted_meanwhile(assisted: Workspace) -> None:
     assert [one["error"]["code"] for one in items] == ["schema_deleted"] * 2
 
 
+def test_documents_that_are_still_parsed_must_be_waited_for(assisted: Workspace) -> None:
+    source = _import(assisted, 2, assisted.schema_id)  # type: ignore[attr-defined]
+    item = "UPDATE ingestion_items SET status = :status WHERE job_id = :job AND number = 2"
+    assisted.sql(item, status="processing", job=source["id"])
+    assisted.sql("UPDATE ingestion_jobs SET status = 'cancelled' WHERE id = :job", job=source["id"])
+    refused = _extract(assisted, source["id"])
+    assert (refused.status_code, refused.json["error"]["details"]) == (409, {"state": "cancelled"})
+    assisted.sql(item, status="created", job=source["id"])
+    assert _extract(assisted, source["id"]).status_code == 202
+
+
 def test_refusals(assisted: Workspace, other_org: Org) -> None:
     source = _import(assisted, 1, assisted.schema_id)  # type: ignore[attr-defined]
     foreign = other_org.api("admin").post(f"/ingestion-jobs/{source['id']}/extract")

@@ -160,6 +160,24 @@ def sent_back_and_skipped(workspace: Workspace) -> UUID:
     return artifact
 
 
+def test_what_was_sent_back_can_be_skipped_after_the_claim_has_expired(
+    workspace: Workspace, draw: Draw
+) -> None:
+    workspace.org.add_user("second", "labeler")
+    artifact = workspace.artifact()
+    reject(workspace, workspace.submitted(artifact), "labeler")
+    expire(workspace, artifact)
+    workspace.sql("UPDATE tag_sets SET reserved_until = now() - interval '1 hour'")
+    path = f"/artifacts/{artifact}/release"
+    for by, body in (("labeler", {}), ("second", {"reason": "Not theirs"})):
+        assert workspace.org.api(by).post(path, json=body).status_code == 409
+    assert draw("second") is None
+    skip(workspace, artifact)
+    assert reserved_for(workspace, artifact) == []
+    assert draw() is None
+    assert draw("second") == artifact
+
+
 def test_whoever_claims_what_they_skipped_has_it_kept_again(
     workspace: Workspace, draw: Draw
 ) -> None:

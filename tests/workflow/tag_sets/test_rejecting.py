@@ -40,6 +40,14 @@ def test_rejected_to_its_labeler_it_is_a_draft_again(workspace: Workspace) -> No
     assert told["reason"] == "The total is missing."
 
 
+def test_a_rejection_claims_no_archived_document(workspace: Workspace) -> None:
+    sent = workspace.submitted()
+    workspace.sql("UPDATE artifacts SET archived = true, claim_user_id = NULL")
+    answer = _reject(workspace, sent)
+    assert answer.json["data"]["status"] == "draft"
+    assert workspace.artifact_row(sent["artifact_id"]).claim_user_id is None
+
+
 def test_rejected_to_the_pool_the_document_is_free(workspace: Workspace) -> None:
     sent = workspace.submitted()
     answer = _reject(workspace, sent, send_to="pool")

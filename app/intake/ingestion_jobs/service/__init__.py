@@ -1,6 +1,10 @@
 """Service functions to create, read, run, cancel and retry ingestion jobs, for other features."""
 
-from app.intake.ingestion_jobs.queries.records import ItemRow, list_failed_documents
+from app.intake.ingestion_jobs.queries.records import (
+    ItemRow,
+    has_processing_items,
+    list_failed_documents,
+)
 from app.intake.ingestion_jobs.service.cleaning import (
     build_source_key,
     delete_expired_files,
@@ -52,6 +56,7 @@ __all__ = [
     "finish",
     "get",
     "get_stats",
+    "has_processing_items",
     "list_failed_documents",
     "list_items",
     "list_jobs",

@@ -106,6 +106,9 @@ def release(
         artifact_id, claimed_by or (None if as_admin else user_id)
     )
     labeler_id = claimed_by or next(iter(reserved_for), None)
+    if labeler_id is None and reason and tag_sets.is_reserved_for(artifact_id, user_id):
+        # A returned draft reserves the artifact without a time limit, until it is skipped.
+        labeler_id = user_id
     if labeler_id is None:
         row = artifacts.get(artifact_id)
         if row.claim is None:

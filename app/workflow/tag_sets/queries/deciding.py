@@ -258,14 +258,14 @@ _CLAIM_ARTIFACTS = text(
     UPDATE artifacts
     SET claim_user_id = assignee.user_id, claim_expires_at = now() + make_interval(mins => :minutes)
     FROM unnest(CAST(:artifact_ids AS uuid[]), CAST(:user_ids AS uuid[])) AS assignee (id, user_id)
-    WHERE organization_id = :org AND artifacts.id = assignee.id
+    WHERE organization_id = :org AND artifacts.id = assignee.id AND NOT archived
       AND (claim_user_id IS NULL OR claim_user_id = assignee.user_id OR claim_expires_at <= now())
     """
 )
 
 
 def claim_artifacts(labelers: Mapping[UUID, UUID], *, minutes: int) -> None:
-    """Claim artifacts for labelers, unless another user has an unexpired claim.
+    """Claim artifacts for labelers, unless archived or claimed by another user.
 
     `labelers` maps artifact ids to user ids.
     """

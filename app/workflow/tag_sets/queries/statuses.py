@@ -187,6 +187,10 @@ _COUNT_RESERVED = text(
     WHERE organization_id = :organization_id AND id = :artifact_id
     """
 )
+_IS_RESERVED = text(
+    "SELECT CAST(:user_id AS uuid) = ANY (reserved_for) FROM artifacts"
+    " WHERE organization_id = :organization_id AND id = :artifact_id"
+)
 _ORGANIZATIONS_WITH_EXPIRED_RESERVATIONS = text(
     "SELECT DISTINCT organization_id FROM tag_sets"
     " WHERE reserved_until <= now() AND status = 'draft'"
@@ -226,6 +230,12 @@ def count_reserved_for_others(artifact_id: UUID, user_id: UUID) -> int:
     """Return the number of other users for whose drafts an artifact is reserved."""
     values = {"artifact_id": artifact_id, "user_id": user_id, **_build_organization_params()}
     return int(db.session().execute(_COUNT_RESERVED, values).scalar() or 0)
+
+
+def is_reserved_for(artifact_id: UUID, user_id: UUID) -> bool:
+    """Return whether an artifact is reserved for a draft of a user."""
+    values = {"artifact_id": artifact_id, "user_id": user_id, **_build_organization_params()}
+    return bool(db.session().execute(_IS_RESERVED, values).scalar())
 
 
 def list_organizations_with_expired_reservations() -> list[UUID]:

@@ -12,6 +12,7 @@ from app.workflow.tag_sets.queries.skips import (
 )
 from app.workflow.tag_sets.queries.statuses import (
     end_reservations,
+    is_reserved_for,
     list_organizations_with_expired_reservations,
     unarchive,
     update_statuses,
@@ -77,6 +78,7 @@ __all__ = [
     "get_required_labels",
     "import_many",
     "is_blind",
+    "is_reserved_for",
     "list_blocking_ids",
     "list_field_names",
     "list_organizations_with_expired_reservations",
