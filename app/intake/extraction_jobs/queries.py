@@ -11,7 +11,7 @@ from app.kit import db
 
 
 class CreatedItem(NamedTuple):
-    """A document that an ingestion job created, with its number and URI in a job."""
+    """A document that an ingestion job created, with its number and URI in that job."""
 
     number: int
     uri: str
@@ -41,19 +41,6 @@ def list_created_items(job_id: UUID, after: int, limit: int) -> list[CreatedItem
         select(item.number, item.uri, item.artifact_id)
         .where(item.job_id == job_id, item.number > after)
         .where(item.status == ItemStatus.CREATED, item.artifact_id.is_not(None))
-        .order_by(item.number)
-        .limit(limit)
-    )
-    return [CreatedItem._make(row) for row in db.session().execute(statement)]
-
-
-def list_failed_items(job_id: UUID, first: int, last: int, limit: int) -> list[CreatedItem]:
-    """Return failed items of an extraction, with numbers from `first` to `last`, by number."""
-    item = IngestionItem
-    statement = (
-        select(item.number, item.uri, item.artifact_id)
-        .where(item.job_id == job_id, item.status == ItemStatus.FAILED)
-        .where(item.number.between(first, last), item.artifact_id.is_not(None))
         .order_by(item.number)
         .limit(limit)
     )

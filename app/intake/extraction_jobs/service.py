@@ -4,7 +4,6 @@ from collections.abc import Callable
 from uuid import UUID
 
 from app.intake.extraction_jobs import queries
-from app.intake.extraction_jobs.queries import CreatedItem
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import ItemRow
@@ -66,11 +65,12 @@ def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
     """
     while job.next_number < job.retried_until:
         first, last = job.next_number, job.retried_until - 1
-        batch = queries.list_failed_items(job.id, first, last, BATCH_SIZE)
+        batch = ingestion_jobs.list_failed_documents(job.id, first, last, BATCH_SIZE)
         end = batch[-1].number + 1 if len(batch) == BATCH_SIZE else job.retried_until
         if ingestion_jobs.begin_batch(job.id, first, end - 1) is None:
             return False
-        _request_predictions(job, [(item.number, item) for item in batch], end, job.cursor)
+        items = [(number, uri, id_) for number, uri, id_ in batch if id_ is not None]
+        _request_predictions(job, items, end, job.cursor)
         checkpoint()
     return True
 
@@ -85,30 +85,28 @@ def _handle_new_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
         end = job.next_number + len(batch)
         if ingestion_jobs.begin_batch(job.id, job.next_number, end - 1) is None:
             return False
-        numbered_items = list(enumerate(batch, start=job.next_number))
-        _request_predictions(job, numbered_items, end, str(batch[-1].number))
+        numbered_items = enumerate(batch, start=job.next_number)
+        items = [(number, item.uri, item.artifact_id) for number, item in numbered_items]
+        _request_predictions(job, items, end, str(batch[-1].number))
         checkpoint()
     return True
 
 
 def _request_predictions(
     job: IngestionJob,
-    numbered_items: list[tuple[int, CreatedItem]],
+    items: list[tuple[int, str, UUID]],
     next_number: int,
     cursor: str | None,
 ) -> None:
     outcomes = predictions.request_many(
-        [item.artifact_id for _, item in numbered_items],
+        [artifact_id for _, _, artifact_id in items],
         requested_by=job.created_by,
         ingestion_job_id=job.id,
     )
-    items = [
-        _build_item(number, item, outcome)
-        for (number, item), outcome in zip(numbered_items, outcomes, strict=True)
-    ]
-    ingestion_jobs.record_batch(job, items, next_number=next_number, cursor=cursor)
+    rows = [_build_item(*item, outcome) for item, outcome in zip(items, outcomes, strict=True)]
+    ingestion_jobs.record_batch(job, rows, next_number=next_number, cursor=cursor)
 
 
-def _build_item(number: int, item: CreatedItem, outcome: RequestOutcome) -> ItemRow:
+def _build_item(number: int, uri: str, artifact_id: UUID, outcome: RequestOutcome) -> ItemRow:
     status = ItemStatus.PROCESSING if outcome.error is None else ItemStatus.FAILED
-    return ItemRow(number, item.uri, status.value, item.artifact_id, outcome.error, 0.0)
+    return ItemRow(number, uri, status.value, artifact_id, outcome.error, 0.0)

@@ -57,10 +57,10 @@ def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
 def compute_exported_until(
     scheduled: ScheduledExport, run: ScheduledRun, now: datetime
 ) -> datetime | None:
-    """Return the end of the delivered period after the delivery of an incremental run.
+    """Compute the new `exported_until` of a scheduled export whose incremental run was delivered.
 
-    It does not move if the run began after it: the scheduled export was changed since then, so
-    the next run exports everything.
+    It does not change if the run's period begins after it, because the scheduled export was changed
+    during the run, and the next run exports everything.
     """
     until, covers_until = scheduled.exported_until, run.covers_until
     if until is None:

@@ -260,7 +260,7 @@ class _WordExtractor:
 
 
 def _convert_to_readable(word: str) -> str:
-    """Normalize a word of pdfium: replace what cannot be stored, and remove control characters."""
+    """Normalize a word from pdfium. Replace invalid characters and remove control characters."""
     if word.isascii() and word.isprintable():
         return word
     if word.endswith(_HYPHEN):

@@ -134,7 +134,9 @@ class _Crawl:
             )
             is_full = len(failed_documents) == FETCH_BATCH_SIZE
             end = failed_documents[-1][0] + 1 if is_full else job.retried_until
-            requests = [FetchRequest(number, path, None, None) for number, path in failed_documents]
+            requests = [
+                FetchRequest(number, path, None, None) for number, path, _ in failed_documents
+            ]
             self._checkpoint()
             if not self._handle_batch(fetcher, _Batch(requests, 0, job.next_number, end, None)):
                 return False

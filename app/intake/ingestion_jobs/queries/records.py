@@ -154,17 +154,25 @@ def find_failed_numbers(job_id: UUID, first: int, last: int) -> set[int]:
     return set(db.session().scalars(statement))
 
 
-def list_failed_documents(job_id: UUID, first: int, last: int, limit: int) -> list[tuple[int, str]]:
-    """Return the numbers and URIs of failed documents from `first` to `last`, sorted by number."""
+class FailedDocument(NamedTuple):
+    """A failed document of a job; `artifact_id` is None if no artifact was created for it."""
+
+    number: int
+    uri: str
+    artifact_id: UUID | None
+
+
+def list_failed_documents(job_id: UUID, first: int, last: int, limit: int) -> list[FailedDocument]:
+    """Return at most `limit` failed documents from number `first` to `last`, sorted by number."""
     item = IngestionItem
     statement = (
-        select(item.number, item.uri)
+        select(item.number, item.uri, item.artifact_id)
         .where(item.job_id == job_id, item.status == ItemStatus.FAILED)
         .where(item.number.between(first, last))
         .order_by(item.number)
         .limit(limit)
     )
-    return [(number, uri) for number, uri in db.session().execute(statement)]
+    return [FailedDocument._make(row) for row in db.session().execute(statement)]
 
 
 def find_active_crawl(connector_id: UUID) -> IngestionJob | None:
