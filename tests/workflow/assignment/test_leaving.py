@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.factories.workspace import Workspace
+from tests.factories.workspace import Workspace, tag
 from tests.workflow.assignment.conftest import Draw
 
 _HOWS = pytest.mark.parametrize("role", [None, "viewer"])
@@ -76,6 +76,32 @@ def test_who_becomes_a_viewer_holds_and_is_assigned_nothing(
     assert workspace.events("artifact.released")[-1]["reason"] == "role_changed"
     shown = workspace.org.api("viewer").get(f"/artifacts/{assigned}").json["data"]
     assert shown["assignees"] == []
+
+
+@_HOWS
+def test_an_admin_who_saves_their_draft_keeps_nothing_for_them(
+    workspace: Workspace, draw: Draw, work: Callable[[], None], role: str | None
+) -> None:
+    workspace.org.add_user("second", "labeler")
+    saved = workspace.saved()
+    _leave(workspace, "labeler", role)
+    work()
+    assert workspace.save(saved, [tag("number", "B")], by="admin").status_code == 200
+    assert workspace.artifact_row(saved["artifact_id"]).claim_user_id is None
+    assert _reserved(workspace, saved["artifact_id"]) == []
+    assert str(draw("second")) == saved["artifact_id"]
+
+
+def test_an_admin_who_saves_the_draft_of_a_labeler_renews_their_claim(
+    workspace: Workspace, draw: Draw
+) -> None:
+    saved = workspace.saved()
+    workspace.release(saved["artifact_id"])
+    assert workspace.save(saved, [tag("number", "B")], by="admin").status_code == 200
+    labeler = workspace.org.users["labeler"]
+    assert workspace.artifact_row(saved["artifact_id"]).claim_user_id == labeler
+    assert _reserved(workspace, saved["artifact_id"]) == [labeler]
+    assert draw("admin") is None
 
 
 @_HOWS

@@ -9,7 +9,7 @@ import pytest
 from app.kit import db, tenancy
 from app.workflow.assignment import service as assignment
 from tests.factories.teams import add_members, make_team
-from tests.factories.workspace import Workspace
+from tests.factories.workspace import Workspace, tag
 from tests.workflow.assignment.conftest import Draw, expire, reject, skip, to
 
 
@@ -189,6 +189,35 @@ def test_whoever_claims_what_they_skipped_has_it_kept_again(
     assert reserved_for(workspace, artifact) == [workspace.org.users["labeler"]]
     assert draw("second") is None
     assert draw() == artifact
+
+
+def test_a_save_in_another_tab_after_a_skip_keeps_nothing(
+    workspace: Workspace, draw: Draw
+) -> None:
+    workspace.org.add_user("second", "labeler")
+    artifact = workspace.artifact()
+    saved = workspace.saved(artifact)
+    skip(workspace, artifact)
+    assert workspace.save(saved, [tag("number", "B")]).status_code == 200
+    assert reserved_for(workspace, artifact) == []
+    assert workspace.artifact_row(artifact).claim_user_id is None
+    assert draw() is None
+    assert draw("second") == artifact
+
+
+def test_a_save_of_what_came_back_after_a_skip_keeps_it(workspace: Workspace) -> None:
+    artifact = workspace.artifact()
+    saved = workspace.saved(artifact)
+    skip(workspace, artifact)
+    assert workspace.org.api("labeler").post(f"/tag-sets/{saved['id']}/submit").status_code == 200
+    reject(workspace, saved, "labeler")
+    workspace.release(artifact)
+    assert workspace.artifact_row(artifact).claim_user_id is None
+    returned = workspace.org.api("labeler").get(f"/tag-sets/{saved['id']}").json["data"]
+    assert workspace.save(returned, [tag("number", "B")]).status_code == 200
+    me = workspace.org.users["labeler"]
+    assert workspace.artifact_row(artifact).claim_user_id == me
+    assert reserved_for(workspace, artifact) == [me]
 
 
 def assign(workspace: Workspace, artifact_id: UUID, user_id: UUID) -> None:

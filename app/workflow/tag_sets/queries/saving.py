@@ -9,7 +9,9 @@ from uuid import UUID
 
 import orjson
 
+from app.identity.members.eligibility import build_eligible_members
 from app.kit import tenancy
+from app.kit.permissions import Role
 from app.kit.prepared import Prepared
 
 # The artifact is locked first, as in every change of an artifact and its tag sets.
@@ -41,9 +43,19 @@ _LOCK = Prepared(
 _CLAIMABLE = "(claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())"
 # A draft reserves its artifact for its labeler as soon as it has tags.
 _STARTS_RESERVATION = "($3 <> '[]' AND $7 <> ALL (reserved_for))"
+# As when statuses are updated, a draft reserves nothing if its labeler may no longer label, or has
+# skipped the artifact after the draft was created or returned. The author may label.
+_KEEPS_ARTIFACT = f"""
+              ($5 = $7 OR EXISTS (
+                  SELECT FROM {build_eligible_members(Role.labeler)}
+                  WHERE member.organization_id = $1 AND member.user_id = $7))
+              AND NOT EXISTS (
+                  SELECT FROM artifact_skips
+                  WHERE organization_id = $1 AND artifact_id = $6 AND user_id = $7
+                    AND created_at > $10)"""  # noqa: S608 - made of constants
 _SAVE = Prepared(
     "save_draft",
-    "uuid, uuid, jsonb, int, uuid, uuid, uuid, int, int",
+    "uuid, uuid, jsonb, int, uuid, uuid, uuid, int, int, timestamptz",
     f"""
     WITH saved AS (
         UPDATE tag_sets SET tags = $3, seconds_spent = COALESCE($4, seconds_spent),
@@ -66,6 +78,7 @@ _SAVE = Prepared(
                            ELSE reserved_for END
         WHERE organization_id = $1 AND id = $6 AND $7 IS NOT NULL AND NOT archived
           AND ({_CLAIMABLE} OR {_STARTS_RESERVATION})
+          AND {_KEEPS_ARTIFACT}
     )
     SELECT revision, tag_count, seconds_spent, updated_at FROM saved
     """,  # noqa: S608 - made of constants
@@ -139,7 +152,8 @@ def save(
     """Save the tags, record a revision, and renew the claim of the draft's labeler.
 
     A claim by another user is not changed. A draft with tags reserves its artifact until
-    `draft_hours` after the claim expires.
+    `draft_hours` after the claim expires. A labeler who may no longer label, or who has skipped the
+    artifact since the draft was created or returned, gets no claim and no reservation.
     """
     row = _SAVE.first(
         str(tenancy.current_organization_id()),
@@ -151,6 +165,7 @@ def save(
         str(draft.labeler_id) if draft.labeler_id else None,
         claim_minutes,
         draft_hours,
+        max(draft.created_at, draft.decided_at or draft.created_at),
     )
     assert row is not None, "the draft is locked"
     return SavedColumns(*row)
