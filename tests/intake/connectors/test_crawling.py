@@ -1,9 +1,12 @@
 """Crawl a local folder: what is new, what has changed, and what fails."""
 
 import os
+from collections.abc import Callable
+from uuid import uuid4
 
 import pytest
 
+from app.documents.artifacts.service import creating
 from app.intake.connectors.service import crawling
 from app.kit import container
 from tests.factories import run_jobs_of
@@ -93,6 +96,33 @@ def test_what_cannot_be_read_fails_alone_and_is_not_read_again(folder: Folder) -
     }
     assert folder.crawl(connector)["counts"] == counts(found=4, skipped=4)
     assert len(folder.files()) == 1
+
+
+def _delete_contents_at_once(patch: pytest.MonkeyPatch) -> str:
+    patch.setattr(creating.queries, "create", lambda *_, **__: False)
+    return "conflict"
+
+
+def _delete_the_schema_at_once(patch: pytest.MonkeyPatch) -> str:
+    read = crawling._read_settings
+    settings = lambda connector: read(connector)._replace(schema_id=uuid4())  # noqa: E731
+    patch.setattr(crawling, "_read_settings", settings)
+    return "validation_error"
+
+
+@pytest.mark.parametrize("break_it", [_delete_contents_at_once, _delete_the_schema_at_once])
+def test_what_fails_for_a_reason_outside_the_file_is_read_again(
+    folder: Folder, break_it: Callable[[pytest.MonkeyPatch], str]
+) -> None:
+    folder.write("a.txt", "first words")
+    folder.write("b.txt", "second words")
+    connector = folder.connect()
+    with pytest.MonkeyPatch.context() as patch:
+        code = break_it(patch)
+        job = folder.crawl(connector)
+    assert job["counts"] == counts(found=2, failed=2)
+    assert {item["error"]["code"] for item in folder.items(job["id"])} == {code}
+    assert folder.crawl(connector)["counts"] == counts(found=2, created=2)
 
 
 def test_the_schema_of_the_connector_is_that_of_its_documents(folder: Folder) -> None:

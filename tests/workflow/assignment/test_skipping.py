@@ -191,9 +191,7 @@ def test_whoever_claims_what_they_skipped_has_it_kept_again(
     assert draw() == artifact
 
 
-def test_a_save_in_another_tab_after_a_skip_keeps_nothing(
-    workspace: Workspace, draw: Draw
-) -> None:
+def test_a_save_in_another_tab_after_a_skip_keeps_nothing(workspace: Workspace, draw: Draw) -> None:
     workspace.org.add_user("second", "labeler")
     artifact = workspace.artifact()
     saved = workspace.saved(artifact)

@@ -22,7 +22,7 @@ from app.intake.connectors.service.opening import SourceTarget, open_source, rea
 from app.intake.connectors.service.scheduling import compute_crawl_times
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.service import ItemRow
+from app.intake.ingestion_jobs.service import ItemOutcome, ItemRow
 from app.kit import plan_limits
 
 LIST_BATCH_SIZE = 1000
@@ -190,14 +190,17 @@ class _Crawl:
                 return False
             # Documents are created in the order of their checksums, so that crawls cannot deadlock.
             results.sort(key=lambda result: result.staged.sha256)
-            items = [self._create_document(result) for result in results]
-            refusals = _find_refusals(items)
+            outcomes = [self._create_document(result) for result in results]
+            items = [
+                _build_item(result, outcome)
+                for result, outcome in zip(results, outcomes, strict=True)
+            ]
+            # Without a version, the next crawl reads the document again.
             versions = {
-                result.request.path: (
-                    None if result.request.number in refusals else _get_version_to_store(result)
-                )
-                for result in results
+                result.request.path: result.request.version if outcome.is_final else None
+                for result, outcome in zip(results, outcomes, strict=True)
             }
+            refusal = _find_refusal(outcomes)
             if batch.cursor is not None:
                 objects.save(self._settings.connector_id, versions)
             ingestion_jobs.record_batch(
@@ -208,23 +211,19 @@ class _Crawl:
                 unchanged_count=batch.unchanged_count,
             )
             self._checkpoint()
-        if refusals:
-            # Other documents would be refused as well. The next crawl fetches the refused
-            # documents again.
-            raise _LimitReachedError(next(iter(refusals.values())))
+        if refusal is not None:
+            # Other documents would be refused as well.
+            raise _LimitReachedError(refusal)
         return True
 
-    def _create_document(self, result: FetchResult) -> ItemRow:
-        number, path = result.request.number, result.request.path
-        outcome = result.failure or ingestion_jobs.create_document(
+    def _create_document(self, result: FetchResult) -> ItemOutcome:
+        return result.failure or ingestion_jobs.create_document(
             self._job,
-            number,
+            result.request.number,
             result.staged,
-            name=PurePosixPath(path).name,
+            name=PurePosixPath(result.request.path).name,
             schema_id=self._settings.schema_id,
         )
-        status = outcome.status.value
-        return ItemRow(number, path, status, outcome.artifact_id, outcome.error, result.seconds)
 
 
 class _Batch(NamedTuple):
@@ -244,16 +243,15 @@ def _build_request(number: int, source_object: SourceObject) -> FetchRequest:
     return FetchRequest(number, source_object.path, source_object.version, source_object.size)
 
 
-def _find_refusals(items: Sequence[ItemRow]) -> dict[int, str]:
-    """Return the error messages for documents that the plan did not allow, by document number."""
-    return {
-        item.number: item.error["message"]
-        for item in items
-        if item.error is not None and item.error["code"] == plan_limits.CODE
-    }
+def _build_item(result: FetchResult, outcome: ItemOutcome) -> ItemRow:
+    number, path = result.request.number, result.request.path
+    status = outcome.status.value
+    return ItemRow(number, path, status, outcome.artifact_id, outcome.error, result.seconds)
 
 
-def _get_version_to_store(result: FetchResult) -> str | None:
-    """Return the version of a document, or None if the next crawl must read it again."""
-    is_handled = result.failure is None or result.is_final
-    return result.request.version if is_handled else None
+def _find_refusal(outcomes: Sequence[ItemOutcome]) -> str | None:
+    """Return the error message for a document that the plan did not allow, or None."""
+    for outcome in outcomes:
+        if outcome.error is not None and outcome.error["code"] == plan_limits.CODE:
+            return outcome.error["message"]
+    return None

@@ -29,16 +29,12 @@ class FetchRequest(NamedTuple):
 
 
 class FetchResult(NamedTuple):
-    """A document that was fetched, or the reason why it was not fetched.
-
-    `is_final` is true if another attempt at the same version would also fail.
-    """
+    """A document that was fetched, or the reason why it was not fetched."""
 
     request: FetchRequest
     staged: StagedFile
     seconds: float
     failure: ItemOutcome | None = None
-    is_final: bool = False
 
 
 class Fetcher:
@@ -89,8 +85,8 @@ class Fetcher:
         started_at = perf_counter()
 
         def fail(code: str, message: str, *, is_final: bool = False) -> FetchResult:
-            seconds = round(perf_counter() - started_at, 6)
-            return FetchResult(request, staged, seconds, build_failure(code, message), is_final)
+            failure = build_failure(code, message, is_final=is_final)
+            return FetchResult(request, staged, round(perf_counter() - started_at, 6), failure)
 
         try:
             self._download_document(request.path, staged)

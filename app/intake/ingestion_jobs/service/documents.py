@@ -10,18 +10,26 @@ from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit.errors import ApiError
 from app.kit.storage import StagedFile
 
+_FIELDS_OF_FILE = frozenset(("file", "name"))
+"""The fields of errors that the same file causes again, unlike a deleted schema or a full plan."""
+
 
 class ItemOutcome(NamedTuple):
-    """The outcome of a document; `error` has `code` and `message`."""
+    """The outcome of a document; `error` has `code` and `message`.
+
+    `is_final` is false if another attempt with the same file may have another outcome.
+    """
 
     status: ItemStatus
     artifact_id: UUID | None = None
     error: dict[str, str] | None = None
+    is_final: bool = True
 
 
-def build_failure(code: str, message: str) -> ItemOutcome:
+def build_failure(code: str, message: str, *, is_final: bool) -> ItemOutcome:
     """Build the outcome of a document that could not be created, with its error."""
-    return ItemOutcome(ItemStatus.FAILED, error={"code": code, "message": message})
+    error = {"code": code, "message": message}
+    return ItemOutcome(ItemStatus.FAILED, error=error, is_final=is_final)
 
 
 def create_document(
@@ -46,7 +54,8 @@ def create_document(
             raise
         if failure.code == "artifact_duplicate" and failure.details is not None:
             return _handle_duplicate(job, number, UUID(failure.details["artifact_id"]))
-        return build_failure(failure.code, failure.message)
+        is_final = failure.field in _FIELDS_OF_FILE
+        return build_failure(failure.code, failure.message, is_final=is_final)
     return ItemOutcome(ItemStatus.PROCESSING, row["id"])
 
 
