@@ -56,7 +56,9 @@ def _bind_ports() -> None:
             unarchive=tag_sets.unarchive,
         )
     )
-    tag_sets.bind_predictions(predictions.find_latest)
+    tag_sets.bind_predictions(
+        tag_sets.Predictions(predictions.find_latest, predictions.find_schema_version_id)
+    )
     schemas.bind_workflow(
         schemas.Workflow(
             count_tag_sets=tag_sets.count_by_schema, detach_artifacts=artifacts.detach_schema

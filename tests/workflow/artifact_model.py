@@ -122,5 +122,5 @@ class Document:
         if self.holder is not None:
             return self.holder == who and (bool(own) or self.wants(who))
         if own and not self.skipped(who, own[0].since):
-            return True
+            return who in self.reserved_for or not self.kept_from(who)
         return self.wants(who) and who not in self.skips and who not in self.passed_over

@@ -62,7 +62,8 @@ def test_the_rows_follow_the_document(workspace: Workspace) -> None:
 
 
 def test_labels_close_what_was_assigned(workspace: Workspace) -> None:
-    team = uuid7()
+    team = UUID(make_team(workspace.org)["id"])
+    add_members(workspace.org, {"id": str(team)}, "labeler", "admin")
     artifact = workspace.artifact(assignees=_to(team))
     sent = workspace.submitted(artifact)
     assert _rows(workspace, artifact) == [(team, True, False)]

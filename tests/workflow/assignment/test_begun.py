@@ -54,6 +54,21 @@ def test_an_empty_save_does_not_begin(workspace: Workspace, draw: Draw) -> None:
     assert draw("second") == artifact
 
 
+def test_an_empty_draft_does_not_take_what_another_has_begun(
+    workspace: Workspace, draw: Draw
+) -> None:
+    artifact = workspace.artifact()
+    workspace.draft(artifact)
+    expire(workspace, artifact)
+    assert draw("second") == artifact
+    draft = workspace.saved(artifact, by="second")
+    expire(workspace, artifact)
+    assert draw() is None
+    assert draw("second") == artifact
+    sent = workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit")
+    assert sent.status_code == 200, sent.json
+
+
 @pytest.mark.parametrize("by", ["labeler", "admin"])
 def test_a_release_frees_it_even_without_a_claim(workspace: Workspace, draw: Draw, by: str) -> None:
     artifact, draft = _begun(workspace)

@@ -63,6 +63,27 @@ def test_tags_that_do_not_fit_are_left_out(
     assert _complete(assisted, artifact_id) == ["A-17"]
 
 
+def test_a_document_that_is_read_again_meanwhile(assisted: Workspace) -> None:
+    artifact_id = create_document(assisted)
+    predict(assisted, artifact_id)
+    assisted.sql("UPDATE artifacts SET status = 'processing'")
+    run_jobs_of(assisted.org, "predictions")
+    assert show_prediction(assisted, artifact_id)["status"] == "queued"
+    assisted.sql("UPDATE artifacts SET status = 'ready'")
+    assisted.sql("UPDATE jobs SET due_at = now() WHERE due_at IS NOT NULL")
+    run_jobs_of(assisted.org, "predictions")
+    assert show_prediction(assisted, artifact_id)["status"] == "completed"
+
+
+def test_a_document_that_cannot_be_read_any_more(assisted: Workspace) -> None:
+    artifact_id = create_document(assisted)
+    predict(assisted, artifact_id)
+    assisted.sql("UPDATE artifacts SET status = 'failed'")
+    run_jobs_of(assisted.org, "predictions")
+    shown = show_prediction(assisted, artifact_id)
+    assert (shown["status"], shown["error"]["code"]) == ("failed", "not_ready")
+
+
 def test_a_text_that_changes_meanwhile(
     assisted: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.service.submitting import is_confident
 from tests.factories.workspace import POLICY, Workspace, counts, rows, tag
 from tests.workflow.tag_sets.test_at_once import _together
+from tests.workflow.tag_sets.test_required_labels import publish
 
 A, B = tag("number", "A"), tag("number", "B")
 
@@ -78,6 +79,37 @@ def test_by_confidence(workspace: Workspace) -> None:
             == "submitted"
         )
     assert len(workspace.events("tag_set.accepted")) == 1
+
+
+def _submit_prediction(workspace: Workspace, artifact: UUID) -> str:
+    api = workspace.org.api("labeler")
+    draft = api.post(f"/artifacts/{artifact}/tag-sets", json={"from": "prediction"})
+    assert draft.status_code == 201, draft.json
+    sent = api.post(f"/tag-sets/{draft.json['data']['id']}/submit")
+    assert sent.status_code == 200, sent.json
+    return str(sent.json["data"]["status"])
+
+
+def test_no_confidence_of_another_version_accepts(workspace: Workspace) -> None:
+    schema = workspace.schema(auto_accept_confidence=0.8)
+    sure = [tag("number", "A", confidence=0.9)]
+    before, after = (workspace.artifact(schema) for _ in range(2))
+    workspace.predict(before, sure)
+    publish(workspace, schema, auto_accept_confidence=0.8)
+    workspace.predict(after, sure)
+    assert _submit_prediction(workspace, before) == "submitted"
+    assert _submit_prediction(workspace, after) == "accepted"
+
+
+def test_a_prediction_for_another_schema_is_not_offered(workspace: Workspace) -> None:
+    first, second = (workspace.schema(auto_accept_confidence=0.8) for _ in range(2))
+    artifact = workspace.artifact(first)
+    workspace.predict(artifact, [tag("number", "A", confidence=0.9)])
+    path = f"/artifacts/{artifact}"
+    body = {"schema_id": str(second)}
+    assert workspace.org.api("admin").patch(path, json=body).status_code == 200
+    answer = workspace.org.api("labeler").post(f"{path}/tag-sets", json={"from": "prediction"})
+    assert (answer.status_code, answer.json["error"]["field"]) == (400, "from")
 
 
 def test_what_was_rejected_no_machine_accepts(workspace: Workspace) -> None:

@@ -1,5 +1,6 @@
 """A schema that wants another number of label sets than before: no document is left behind."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 import pytest
@@ -61,6 +62,42 @@ def test_more_are_wanted(workspace: Workspace) -> None:
     assert states(workspace, done, sent) == ["done", "in_progress"]
     drawn = workspace.org.api("second").post("/artifacts/next", json={}).json["data"]
     assert drawn["id"] == str(sent)
+
+
+def _patch(workspace: Workspace, artifact: UUID, *, archived: bool) -> None:
+    path = f"/artifacts/{artifact}"
+    answer = workspace.org.api("admin").patch(path, json={"archived": archived})
+    assert answer.status_code == 200, answer.json
+
+
+def _archive_in_bulk(workspace: Workspace, artifact: UUID, *, archived: bool) -> None:
+    body = {"artifact_ids": [str(artifact)], "archived": archived}
+    answer = workspace.org.api("admin").post("/artifacts/bulk-archive", json=body)
+    assert answer.json["data"]["succeeded"] == 1, answer.json
+
+
+@pytest.mark.parametrize("archive", [_patch, _archive_in_bulk])
+def test_what_is_done_stays_done_when_it_is_archived_and_back(
+    workspace: Workspace, archive: Callable[..., None]
+) -> None:
+    workspace.org.add_user("second", "labeler")
+    schema = workspace.schema()
+    artifact = workspace.artifact(schema)
+    accepted(workspace, artifact)
+    publish(workspace, schema, labels_per_artifact=2)
+    for archived in (True, False):
+        archive(workspace, artifact, archived=archived)
+        assert states(workspace, artifact) == ["done"]
+    drawn = workspace.org.api("second").post("/artifacts/next", json={}).json["data"]
+    assert drawn is None
+    # An acceptance that is taken back opens it.
+    (tag_set,) = workspace.sql("SELECT id FROM tag_sets")
+    body = {"reason": "Look again", "to": "review"}
+    answer = workspace.org.api("reviewer").post(f"/tag-sets/{tag_set.id}/reopen", json=body)
+    assert answer.status_code == 200, answer.json
+    assert states(workspace, artifact) == ["in_progress"]
+    drawn = workspace.org.api("second").post("/artifacts/next", json={}).json["data"]
+    assert drawn["id"] == str(artifact)
 
 
 def test_as_many_are_wanted_as_before(workspace: Workspace) -> None:

@@ -39,6 +39,11 @@ _MATCHES = "($4 IS NULL OR d.language = $4) AND d.id <> ALL ($6)"
 _HAS_SCHEMA = "($3 IS NULL OR d.schema_id = ANY ($3))"
 _NEEDS_TAG_SET = claimable.NEEDS_TAG_SET.format(of="d.", user="$2", required_labels="kind.sets")
 _NOT_SKIPPED = claimable.NOT_SKIPPED.format(organization="$1", user="$2", artifact="d.id")
+# A draft without tags reserves nothing, so the artifact may be reserved for another labeler since.
+_IS_FREE_FOR_OWN_DRAFT = """
+    (d.reserved_for = '{{}}' OR $2 = ANY (d.reserved_for)
+     OR cardinality(d.labeled_by) + cardinality(d.reserved_for) < kind.sets)
+"""
 _IS_ASSIGNED = """
     EXISTS (SELECT FROM artifact_assignees work JOIN reach USING (assignee_id)
         WHERE work.organization_id = $1 AND work.artifact_id = d.id)
@@ -112,8 +117,9 @@ WITH teams_in AS MATERIALIZED (
     UNION ALL
     SELECT 1, {_CANDIDATE}
     FROM own JOIN artifacts d ON d.organization_id = $1 AND d.id = own.id
+    LEFT JOIN kind ON kind.id = d.schema_id
     WHERE {_OPEN} AND {_UNCLAIMED} AND {_MATCHES} AND {_HAS_SCHEMA}
-      AND ($5 IS NULL OR {_IS_ASSIGNED})
+      AND ($5 IS NULL OR {_IS_ASSIGNED}) AND {_IS_FREE_FOR_OWN_DRAFT}
       AND (d.assignees = '[]' OR $2 = ANY (d.reserved_for) OR {_IS_ASSIGNED})
       AND NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
           AND skip.user_id = $2 AND skip.artifact_id = d.id AND skip.created_at > own.since)

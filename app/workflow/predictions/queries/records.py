@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import exists, func, select
 from sqlalchemy.dialects.postgresql import insert
 
+from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.ids import generate
@@ -61,9 +62,15 @@ class NewPrediction(NamedTuple):
 
 
 def find_latest(artifact_id: UUID) -> PredictionRow | None:
-    """Return the latest completed prediction of an artifact, or None."""
+    """Return the latest completed prediction for an artifact and its current schema, or None."""
     statement = (
         select(*(getattr(Prediction, name) for name in PredictionRow._fields))
+        .join(
+            Artifact,
+            (Artifact.organization_id == Prediction.organization_id)
+            & (Artifact.id == Prediction.artifact_id)
+            & (Artifact.schema_id == Prediction.schema_id),
+        )
         .where(
             Prediction.artifact_id == artifact_id,
             Prediction.status == PredictionStatus.COMPLETED,
@@ -73,6 +80,12 @@ def find_latest(artifact_id: UUID) -> PredictionRow | None:
     )
     row = db.session().execute(statement).one_or_none()
     return None if row is None else PredictionRow._make(row)
+
+
+def find_schema_version_id(prediction_id: UUID) -> UUID | None:
+    """Return the id of the schema version for which a prediction was made, or None."""
+    statement = select(Prediction.schema_version_id).where(Prediction.id == prediction_id)
+    return db.session().scalars(statement).one_or_none()
 
 
 def find_queued(artifact_id: UUID) -> Prediction | None:

@@ -4,6 +4,7 @@ from app.engines.learning import LearningInterrupted
 from app.workflow.predictions.queries.records import (
     PredictionRow,
     find_latest,
+    find_schema_version_id,
     purge_outdated,
     sum_usage,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "evaluate",
     "fail",
     "find_latest",
+    "find_schema_version_id",
     "list_models",
     "predict",
     "purge_outdated",

@@ -25,7 +25,11 @@ class LoadedDocument(NamedTuple):
 
 
 def load_document(artifact_id: UUID, language: str | None) -> LoadedDocument | None:
-    """Load the first MAX_PAGES pages of a document, or return None if it was deleted."""
+    """Load the first MAX_PAGES pages of a document, or return None if it is not readable.
+
+    A document is not readable while it is being processed, if processing failed, or if it was
+    deleted.
+    """
     try:
         text = artifacts.get_text(artifact_id).text
     except ApiError:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models import ArtifactRow
+from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines import extraction
 from app.engines.extraction import MIN_EXAMPLES, Document
 from app.engines.fields import SourceText, Tag
@@ -71,13 +72,14 @@ def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: boo
 def _propose_tags(
     artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint
 ) -> _PredictionResult:
-    try:
-        artifact = artifacts.get(artifact_id)
-    except ApiError:
-        raise _build_deleted_error() from None
+    artifact = _get_artifact(artifact_id)
     loaded = documents.load_document(artifact_id, artifact.language)
     if loaded is None:
-        raise _build_deleted_error()
+        # The document was reprocessed or deleted after the prediction was requested.
+        is_failed = _get_artifact(artifact_id).status == ArtifactStatus.FAILED
+        raise PredictionFailed(
+            "not_ready", "The document has not been read.", is_transient=not is_failed
+        )
     source = SourceText(lambda: loaded.document.text)
     settings = records.get_provider()
     if settings.kind != BUILTIN:
@@ -103,8 +105,11 @@ def _propose_tags(
     )
 
 
-def _build_deleted_error() -> PredictionFailed:
-    return PredictionFailed("deleted", "The artifact was deleted.")
+def _get_artifact(artifact_id: UUID) -> ArtifactRow:
+    try:
+        return artifacts.get(artifact_id)
+    except ApiError:
+        raise PredictionFailed("deleted", "The artifact was deleted.") from None
 
 
 def _propose_tags_with_builtin(

@@ -119,10 +119,11 @@ class AssigneeChooser:
             pool = LabelerPool(self._list_candidates(team_id, required_skills), self.data.loads)
             self._pools[team_id, required_skills] = pool
         user_id = pool.find_least_loaded()
+        if user_id is None and required_skills:
+            # The team could not claim the artifact, and others with the skills would not get it.
+            return AssigneeChoice(note=NO_SKILLS)
         if user_id is None:
-            return AssigneeChoice(
-                team_id=team_id, note=NO_SKILLS if required_skills else NO_LABELER
-            )
+            return AssigneeChoice(team_id=team_id, note=NO_LABELER)
         return self._choose_user(user_id)
 
     def _list_candidates(self, team_id: UUID, required_skills: frozenset[str] | None) -> list[UUID]:

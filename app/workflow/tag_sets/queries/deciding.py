@@ -83,6 +83,7 @@ _LOCKED = (
         Artifact.page_count,
         Artifact.updated_at.label("artifact_updated_at"),
         Artifact.schema_id.label("schema_of_artifact"),
+        TagSet.prediction_id,
         TagSet.prediction_model_version,
     )
     .join(
@@ -137,6 +138,7 @@ class LockedTagSet(NamedTuple):
     page_count: int | None
     artifact_updated_at: datetime
     schema_of_artifact: UUID | None
+    prediction_id: UUID | None
     prediction_model_version: str | None
 
 

@@ -19,7 +19,8 @@ _START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
 # rejected can be labeled again. A draft with a reason was returned or transferred to its labeler;
 # it reserves the artifact without a time limit. Any other draft reserves the artifact for a limited
 # time. A draft reserves nothing if its labeler may no longer label, or has skipped the artifact
-# after the draft was created or returned.
+# after the draft was created or returned. An artifact that is done stays done if its schema
+# requires more tag sets than before, until an acceptance is taken back.
 _LABELERS = build_eligible_members(Role.labeler, "keeper")
 _UPDATE = """
     WITH counted AS (
@@ -38,6 +39,7 @@ _UPDATE = """
                    '{{}}') AS reserved_for,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'accepted') AS merged,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'submitted') AS merging,
+               bool_or(tag_sets.source = 'merge' AND tag_sets.status <> 'superseded') AS has_merge,
                coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
                    AS sets
         FROM artifacts document
@@ -64,6 +66,8 @@ _UPDATE = """
         status = CASE
             WHEN status IN ('processing', 'failed') THEN status
             WHEN accepted >= sets OR merged THEN 'done'
+            WHEN status = 'done' AND accepted > 0 AND has_merge IS NOT TRUE
+                 AND accepted >= CAST(label_counts ->> 'accepted' AS int) THEN 'done'
             WHEN draft = 0 AND submitted > 0 AND (submitted + accepted >= sets OR merging)
                 THEN 'in_review'
             WHEN draft + submitted + accepted > 0 THEN 'in_progress'
@@ -72,7 +76,12 @@ _UPDATE = """
         {other_values} updated_at = now()
     FROM counted
     WHERE organization_id = {organization} AND artifacts.id = counted.id
-    RETURNING artifacts.id, status
+    RETURNING artifacts.id, status,
+              assignees <> '[]' AND status IN ('ready', 'in_progress')
+              AND (artifacts.labeled_by <> '{{}}' OR EXISTS (
+                  SELECT FROM artifact_skips skip
+                  WHERE skip.organization_id = artifacts.organization_id
+                    AND skip.artifact_id = artifacts.id)) AS may_have_idle_assignees
 """
 # The subquery hides the value from the planner. For an organization that is newer than the
 # statistics, the planner would expect a single row and choose nested loops, which read all
@@ -81,6 +90,36 @@ _SHARED = {"labelers": _LABELERS, "organization": "(SELECT CAST(:org AS uuid))"}
 _UPDATE_STATUSES = text(_UPDATE.format(**_SHARED, other_values=""))
 _UNARCHIVE = text(
     _UPDATE.format(**_SHARED, other_values="archived = false, revision = revision + 1,")
+)
+# An assignee is idle if nobody is left to create a tag set for it: a user who has created one, or a
+# team whose members have all created one or skipped the artifact. Users who skip an artifact are
+# unassigned by the skip.
+_IS_IDLE = f"""
+    CASE WHEN assignee ->> 'user_id' IS NOT NULL
+    THEN CAST(assignee ->> 'user_id' AS uuid) = ANY (labeled_by)
+    ELSE NOT EXISTS (
+        SELECT FROM {build_eligible_members(Role.labeler, "keeper")}
+        JOIN team_members seat ON seat.organization_id = :organization_id
+                              AND seat.user_id = keeper.user_id
+        WHERE keeper.organization_id = :organization_id
+          AND seat.team_id = CAST(assignee ->> 'team_id' AS uuid)
+          AND keeper.user_id <> ALL (labeled_by)
+          AND NOT EXISTS (SELECT FROM artifact_skips skip
+                          WHERE skip.organization_id = :organization_id
+                            AND skip.artifact_id = artifacts.id
+                            AND skip.user_id = keeper.user_id))
+    END
+"""  # noqa: S608 - made of constants
+_UNASSIGN_IDLE = text(
+    f"""
+    UPDATE artifacts SET assignees = coalesce((
+        SELECT jsonb_agg(assignee ORDER BY place)
+        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
+        WHERE NOT {_IS_IDLE}
+    ), '[]')
+    WHERE organization_id = :organization_id AND id = ANY (CAST(:artifact_ids AS uuid[]))
+      AND EXISTS (SELECT FROM jsonb_array_elements(assignees) AS list (assignee) WHERE {_IS_IDLE})
+    """  # noqa: S608 - made of constants
 )
 _LOCK_RESERVED = text(
     """
@@ -147,7 +186,8 @@ def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
       at least as many tag sets are submitted or accepted as the schema requires.
     - in_progress: there is a draft, a submitted or accepted tag set, or an unexpired claim.
 
-    Deleted artifacts are omitted.
+    If an artifact requires more tag sets, assignees who cannot create one are unassigned, so that
+    others get the artifact. Deleted artifacts are omitted.
     """
     return _execute_update(_UPDATE_STATUSES, artifact_ids)
 
@@ -164,7 +204,12 @@ def _execute_update(statement: TextClause, artifact_ids: Sequence[UUID]) -> dict
         "org": tenancy.current_organization_id(),
         "artifact_ids": [str(artifact_id) for artifact_id in artifact_ids],
     }
-    return {row.id: row.status for row in db.session().execute(statement, values)}
+    rows = db.session().execute(statement, values).all()
+    idle_ids = [str(row.id) for row in rows if row.may_have_idle_assignees]
+    if idle_ids:
+        parameters = {"artifact_ids": idle_ids, **_build_organization_params()}
+        db.session().execute(_UNASSIGN_IDLE, parameters)
+    return {row.id: row.status for row in rows}
 
 
 _END_RESERVATIONS = text(

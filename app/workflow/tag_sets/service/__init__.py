@@ -28,7 +28,7 @@ from app.workflow.tag_sets.service.importing import (
     import_many,
 )
 from app.workflow.tag_sets.service.merging import merge
-from app.workflow.tag_sets.service.ports import PredictedTags, bind_predictions
+from app.workflow.tag_sets.service.ports import PredictedTags, Predictions, bind_predictions
 from app.workflow.tag_sets.service.reading import (
     find_latest_prediction,
     find_viewers,
@@ -54,6 +54,7 @@ __all__ = [
     "RULES_PREFIX",
     "NewTagSet",
     "PredictedTags",
+    "Predictions",
     "TagSetRow",
     "accept",
     "accept_many",

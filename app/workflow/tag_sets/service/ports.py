@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 
@@ -46,15 +46,26 @@ class PredictedTags(Protocol):
         """When the prediction was completed."""
 
 
-FindLatest = Callable[[UUID], PredictedTags | None]
-_bound_functions: list[FindLatest] = []
+class Predictions(NamedTuple):
+    """The functions that read predictions."""
+
+    find_latest: Callable[[UUID], PredictedTags | None]
+    find_schema_version_id: Callable[[UUID], UUID | None]
 
 
-def bind_predictions(find_latest: FindLatest) -> None:
-    """Bind the function that returns the latest completed prediction of an artifact, or None."""
-    _bound_functions[:] = [find_latest]
+_bound: list[Predictions] = []
+
+
+def bind_predictions(predictions: Predictions) -> None:
+    """Bind the functions that read predictions."""
+    _bound[:] = [predictions]
 
 
 def find_latest_prediction(artifact_id: UUID) -> PredictedTags | None:
-    """Return the latest completed prediction of an artifact, or None."""
-    return _bound_functions[0](artifact_id)
+    """Return the latest completed prediction for an artifact and its current schema, or None."""
+    return _bound[0].find_latest(artifact_id)
+
+
+def find_schema_version_id(prediction_id: UUID) -> UUID | None:
+    """Return the id of the schema version for which a prediction was made, or None."""
+    return _bound[0].find_schema_version_id(prediction_id)

@@ -14,7 +14,7 @@ from app.workflow.tag_sets import emitted_events
 from app.workflow.tag_sets.queries import deciding, reading, recording, related, revisions, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
-from app.workflow.tag_sets.service import decisions, provenance, rules
+from app.workflow.tag_sets.service import decisions, ports, provenance, rules
 from app.workflow.tag_sets.transitions import COMPLETED, DEPENDENT_SOURCES, Action, TagSetStatus
 
 LOW_CONFIDENCE = 0.5
@@ -123,7 +123,7 @@ def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) ->
     Agreement with other tag sets is not considered. Confidence is a reason only if the labeler has
     removed no predicted tags and added no tags from a later prediction, and no tag set for the
     artifact was rejected. Predictions by rules are excluded, because their confidence is not
-    calibrated.
+    calibrated, and predictions for another schema version, because it may have other fields.
     """
     if was_returned(tag_set):
         return None
@@ -133,7 +133,13 @@ def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) ->
     is_unsure = is_unsure or not is_confident(tag_set.tags, terms.auto_accept_confidence)
     if tag_set.earlier_rejections or is_unsure or _has_edited_predictions(tag_set, caller):
         return None
-    return CONFIDENCE
+    return None if _is_predicted_for_other_version(tag_set) else CONFIDENCE
+
+
+def _is_predicted_for_other_version(tag_set: LockedTagSet) -> bool:
+    if tag_set.prediction_id is None:
+        return False
+    return ports.find_schema_version_id(tag_set.prediction_id) != tag_set.schema_version_id
 
 
 def _has_edited_predictions(tag_set: LockedTagSet, caller: Caller) -> bool:

@@ -1,0 +1,85 @@
+"""Assignees who have done their part do not keep a document from those who can do the rest."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tests.factories.teams import add_members, make_team
+from tests.factories.workspace import Workspace
+from tests.workflow.assignment.conftest import Draw, reject, skip, to
+from tests.workflow.tag_sets.test_required_labels import publish
+
+
+@pytest.fixture(autouse=True)
+def others(workspace: Workspace) -> None:
+    for name in ("second", "third"):
+        workspace.org.add_user(name, "labeler")
+
+
+def _assignees(workspace: Workspace, artifact: UUID) -> Any:
+    answer = workspace.org.api("viewer").get(f"/artifacts/{artifact}")
+    return answer.json["data"]["assignees"]
+
+
+def test_who_has_submitted_is_named_no_more_while_others_are_wanted(
+    workspace: Workspace, draw: Draw
+) -> None:
+    schema = workspace.schema(labels_per_artifact=3)
+    second = to(user_id=workspace.org.users["second"])
+    artifact = workspace.artifact(
+        schema, assignees=to(user_id=workspace.org.users["labeler"]) + second
+    )
+    workspace.submitted(artifact)
+    assert _assignees(workspace, artifact) == second
+    assert draw("third") is None
+    workspace.submitted(artifact, by="second")
+    assert _assignees(workspace, artifact) == []
+    assert draw() is draw("second") is None
+    assert draw("third") == artifact
+    workspace.submitted(artifact, by="third")
+    assert workspace.artifact_row(artifact).status == "in_review"
+
+
+def test_who_has_submitted_the_last_stays_named(workspace: Workspace) -> None:
+    mine = to(user_id=workspace.org.users["labeler"])
+    artifact = workspace.artifact(assignees=mine)
+    workspace.submitted(artifact)
+    assert _assignees(workspace, artifact) == mine
+
+
+def test_a_team_that_has_done_its_part_is_named_no_more(workspace: Workspace, draw: Draw) -> None:
+    org = workspace.org
+    team = make_team(org)
+    add_members(org, team, "labeler", "second", "viewer")
+    schema = workspace.schema(labels_per_artifact=3)
+    artifact = workspace.artifact(schema, assignees=to(team_id=team["id"]))
+    workspace.submitted(artifact)
+    assert _assignees(workspace, artifact) == to(team_id=team["id"])
+    assert draw("third") is None
+    workspace.submitted(artifact, by="second")
+    assert _assignees(workspace, artifact) == []
+    assert draw("third") == artifact
+
+
+def test_a_team_that_has_skipped_it_is_named_no_more(workspace: Workspace, draw: Draw) -> None:
+    org = workspace.org
+    team = make_team(org)
+    add_members(org, team, "labeler", "second")
+    artifact = workspace.artifact(assignees=to(team_id=team["id"]))
+    assert draw() == artifact
+    skip(workspace, artifact)
+    assert draw("third") is None
+    reject(workspace, workspace.submitted(artifact, by="second"), "pool")
+    assert _assignees(workspace, artifact) == []
+    assert draw() is draw("second") is None
+    assert draw("third") == artifact
+
+
+def test_when_more_are_wanted_others_get_it(workspace: Workspace, draw: Draw) -> None:
+    schema = workspace.schema()
+    artifact = workspace.artifact(schema, assignees=to(user_id=workspace.org.users["labeler"]))
+    workspace.submitted(artifact)
+    publish(workspace, schema, labels_per_artifact=2)
+    assert _assignees(workspace, artifact) == []
+    assert draw("second") == artifact
