@@ -128,8 +128,13 @@ def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
         (Session.last_seen_at >= closed_at)
         | (Session.revoked_at.is_(None) & (Session.expires_at > func.now())),
     )
-    statement = select(User.id).where(User.id.in_(user_ids), ~is_member, ~is_used)
-    unused_ids = list(db.session().scalars(statement))
+    statement = select(User.id).where(~is_member, ~is_used)
+    candidate_ids = list(db.session().scalars(statement.where(User.id.in_(user_ids))))
+    # A candidate may have signed in or joined an organization meanwhile. While the accounts are
+    # locked, no record can refer to them.
+    locked = select(User.id).where(User.id.in_(candidate_ids)).order_by(User.id).with_for_update()
+    db.session().execute(locked)
+    unused_ids = list(db.session().scalars(statement.where(User.id.in_(candidate_ids))))
     if _delete_users(unused_ids):
         return len(unused_ids)
     return sum(_delete_users([user_id]) for user_id in unused_ids)

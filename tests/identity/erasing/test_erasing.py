@@ -18,6 +18,7 @@ from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.jobs import Retry
 from tests.factories import Org
+from tests.factories.waiting import wait_until
 from tests.identity.erasing.conftest import DueOrg, close, files_of, rows_of
 
 ROOT = Path(__file__).parents[3]
@@ -44,6 +45,7 @@ with app.app_context(), tenancy.across_organizations(reason="as the job has it")
     service.erase(UUID(sys.argv[1]), checkpoint)
 """
 
+_WAITING = text("SELECT FROM pg_stat_activity WHERE :pid = ANY (pg_blocking_pids(pid))")
 _ELSEWHERE = """
 INSERT INTO memberships (organization_id, user_id, role, created_at)
 VALUES (:there, :viewer, 'viewer', now())
@@ -158,6 +160,36 @@ def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:
     # The owner and the admin are signed in.
     assert _users(org) == {"owner", "admin", "viewer", "reviewer"}
     assert due_org.proof()["users"] == 1
+
+
+def test_an_account_that_joins_another_organization_meanwhile_is_kept(
+    org: Org, other_org: Org
+) -> None:
+    values = {"there": other_org.id, **org.users}
+    everywhere = tenancy.across_organizations(reason="a test of a person in two organizations")
+    with org.app.app_context(), everywhere, db.transaction() as session:
+        session.execute(text(_SIGNED_OUT), values)
+        session.execute(text("DELETE FROM memberships WHERE user_id = :viewer"), values)
+
+    def erase() -> int:
+        reason = tenancy.across_organizations(reason="as erasing an organization does")
+        with org.app.app_context(), reason, db.transaction():
+            return queries.erase_users([org.users["viewer"]], closed_at=db.utc_now())
+
+    with org.app.app_context(), db.engine().connect() as joining, ThreadPoolExecutor(1) as pool:
+        joining.execute(text("SET LOCAL app.all_organizations = 'on'"))
+        joining.execute(text(_ELSEWHERE), values)
+        erased = pool.submit(erase)
+        pid = joining.connection.driver_connection.info.backend_pid  # type: ignore[union-attr]
+        wait_until(lambda: _is_waited_for(org, pid), "the erasure to wait for the account")
+        joining.commit()
+        assert erased.result() == 0
+    assert "viewer" in _users(org)
+
+
+def _is_waited_for(org: Org, pid: int) -> bool:
+    with org.app.app_context(), db.engine().connect() as connection:
+        return connection.execute(_WAITING, {"pid": pid}).first() is not None
 
 
 def test_the_worker_erases_and_the_log_ends_with_the_proof(
