@@ -17,7 +17,7 @@ _VERB_BY_ROLE = {Role.labeler: "label", Role.reviewer: "review"}
 def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
     """Lock users, so that they stay eligible until the transaction ends, and return their ids.
 
-    Duplicate ids are removed. Raises 400 for `user_ids.N` if a user is not an eligible member with
+    Duplicate ids are removed. Raises 400 on `user_ids.N` if a user is not an eligible member with
     at least `role`; `details.user_ids` lists all ineligible users.
     """
     eligible = lock_eligible_members(user_ids, role)
@@ -34,8 +34,7 @@ def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
 def lock_team(team_id: UUID, role: Role) -> list[UUID]:
     """Lock a team and its eligible members with at least `role`; return the members' sorted ids.
 
-    The locks are held until the transaction ends. Raises 400 for `team_id` if the team does not
-    exist.
+    The locks are held until the transaction ends. Raises 400 if the team does not exist.
     """
     # Members are locked before teams, as in the removal of a member.
     members = lock_eligible_team_members(team_id, role)
@@ -44,7 +43,7 @@ def lock_team(team_id: UUID, role: Role) -> list[UUID]:
 
 
 def check_team(team_id: UUID) -> None:
-    """Check that a team exists and lock it against deletion. Raises 400 for `team_id`."""
+    """Lock a team against deletion until the transaction ends. Raises 400 if it does not exist."""
     if not teams.lock_existing_teams([team_id]):
         raise errors.invalid("Must be the id of a team.", "team_id")
 

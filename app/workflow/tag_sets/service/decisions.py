@@ -221,7 +221,10 @@ def _send_to_next_labeler(
 
 
 def _lock_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
-    """Lock the next labeler and return the id, or None for the pool. Raises 400 for `send_to`."""
+    """Lock the next labeler and return the id, or return None for the pool.
+
+    Raises 400 on the field `send_to` if the next labeler is not a member who can label.
+    """
     if send_to == "pool":
         return None
     if send_to == "labeler":

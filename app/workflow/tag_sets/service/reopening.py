@@ -112,7 +112,10 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
 
 
 def _lock_labeler(tag_set: LockedTagSet) -> UUID:
-    """Lock the labeler, who must be allowed to label, and return the id. Raises 400 for `to`."""
+    """Lock the labeler of a tag set, and return the labeler's id.
+
+    Raises 400 if there is no labeler, or if the labeler may no longer label.
+    """
     if tag_set.labeler_id is None or not lock_eligible_members([tag_set.labeler_id], Role.labeler):
         raise errors.invalid("No labeler can edit this tag set; use `review`.", "to")
     return tag_set.labeler_id
