@@ -129,4 +129,4 @@ def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) ->
     Creates or replaces the organization's OpenID Connect or SAML configuration. Checks the
     provider's metadata and the DNS records of the email domains.
     """
-    return service.configure(slug=caller.org.slug, revision=revision, **body)
+    return service.configure(caller=caller, revision=revision, **body)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from app.identity.auth import service as auth
 from app.identity.auth.service import Client
+from app.identity.organizations import service as organizations
 from app.identity.sso import (
     accounts,
     domains,
@@ -23,6 +24,8 @@ from app.identity.teams import service as teams
 from app.identity.users.models import User
 from app.kit import audit, container, db, errors, tenancy
 from app.kit.errors import ApiError
+from app.kit.permissions import PERMISSIONS, require_role
+from app.kit.principal import Caller
 
 
 def get(slug: str) -> dict[str, Any]:
@@ -49,7 +52,7 @@ def _describe(configuration: Configuration, slug: str) -> dict[str, Any]:
 
 def configure(
     *,
-    slug: str,
+    caller: Caller,
     revision: int | None,
     kind: str,
     email_domains: Sequence[str],
@@ -62,7 +65,8 @@ def configure(
 
     `options` contains `enabled`, `enforced`, `default_role` and `require_group`. No transaction is
     open while the provider's metadata and the domains' DNS records are checked. Raises 400
-    `validation_error` on an invalid field, and 409 `stale_precondition`.
+    `validation_error` on an invalid field, 409 `stale_precondition`, and 403 if the caller lost the
+    permission meanwhile.
     """
     settings = _select_settings(kind, {"oidc": oidc, "saml": saml})
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
@@ -70,6 +74,8 @@ def configure(
     db.checkpoint()
     check = PROTOCOLS[kind].check(settings)
     configuration = _lock_configuration(revision)
+    # Sign-ins also lock the configuration before the membership.
+    require_role(organizations.lock_role(caller), PERMISSIONS["sso:manage"])
     was_enforced = configuration and configuration.enforced and configuration.enabled
     client_secret = _pop_client_secret(configuration, kind, settings)
     values: dict[str, Any] = {
@@ -86,7 +92,7 @@ def configure(
         proven_domains = [row.domain for row in rows if row.verified_at]
         enforcement.end_password_sessions(configuration, proven_domains)
     _check_domains(configuration, rows)
-    return _describe(configuration, slug)
+    return _describe(configuration, caller.org.slug)
 
 
 def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None:

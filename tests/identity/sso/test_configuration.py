@@ -1,6 +1,7 @@
 """Configuring single sign-on: requirements for providers and for administrators."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -8,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.identity.sso import fetching
+from app.identity.sso import fetching, providers
 from app.kit import container, db, tenancy
 from app.kit.egress import Egress, Policy
 from tests.factories import Org
@@ -36,6 +37,28 @@ def _get(org: Org) -> TestResponse:
 
 def test_there_is_no_configuration_at_first(org: Org) -> None:
     assert _get(org).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("role", "code"), [("labeler", "insufficient_role"), (None, "permission_denied")]
+)
+def test_an_admin_who_is_demoted_or_removed_meanwhile_configures_nothing(
+    org: Org, hostile: Hostile, monkeypatch: pytest.MonkeyPatch, role: str | None, code: str
+) -> None:
+    original = providers.PROTOCOLS["oidc"].check
+
+    owner, path = org.api("owner"), f"/organizations/{org.slug}/members/{org.users['admin']}"
+
+    def check(settings: dict[str, Any]) -> Any:
+        with ThreadPoolExecutor(1) as pool:
+            change = partial(owner.patch, json={"role": role}) if role else owner.delete
+            assert pool.submit(change, path).result().status_code in (200, 204)
+        return original(settings)
+
+    monkeypatch.setattr(providers.PROTOCOLS["oidc"], "check", check)
+    answer = put(org, at(hostile), "admin")
+    assert (answer.status_code, answer.json["error"]["code"]) == (403, code)
+    assert org.api("owner").get(f"/organizations/{org.slug}/sso").status_code == 404
 
 
 def test_the_configuration_is_returned(org: Org, configure: Configure, issuer: str) -> None:
