@@ -11,6 +11,7 @@ from app.engines.imports.doccano import convert_line
 from app.engines.imports.json_arrays import JsonArrayReader
 from app.engines.imports.json_lines import JsonLinesReader
 from app.engines.imports.label_studio import convert_task
+from app.engines.imports.lines import MAX_LINE_BYTES
 from app.engines.imports.marks import Mark, MarkConverter, MarkError
 from app.engines.imports.records import (
     START,
@@ -33,6 +34,7 @@ FORMATS = (*READERS, "zip")
 
 __all__ = [
     "FORMATS",
+    "MAX_LINE_BYTES",
     "READERS",
     "START",
     "Archive",

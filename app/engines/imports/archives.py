@@ -8,9 +8,11 @@ directory is in memory, and its size is limited.
 import stat
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from io import SEEK_SET
 from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple, Self, cast
+from unicodedata import normalize
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from app.engines.imports.records import UNREADABLE, ImportFileError
@@ -25,6 +27,7 @@ MAX_PATH_CHARS = 1000
 """The maximum length of a displayed path; longer paths are truncated."""
 _CHUNK_BYTES = 256 * 1024
 _ENCRYPTED_FLAG = 0x1
+_UTF8_FLAG = 0x800
 # With other compression methods, the archive determines the memory needed to unpack it.
 _COMPRESSION_METHODS = (ZIP_STORED, ZIP_DEFLATED)
 _IGNORED_FOLDERS = frozenset({"__MACOSX"})
@@ -104,16 +107,30 @@ def _build_entries(infos: list[ZipInfo], limit: int) -> Iterator[ArchiveEntry]:
     for number, info in enumerate(infos, start=1):
         # A file cannot have more bytes than its entry states, because reading stops there.
         unpacked_size += info.file_size
-        path = PurePosixPath(info.filename)
+        name = _decode_name(info)
+        path = PurePosixPath(name)
         error = _find_error(info, path)
         if error is None and unpacked_size > limit:
             error = (
                 "too_large_unpacked",
                 f"The files in the archive exceed the limit of {limit} unpacked bytes.",
             )
-        display_path = info.filename.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+        display_path = name.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
         is_ignored = path.name in _IGNORED_NAMES or not _IGNORED_FOLDERS.isdisjoint(path.parts)
         yield ArchiveEntry(number, display_path[:MAX_PATH_CHARS], path.name, error, is_ignored)
+
+
+def _decode_name(info: ZipInfo) -> str:
+    """Return the path of a file in an archive.
+
+    macOS stores names as UTF-8 without the flag that says so, and with decomposed accents. Without
+    the flag, zipfile decodes names as code page 437, in which names are rarely valid UTF-8.
+    """
+    if info.flag_bits & _UTF8_FLAG:
+        return info.filename
+    with suppress(UnicodeError):
+        return normalize("NFC", info.filename.encode("cp437").decode())
+    return info.filename
 
 
 def _find_error(info: ZipInfo, path: PurePosixPath) -> tuple[str, str] | None:

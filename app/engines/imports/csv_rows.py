@@ -6,6 +6,7 @@ all other columns become its metadata. The most frequent delimiter in the header
 
 import csv
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
 
 from app.engines.imports.lines import MAX_LINE_BYTES, read_lines
@@ -34,22 +35,49 @@ class _CsvHeader(NamedTuple):
     end: int
 
 
+class _RowTooLargeError(Exception):
+    """A row has more than `MAX_LINE_BYTES`; its remaining lines were skipped."""
+
+
 class _CsvLines(Iterator[str]):
-    """Iterates over the lines for the CSV parser; `offset` is the end of the last line read."""
+    """Iterates over the lines for the CSV parser; `offset` is the end of the last line read.
+
+    Raises _RowTooLargeError for a very long row, because the parser keeps a whole row in memory.
+    """
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
         self._lines = read_lines(file, offset)
         self.offset = offset
+        self.begin_row()
+
+    def begin_row(self) -> None:
+        """Begin the next row at `offset`."""
+        self._row_start, self._quote_count = self.offset, 0
         self.is_too_long = False
 
     def __next__(self) -> str:
+        data = self._read_line()
+        if self.offset - self._row_start > MAX_LINE_BYTES:
+            self._skip_row()
+            raise _RowTooLargeError
+        # A row that is not UTF-8 has surrogates, which `_parse_row` rejects.
+        return data.decode("utf-8", "surrogateescape")
+
+    def _read_line(self) -> bytes:
         line = next(self._lines)
         self.offset = line.end
         if line.data is None:
             self.is_too_long = True
-            return "\n"
-        # A row that is not UTF-8 has surrogates, which `_parse_row` rejects.
-        return line.data.decode("utf-8", "surrogateescape")
+            self._row_start = self.offset  # The line is not kept in memory.
+            return b"\n"
+        self._quote_count += line.data.count(b'"')
+        return line.data
+
+    def _skip_row(self) -> None:
+        """Skip lines up to the end of the row, which has an even number of quotes."""
+        with suppress(StopIteration):
+            while self._quote_count % 2:
+                self._read_line()
 
 
 class CsvReader:
@@ -84,14 +112,17 @@ def _read_rows(
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         error = None
+        lines.begin_row()
         try:
             row = next(rows)
         except StopIteration:
             return
+        except _RowTooLargeError:
+            row, error = [], (TOO_LARGE, f"The row has more than {MAX_LINE_BYTES} bytes.")
+            rows = csv.reader(lines, delimiter=delimiter, strict=True)
         except csv.Error as failure:
             row, error = [], (UNREADABLE, f"Malformed CSV: {failure}.")
         if lines.is_too_long:
-            lines.is_too_long = False
             error = (TOO_LARGE, f"The row has a line of more than {MAX_LINE_BYTES} bytes.")
         if row or error:
             yield row, error, lines.offset

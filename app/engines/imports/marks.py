@@ -1,10 +1,11 @@
 """Convert labels from other tools to tags for the fields of a schema.
 
-Other tools have other names for fields. A name refers to the field whose key or label is the same
-in snake_case, so it matches the field that an import of the tool's labeling configuration created
-(`app.engines.schema_sources`).
+Other tools have other names for fields. A name refers to the field with this key or label. If there
+is none, it refers to the field whose key or label is the same in snake_case, so it matches the
+field that an import of the tool's labeling configuration created (`app.engines.schema_sources`).
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,6 +13,7 @@ from app.engines.fields import Field
 from app.engines.schema_sources.texts import to_line, to_snake_case
 
 _MAX_SHOWN_CHARS = 64
+_MAX_SHOWN_FIELDS = 5
 _NON_VALUE_TYPES = ("span", "region", "table")
 
 
@@ -53,8 +55,8 @@ class MarkConverter:
     def __init__(self, fields: Sequence[Field]) -> None:
         span_fields = [field for field in fields if field["type"] == "span"]
         value_fields = [field for field in fields if field["type"] not in _NON_VALUE_TYPES]
-        self._spans = _index_by_name(span_fields)
-        self._values = _index_by_name(value_fields)
+        self._spans = _FieldNames(span_fields)
+        self._values = _FieldNames(value_fields)
         self._options = _index_by_option(value_fields)
         text_fields = [field for field in value_fields if field["type"] == "text"]
         self._single_text_field = text_fields[0] if len(text_fields) == 1 else None
@@ -69,9 +71,9 @@ class MarkConverter:
         ]
 
     def _build_span_tag(self, mark: SpanMark, text: str) -> dict[str, Any]:
-        field = self._spans.get(_normalize_name(mark.label)) or self._spans.get(
-            _normalize_name(mark.control or "")
-        )
+        field = self._spans.find(mark.label)
+        if field is None and mark.control:
+            field = self._spans.find(mark.control)
         if field is None:
             raise MarkError(f"The schema has no span field `{mark.label[:_MAX_SHOWN_CHARS]}`.")
         start, end = _locate_span(mark, text)
@@ -79,7 +81,7 @@ class MarkConverter:
 
     def _build_value_tag(self, mark: ValueMark) -> dict[str, Any]:
         if mark.control is not None:
-            field = self._values.get(_normalize_name(mark.control))
+            field = self._values.find(mark.control)
             if field is None:
                 raise MarkError(f"The schema has no field `{mark.control[:_MAX_SHOWN_CHARS]}`.")
             return {"field": field["key"], "value": _find_option_value(field, mark.value)}
@@ -93,15 +95,38 @@ class MarkConverter:
         return {"field": self._single_text_field["key"], "value": mark.value}
 
 
+class _FieldNames:
+    """Finds fields by their names in other tools."""
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self._by_key = {field["key"]: [field] for field in fields}
+        self._by_label: defaultdict[str, list[Field]] = defaultdict(list)
+        self._by_snake_case: defaultdict[str, list[Field]] = defaultdict(list)
+        for field in fields:
+            self._by_label[to_line(field["label"])].append(field)
+            for name in {_normalize_name(field["key"]), _normalize_name(field["label"])}:
+                self._by_snake_case[name].append(field)
+
+    def find(self, name: str) -> Field | None:
+        """Return the field with a name, or None. Raises MarkError if several fields have it.
+
+        Different labels can have the same name in snake_case, for example `C` and `C++`.
+        """
+        fields = (
+            self._by_key.get(name)
+            or self._by_label.get(to_line(name))
+            or self._by_snake_case.get(_normalize_name(name))
+            or []
+        )
+        if len(fields) > 1:
+            keys = ", ".join(f"`{field['key']}`" for field in fields[:_MAX_SHOWN_FIELDS])
+            shown = name[:_MAX_SHOWN_CHARS]
+            raise MarkError(f"Several fields of the schema match the label `{shown}`: {keys}.")
+        return fields[0] if fields else None
+
+
 def _normalize_name(name: str) -> str:
     return to_snake_case(name, "label")
-
-
-def _index_by_name(fields: Sequence[Field]) -> dict[str, Field]:
-    """Map the keys of fields, and the labels that are not also keys, to the fields."""
-    by_key = {_normalize_name(field["key"]): field for field in fields}
-    by_label = {_normalize_name(field["label"]): field for field in reversed(fields)}
-    return {**by_label, **by_key}
 
 
 def _index_by_option(fields: Sequence[Field]) -> dict[str, dict[str, Any]]:

@@ -92,7 +92,8 @@ class _ValueAligner:
                 kind, value, self._get_normalizer(answer_value)
             ) if has_clues else None
         if kind == "span":
-            value = {"start": text_range.start, "end": text_range.end}
+            # The validation of tags sets the exact text of the document.
+            value = None
         return _create_tag(answer_value, value, [self._search.build_evidence(text_range)]), None
 
     def _get_normalizer(self, answer_value: _AnswerValue) -> Normalizer:

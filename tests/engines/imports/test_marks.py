@@ -65,6 +65,37 @@ def test_a_mark_that_does_not_fit(names: MarkConverter, mark: Mark, reason: str)
         names.build_tags([mark], "Acme Ltd")
 
 
+@pytest.mark.parametrize(
+    ("labels", "keys"),
+    [
+        (("时间", "事件"), ("shi_jian", "shi_jian_2")),
+        (("C", "C++", "C#"), ("c", "c_2", "c_3")),
+    ],
+)
+def test_labels_with_the_same_name_in_snake_case_keep_their_fields(
+    labels: tuple[str, ...], keys: tuple[str, ...]
+) -> None:
+    options = "".join(f'<Label value="{label}"/>' for label in labels)
+    config = f'<View><Text name="t"/><Labels name="n" toName="t">{options}</Labels></View>'
+    names = MarkConverter(check_fields(read_label_studio(config).fields))
+    tags = names.build_tags([SpanMark(label, 0, 4) for label in labels], "Acme Ltd")
+    assert tuple(tag["field"] for tag in tags) == keys
+
+
+def test_a_label_that_several_fields_match_is_refused() -> None:
+    fields = [
+        {"key": "time", "label": "时间", "type": "span"},
+        {"key": "event", "label": "事件", "type": "span"},
+    ]
+    names = MarkConverter(check_fields(fields))
+    with pytest.raises(MarkError, match=r"Several fields .* `shi jian`: `time`, `event`"):
+        names.build_tags([SpanMark("shi jian", 0, 4)], "Acme Ltd")
+    # Without a control, no field of this name is meant.
+    other = MarkConverter(check_fields([{"key": "label", "label": "Label", "type": "span"}]))
+    with pytest.raises(MarkError, match="no span field `Person`"):
+        other.build_tags([SpanMark("Person", 0, 4)], "Acme Ltd")
+
+
 def test_a_category_needs_an_option_or_the_only_text_field() -> None:
     choice = {"key": "a", "label": "A", "type": "choice", "options": [{"value": "x", "label": "X"}]}
     names = MarkConverter(check_fields([choice]))

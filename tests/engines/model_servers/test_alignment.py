@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.engines.extraction import Document, SourceWord
-from app.engines.fields import check_fields
+from app.engines.fields import CompiledFields, SourceText, check_fields
 from app.engines.model_servers import (
     InvalidAnswer,
     align_values,
@@ -65,6 +65,11 @@ def test_a_value_is_found_where_the_document_states_it(field: str, value: Any, f
     (evidence,) = tag["evidence"]
     assert TEXT[evidence["start"] : evidence["end"]] == found
     assert len(evidence["box"]) == 4
+    source = SourceText(lambda: TEXT)
+    fields = CompiledFields(FIELDS)
+    (kept,) = fields.keep_valid_tags([tag], text_length=len(TEXT), page_count=1, source=source)
+    if field == "marks":
+        assert kept["value"] == found
 
 
 @pytest.mark.parametrize(

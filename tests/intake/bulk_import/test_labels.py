@@ -296,6 +296,15 @@ def test_an_export_of_doccano(imports: Imports, lines: Lines) -> None:
     assert none == []
 
 
+def test_an_export_of_doccano_that_begins_with_a_long_document(
+    imports: Imports, lines: Lines
+) -> None:
+    schema_id = str(imports.workspace.schema(fields=_FIELDS))
+    data = lines({"id": 5, "text": _TEXT + " x" * 100_000, "label": [[15, 23, "Vendor"]]})
+    job = imports.make(data, "admin.jsonl", schema_id=schema_id)
+    assert (job["format"], job["status"]) == ("doccano", "completed")
+
+
 def test_a_retry_imports_the_labels_of_what_failed(imports: Imports, lines: Lines) -> None:
     schema_id = imports.workspace.schema(status="inactive")
     data = lines({"text": "One", "tags": [tag("number", "1")]})

@@ -41,6 +41,20 @@ def _make(imports: Imports, data: bytes, name: str = "files.zip", **form: Any) -
     return imports.get(job["id"])
 
 
+def test_names_from_macos(imports: Imports) -> None:
+    data = _zip({"Ma\u0308rz.txt": b"first", "plain.txt": b"second"})
+    # The archive utility of macOS does not set the flag for UTF-8 (bit 11).
+    data = data.replace(b"\x00\x08\x08\x00", b"\x00\x00\x08\x00")
+    (entry, _) = zipfile.ZipFile(io.BytesIO(data)).infolist()
+    assert (entry.flag_bits, entry.filename) == (0, "Ma╠êrz.txt")
+    # A name in code page 437 stays as it is.
+    dos = data.replace("Ma\u0308rz".encode(), "Ärger!".encode("cp437"))
+    for content, name in ((data, "M\u00e4rz.txt"), (dos, "Ärger!.txt")):
+        job = _make(imports, content)
+        (item, _) = imports.items(job["id"])
+        assert item["uri"] == f"files.zip/{name}"
+
+
 def test_each_file_becomes_a_parsed_document(imports: Imports) -> None:
     schema_id = str(imports.workspace.schema())
     files = {

@@ -1,11 +1,12 @@
 """Accept files to import: detect the format, store the file and create the import job."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts.names import check_name
-from app.engines.imports import detect_format
+from app.engines.imports import MAX_LINE_BYTES, detect_format
 from app.intake.bulk_import.queries import schema_exists
 from app.intake.bulk_import.service.labels import LabelsAs
 from app.intake.ingestion_jobs import service as ingestion_jobs
@@ -129,10 +130,10 @@ def _promote_file(staged: StagedFile, key: str) -> None:
 
 def _detect_format(key: str, name: str) -> str:
     try:
-        first_bytes = b"".join(container.current().storage.stream(key, 0, CHUNK_BYTES))
+        head = _read_first_line(key)
     except StorageUnavailable as failure:
         raise _build_unavailable_error() from failure
-    format_id = detect_format(first_bytes, name)
+    format_id = detect_format(head, name)
     if format_id is None:
         raise errors.invalid("The format could not be detected. Set `format`.", "format")
     return format_id
@@ -144,3 +145,14 @@ def _build_unavailable_error() -> ApiError:
         "The file storage is not available. Try again shortly.",
         headers={"Retry-After": "5"},
     )
+
+
+def _read_first_line(key: str) -> bytes:
+    """Read a file in chunks up to its first line break, or up to the maximum size of a line."""
+    head = bytearray()
+    with closing(container.current().storage.stream(key, 0, MAX_LINE_BYTES)) as chunks:
+        for chunk in chunks:
+            head += chunk
+            if b"\n" in chunk:
+                break
+    return bytes(head)
