@@ -8,7 +8,13 @@ from threading import Condition, Event, Thread
 from uuid import UUID
 
 from flask import Flask
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import (
+    DBAPIError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    SQLAlchemyError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.delivery.notifications.service import sending as notifications
@@ -259,8 +265,11 @@ class Recorder:
 
 
 def _is_transient(failure: SQLAlchemyError) -> bool:
-    """Return whether the statements may succeed later, because the database did not respond."""
-    if isinstance(failure, OperationalError | InterfaceError | PoolTimeoutError):
+    """Return whether the statements may succeed later.
+
+    The database did not respond, or it is read-only, as a standby is before its promotion.
+    """
+    if isinstance(failure, OperationalError | InterfaceError | InternalError | PoolTimeoutError):
         return True
     return isinstance(failure, DBAPIError) and failure.connection_invalidated
 

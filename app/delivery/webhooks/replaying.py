@@ -52,6 +52,8 @@ class ReplayRequest:
 def check_request(request: ReplayRequest) -> None:
     """Raise 400 if a property of a replay request is invalid; the error names the property."""
     checks.check_events(request.events, "replay.events")
+    if len(set(request.statuses)) < len(request.statuses):
+        raise errors.invalid("`statuses` must not contain duplicates.", "replay.statuses")
     now = db.utc_now()
     if request.start is None:
         return

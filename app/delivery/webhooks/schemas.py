@@ -81,7 +81,7 @@ class ReplayDeliveries(Schema):
     )
     statuses = List(
         Str(validate=OneOf(_ENDED_STATUSES)),
-        validate=Length(min=1),
+        validate=Length(min=1, max=len(_ENDED_STATUSES)),
         description="The statuses of the deliveries to send again; by default, `abandoned` and"
         " `failed`. Deliveries that succeeded within the last 24 hours are not sent again.",
     )

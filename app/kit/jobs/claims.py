@@ -85,7 +85,7 @@ _CLAIM = text(
         SELECT turns.turn, head.* FROM turns CROSS JOIN LATERAL (
             SELECT function, {_IS_FRESH} AS fresh FROM jobs
             WHERE queue = :queue AND {FAIRNESS_KEY} = turns.turn AND {_IS_READY}
-            ORDER BY due_at LIMIT 1) AS head
+            ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy) LIMIT 1
     ), taken AS (
         SELECT head.* FROM chosen CROSS JOIN LATERAL (

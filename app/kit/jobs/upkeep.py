@@ -7,7 +7,8 @@ from app.kit.jobs import schedule
 from app.kit.jobs.handlers import Job, handler, periodic
 from app.kit.purging import purge as purge_rows
 
-_MAX_STAGED_AGE = timedelta(hours=1)
+_MAX_STAGED_AGE = timedelta(hours=24)
+"""Exports, and batches of crawls, may write to a staged file for hours."""
 _OLD_ROWS = (
     ("jobs", "finished_at < now() - interval '1 day' AND status = 'completed'"),
     ("jobs", "finished_at < now() - interval '30 days' AND status IN ('failed', 'discarded')"),

@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 from flask import Flask
-from sqlalchemy.exc import DataError, InterfaceError, OperationalError, ProgrammingError
+from sqlalchemy.exc import (
+    DataError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    ProgrammingError,
+)
 
 from app.delivery.webhooks import dispatcher, recorder, sending
 from app.delivery.webhooks.dispatcher import Dispatcher
@@ -100,6 +106,7 @@ def test_secrets_survive_a_change_of_the_encryption_key(
     [
         OperationalError("write", {}, Exception("the server is away")),
         InterfaceError("write", {}, Exception("connection already closed")),
+        InternalError("write", {}, Exception("cannot execute in a read-only transaction")),
         ProgrammingError("write", {}, Exception("no answer"), connection_invalidated=True),
     ],
 )

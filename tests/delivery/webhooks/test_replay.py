@@ -414,6 +414,8 @@ _LATER = "2999-01-01T00:00:00Z"
         ({"events": ["artifact.eaten"]}, 400, "replay.events"),
         ({"statuses": []}, 422, "replay.statuses"),
         ({"statuses": ["pending"]}, 422, "replay.statuses.0"),
+        ({"statuses": ["failed"] * 2}, 400, "replay.statuses"),
+        ({"statuses": ["failed"] * 100}, 422, "replay.statuses"),
         ({"until": _LATER}, 422, "replay.until"),
     ],
 )

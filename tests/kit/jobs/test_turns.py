@@ -7,6 +7,7 @@ from uuid import UUID
 import psycopg2
 import pytest
 from flask import Flask
+from sqlalchemy import text
 
 from app.kit import db, jobs, tenancy
 from app.kit.jobs import claims, handlers, turns
@@ -202,3 +203,24 @@ def test_the_last_turn_is_known_to_all_processes() -> None:
     turns.set_last_served_key("bulk", turn)
     assert turns.get_last_served_key("bulk") == turn
     assert turns.get_last_served_key("erasing") != turn
+
+
+def test_an_organization_whose_job_is_locked_is_passed_over(
+    app: Flask, queue: str, org: Org, other_org: Org
+) -> None:
+    """A job is locked while its run stores a large file, and its lease may expire meanwhile."""
+    for each in (org, other_org):
+        _fill(each, f"{queue}.one", 1)
+    first, second = sorted((org.id, other_org.id))
+    with app.app_context(), db.engine().connect() as storing:
+        storing.execute(text("SET LOCAL app.all_organizations = 'on'"))
+        locked = storing.execute(
+            text("SELECT FROM jobs WHERE queue = :queue AND organization_id = :id FOR UPDATE"),
+            {"queue": queue, "id": first},
+        )
+        assert locked.rowcount == 1
+        (claimed,) = _claim(app, queue)
+        assert claimed.organization_id == second
+        assert _claim(app, queue) == []
+    (claimed,) = _claim(app, queue)
+    assert claimed.organization_id == first
