@@ -128,13 +128,13 @@ def set_password(user: User, password: str) -> None:
 
 
 def remove_credentials(user: User) -> None:
-    """Remove an account's password, sessions and links, and mark its address as verified.
+    """Remove an account's password, sessions and links.
 
-    Call this function if the address was unverified and the user has now proven it in another way:
-    somebody else may have created the account and may know the password.
+    Call this function before an account with an unverified address is trusted: somebody else may
+    have created the account and may know the password.
     """
     user_queries.lock(user.id)
-    user_queries.update_account(user, password_hash=None, email_verified_at=db.utc_now())
+    user_queries.update_account(user, password_hash=None)
     service.end_all_sessions(user)
     links.invalidate_all(user.id)
 
