@@ -6,7 +6,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import text
 
-from app.identity.auth import attempts, links, password_policy, service
+from app.identity.auth import attempts, links, password_policy, service, verification
 from app.identity.auth.service import Client
 from app.identity.users import addresses, passwords
 from app.identity.users import queries as user_queries
@@ -54,8 +54,9 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
     """Set a new password with an emailed token, and return the login response.
 
     The token proves that the user can read the account's email. Therefore, this function deletes
-    the login failures, invalidates other links and marks the address as verified. Raises 400
-    `validation_error`; the token stays valid if the password is rejected.
+    the login failures, invalidates other links and marks the address as verified (see
+    `verification`). Raises 400 `validation_error`; the token stays valid if the password is
+    rejected.
     """
     consumed_token = links.consume(token, links.PASSWORD_RESET)
     user = user_queries.lock(consumed_token.user_id)
@@ -66,7 +67,7 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
         _replace_password(user, password, field="password")
     attempts.clear(attempts.get_address_subject(user.email))
     if user.email_verified_at is None:
-        user_queries.update_account(user, email_verified_at=db.utc_now())
+        verification.mark_verified(user)
     return service.open_session(user, client)
 
 
@@ -213,9 +214,9 @@ def confirm_email_change(token: str) -> dict[str, Any]:
         service.end_all_sessions(user)
         links.invalidate_all(user.id)
         links.send_notice(user, "email_changed", to=old_email)
-        user_queries.update_account(user, email_verified_at=db.utc_now())
+        verification.mark_verified(user)
     elif user.email_verified_at is None:
-        user_queries.update_account(user, email_verified_at=db.utc_now())
+        verification.mark_verified(user)
     return {"email": user.email, "email_verified": True}
 
 

@@ -199,11 +199,12 @@ def _invite(org: Org, email: str, **members: Any) -> None:
 
 
 def test_an_invitation_lets_them_rejoin_with_its_role(
-    org: Org, browser: Browser, configure: Configure
+    org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
-    configure(org)
+    configure(org, email_domains=[domain])
+    prove(org, domain)
     team = org.api("owner").post("/teams", json={"name": "North"}).json["data"]["id"]
-    who = person()
+    who = person(domain)
     token = browser.token(org, who)
     mine = _as(org, token).get("/auth/session").json["data"]["user"]["id"]
     path = f"/organizations/{org.slug}/members/{mine}"
