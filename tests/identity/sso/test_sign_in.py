@@ -496,7 +496,10 @@ def test_a_limited_session_cannot_read_the_rest_of_the_account(
     assert joined.status_code == 200, joined.json
     assert [one["slug"] for one in joined.json["data"]["organizations"]] == [org.slug]
     assert _role(third, who.email) == "labeler"
-    assert api.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 2
+    assert api.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 1
+    assert api.get("/auth/session").status_code == 401
+    with org.app.app_context():
+        assert db.session().get_one(Session, hidden).revoked_at is None
 
 
 def test_a_session_of_an_enforced_domain_is_not_limited(
