@@ -31,8 +31,8 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 def openid(service: str, host: str) -> str:
     process = start(str(TOOLS / "openid.mjs"))
-    redirect = f"{service}/api/v1/auth/sso/oidc/callback"
-    process.stdin.write(json.dumps({"host": host, "redirectUris": [redirect]}) + "\n")
+    callback = f"{service}/api/v1/auth/sso/oidc/callback"
+    process.stdin.write(json.dumps({"host": host, "callback": callback}) + "\n")
     process.stdin.flush()
     return process.stdout.readline().strip()
 

@@ -47,7 +47,8 @@ def create(
 ) -> None:
     """Create the organization NAME and email its owner.
 
-    If the owner has no account yet, the email has a link to choose a password.
+    If the owner has no account yet, or one with an unverified address, the email has a link to
+    choose a password. An account with an unverified address loses its password, sessions and links.
     """
     organization = {"name": name, **({"slug": slug} if slug else {})}
     owner = {"email": owner_email, "name": owner_name}

@@ -30,7 +30,7 @@ def issuer(walker: Walker) -> Iterator[str]:
     assert process.stdin is not None
     assert process.stdout is not None
     callback = f"{walker.base}/api/v1/auth/sso/oidc/callback"
-    process.stdin.write(json.dumps({"host": HOST, "redirectUris": [callback]}) + "\n")
+    process.stdin.write(json.dumps({"host": HOST, "callback": callback}) + "\n")
     process.stdin.flush()
     try:
         yield process.stdout.readline().strip()

@@ -1,6 +1,7 @@
 // A real OpenID provider on loopback for the tests: npm's oidc-provider with its own login pages.
 //
-// Standard input: one line of JSON {host, redirectUris}; at its end the provider ends.
+// Standard input: one line of JSON {host, callback}; at its end the provider ends. The redirect URI
+// of every organization is registered: the callback with the query `org=<slug>`.
 // Standard output: one line, the issuer. Whoever logs in says who they are: the login is a query
 // string of claims (sub, email, email_verified, name, groups), as no directory stands behind it.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
@@ -22,20 +23,20 @@ function account(_context, id) {
   return { accountId: id, claims: () => claims };
 }
 
-function client(id, redirectUris, settings) {
-  return { client_id: id, redirect_uris: redirectUris, response_types: ['code'],
+function client(id, callback, settings) {
+  return { client_id: id, redirect_uris: [callback], response_types: ['code'],
     grant_types: ['authorization_code'], subject_type: 'pairwise', ...settings };
 }
 
-function configuration(redirectUris) {
+function configuration(callback) {
   const secret = 'a secret: with % and + in it';
   return {
     clients: [
-      client('basic', redirectUris, { client_secret: secret }),
-      client('post', redirectUris,
+      client('basic', callback, { client_secret: secret }),
+      client('post', callback,
         { client_secret: secret, token_endpoint_auth_method: 'client_secret_post' }),
-      client('public', redirectUris, { token_endpoint_auth_method: 'none' }),
-      client('elliptic', redirectUris,
+      client('public', callback, { token_endpoint_auth_method: 'none' }),
+      client('elliptic', callback,
         { client_secret: secret, id_token_signed_response_alg: 'ES256' }),
     ],
     findAccount: account,
@@ -54,11 +55,14 @@ function configuration(redirectUris) {
 
 const lines = createInterface({ input: process.stdin });
 lines.once('line', (line) => {
-  const { host, redirectUris } = JSON.parse(line);
+  const { host, callback } = JSON.parse(line);
   const server = createServer();
   server.listen(0, host, () => {
     const issuer = `http://${host}:${server.address().port}`;
-    server.on('request', new Provider(issuer, configuration(redirectUris)).callback());
+    const provider = new Provider(issuer, configuration(callback));
+    provider.Client.prototype.redirectUriAllowed = (uri) =>
+      uri.startsWith(`${callback}?org=`) && /^[a-z0-9-]+$/.test(uri.slice(callback.length + 5));
+    server.on('request', provider.callback());
     process.stdout.write(`${issuer}\n`);
   });
 });

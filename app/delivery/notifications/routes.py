@@ -108,6 +108,8 @@ def set_delivery_preferences(
     about assignments and review decisions are collected for a few minutes. If it is `hourly`, one
     email per organization is sent at every full hour; if it is `daily`, at 8 o'clock. Emails that
     are due during the quiet hours are sent when the quiet hours end. All times are in the time zone
-    of the caller's profile. The change also applies to pending emails.
+    of the caller's profile. The change also applies to pending emails. Responds with 403
+    `permission_denied` to a session that is limited to one organization if the user is a member of
+    other organizations, too.
     """
-    return preferences.replace(caller.user_id, revision=revision, **body)
+    return preferences.replace(caller, revision=revision, **body)

@@ -6,7 +6,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import text
 
-from app.identity.auth import attempts, links, password_policy, service
+from app.identity.auth import attempts, links, password_policy, service, verification
 from app.identity.auth.service import Client
 from app.identity.users import addresses, passwords
 from app.identity.users import queries as user_queries
@@ -54,8 +54,9 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
     """Set a new password with an emailed token, and return the login response.
 
     The token proves that the user can read the account's email. Therefore, this function deletes
-    the login failures, invalidates other links and marks the address as verified. Raises 400
-    `validation_error`; the token stays valid if the password is rejected.
+    the login failures, invalidates other links and marks the address as verified (see
+    `verification`). Raises 400 `validation_error`; the token stays valid if the password is
+    rejected.
     """
     consumed_token = links.consume(token, links.PASSWORD_RESET)
     user = user_queries.lock(consumed_token.user_id)
@@ -66,7 +67,7 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
         _replace_password(user, password, field="password")
     attempts.clear(attempts.get_address_subject(user.email))
     if user.email_verified_at is None:
-        user_queries.update_account(user, email_verified_at=db.utc_now())
+        verification.mark_verified(user)
     return service.open_session(user, client)
 
 
@@ -128,13 +129,13 @@ def set_password(user: User, password: str) -> None:
 
 
 def remove_credentials(user: User) -> None:
-    """Remove an account's password, sessions and links, and mark its address as verified.
+    """Remove an account's password, sessions and links.
 
-    Call this function if the address was unverified and the user has now proven it in another way:
-    somebody else may have created the account and may know the password.
+    Call this function before an account with an unverified address is trusted: somebody else may
+    have created the account and may know the password.
     """
     user_queries.lock(user.id)
-    user_queries.update_account(user, password_hash=None, email_verified_at=db.utc_now())
+    user_queries.update_account(user, password_hash=None)
     service.end_all_sessions(user)
     links.invalidate_all(user.id)
 
@@ -213,9 +214,9 @@ def confirm_email_change(token: str) -> dict[str, Any]:
         service.end_all_sessions(user)
         links.invalidate_all(user.id)
         links.send_notice(user, "email_changed", to=old_email)
-        user_queries.update_account(user, email_verified_at=db.utc_now())
+        verification.mark_verified(user)
     elif user.email_verified_at is None:
-        user_queries.update_account(user, email_verified_at=db.utc_now())
+        verification.mark_verified(user)
     return {"email": user.email, "email_verified": True}
 
 

@@ -188,13 +188,16 @@ def revoke_active_session(
     )
 
 
-def revoke_all(user_id: UUID, *, token_version: int) -> int:
+def revoke_all(
+    user_id: UUID, *, token_version: int, only_organization_id: UUID | None = None
+) -> int:
     """Revoke all sessions of a user, and return how many were active.
 
-    `token_version` is the user's token version before it was incremented. Sessions with another
-    version are not counted, because they had already ended.
+    If `only_organization_id` is not None, revokes only sessions that are limited to that
+    organization. `token_version` is the user's token version before a possible increment. Sessions
+    with another version are not counted, because they had already ended.
     """
-    versions = _revoke(*_build_active_conditions(user_id, None))
+    versions = _revoke(*_build_active_conditions(user_id, only_organization_id))
     return sum(version in (None, token_version) for version in versions)
 
 

@@ -99,7 +99,9 @@ def revoke_session(caller: Caller, session_id: UUID) -> None:
 def revoke_all_sessions(caller: Caller) -> dict[str, int]:
     """Revoke all sessions.
 
-    Revokes all of the caller's sessions and access tokens, including the current access token.
+    Revokes all of the caller's sessions and access tokens, including the current access token. If
+    the current session is limited to one organization, revokes and counts only sessions that are
+    limited to the same organization.
     """
     return service.revoke_all_sessions(caller)
 

@@ -266,11 +266,21 @@ def revoke_session(caller: Caller, session_id: UUID) -> None:
 
 
 def revoke_all_sessions(caller: Caller) -> dict[str, int]:
-    """Revoke all of the caller's sessions, and return how many were active."""
+    """Revoke all of the sessions that `list_sessions` returns, and return how many were active.
+
+    For a limited session, the token version stays, because it is part of all tokens of the account.
+    """
     user = user_queries.lock(caller.user_id)
     if user is None:
         raise errors.not_found()
-    return {"revoked": end_all_sessions(user)}
+    if caller.only_organization is None:
+        return {"revoked": end_all_sessions(user)}
+    revoked_count = queries.revoke_all(
+        user.id,
+        token_version=user.token_version,
+        only_organization_id=caller.only_organization,
+    )
+    return {"revoked": revoked_count}
 
 
 def end_all_sessions(user: User) -> int:

@@ -32,7 +32,9 @@ def provision_organization(caller: None, body: dict[str, Any]) -> dict[str, Any]
     """Provision an organization.
 
     Creates an organization with an owner and a plan, and sends the owner an email with
-    instructions to sign in.
+    instructions to sign in. If the owner has no account, or an account whose address is not
+    verified, the email has a link to choose a password. An account with an unverified address loses
+    its password, sessions and links, because somebody else may have registered it.
     """
     return service.provision(**body)
 

@@ -37,7 +37,11 @@ class NewOrganization(Schema):
 
 
 class NewOwner(Schema):
-    """The owner of the new organization; if the address has no account, an account is created."""
+    """The owner of the new organization.
+
+    If the address has no account, an account is created. If it has one whose address is not
+    verified, the account loses its password, sessions and links.
+    """
 
     email = Str(required=True, max_length=320)
     name = Name(required=True)

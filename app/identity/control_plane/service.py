@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 
-from app.identity.auth import links
+from app.identity.auth import credentials, links
 from app.identity.control_plane import queries
 from app.identity.organizations import emitted_events
 from app.identity.organizations import service as organizations
@@ -198,7 +198,9 @@ def provision(
 
     `organization` contains `name` and optionally `slug`; `owner` contains `email` and `name`. If
     the email address has no account, an account is created, and the email has a link to choose a
-    password. An existing account is not changed. Emits `organization.provisioned`.
+    password. If the address of an existing account is not verified, somebody else may have
+    registered it: its password, sessions and links are removed, and the email has the same link. An
+    account with a verified address is not changed. Emits `organization.provisioned`.
 
     Raises 400 `validation_error`, and 409 `conflict` if the slug is taken, if the owner's account
     is disabled, or if another spelling of the owner's address already has an account.
@@ -209,7 +211,7 @@ def provision(
         record = organizations.create(**organization, owner_id=user.id, plan=plan)
     with tenancy.organization(record.id):
         events.emit(emitted_events.PROVISIONED, {"owner_id": user.id, "plan": record.plan})
-    _email_owner(record, user, created=created)
+    _email_owner(record, user)
     rendered_owner = {"id": user.id, "email": user.email, "name": user.name, "created": created}
     return {**render(record), "owner": rendered_owner}
 
@@ -226,20 +228,26 @@ def _find_or_create_owner(email: str, name: str) -> tuple[User, bool]:
             if account is None:
                 raise
             # A concurrent request has created the account.
+    if account is not None:
+        account = user_queries.lock(account.id)
     if account is None or account.email != address:
         raise users.build_address_taken_error()
     if account.disabled_at is not None:
         raise ApiError("conflict", "The account with this address is disabled.", field="email")
+    if account.email_verified_at is None:
+        # Whoever registered the address must not become the owner without being able to read it.
+        credentials.remove_credentials(account)
     return account, False
 
 
-def _email_owner(organization: Organization, owner: User, *, created: bool) -> None:
+def _email_owner(organization: Organization, owner: User) -> None:
     values: dict[str, str | int | None] = {"name": owner.name, "organization": organization.name}
-    if created:
+    needs_password = owner.email_verified_at is None
+    if needs_password:
         values |= links.issue(owner, links.PASSWORD_RESET, owner.email, LINK_LIFETIME)
         values |= {"email": owner.email, "days": LINK_LIFETIME.days}
     emails.enqueue(
-        "welcome" if created else "provisioned",
+        "welcome" if needs_password else "provisioned",
         to=owner.email,
         locale=owner.locale,
         values=values,

@@ -172,8 +172,9 @@ def find_by_token(token_hash: str) -> TokenInvitation | None:
 def accept_by_address(email: str) -> EndedInvitation | None:
     """Accept the open invitation that the current organization sent to an address, if any.
 
-    Used by single sign-on, where the identity provider confirms that the user has the address. Does
-    not accept an invitation with the role owner, which requires the token.
+    Used by single sign-on. Call this function only for the verified address of an account, because
+    the token that proves the address is not required. Does not accept an invitation with the role
+    owner, which requires the token.
     """
     is_not_expired = Invitation.expires_at > func.now()
     accepted_invitations = _end_pending_invitations(

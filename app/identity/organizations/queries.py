@@ -59,6 +59,18 @@ def get_page_for_user(
     return _paginate(statement, page, period)
 
 
+def has_other_memberships(user_id: UUID, organization_id: UUID) -> bool:
+    """Return whether a user is a member of another organization than this one.
+
+    Includes closed organizations, because the operator can reopen them. Call this function within
+    `tenancy.across_organizations`.
+    """
+    statement = select(Membership.user_id).where(
+        Membership.user_id == user_id, Membership.organization_id != organization_id
+    )
+    return db.session().execute(statement.limit(1)).first() is not None
+
+
 def get_page_for_key(
     organization_id: UUID, role: str, page: PageRequest, **period: datetime | None
 ) -> Page:

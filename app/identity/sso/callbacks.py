@@ -30,13 +30,13 @@ def complete_sign_in(
     state: str,
     browser_secret: str | None,
     read_identity: IdentityReader,
-    slug: str | None = None,
+    slug: str | None,
 ) -> dict[str, Any] | Redirect:
     """Complete the sign-in that `state` identifies.
 
     The application gets a one-time code: in a redirect if the flow has a redirect URI, otherwise in
-    the response body. `slug` is the organization's slug in the request path, or None if the path
-    has no slug.
+    the response body. `slug` is the organization's slug in the request URL, or None if the URL has
+    no slug. The response is refused unless it is the slug of the organization of the flow.
 
     Raises 400 for `state` (see `flows.finish`). Errors from `read_identity` and from the
     organization's policy are sent in the redirect, or raised if the flow has no redirect URI.
@@ -61,7 +61,9 @@ def complete_sign_in(
 
 def _sign_in(flow: Flow, slug: str | None, read_identity: IdentityReader) -> str | None:
     organization, configuration = _get_current_configuration(flow)
-    if slug not in (None, organization.slug):
+    if slug is None:
+        raise errors.denied("The response does not name the organization. Begin again.")
+    if slug != organization.slug:
         raise errors.denied("The response belongs to another organization.")
     db.checkpoint()
     identity = read_identity(configuration, flow, organization.slug)

@@ -71,14 +71,19 @@ def sync_membership(
 
 
 def _join(configuration: Configuration, user: User, role: str, identity: Identity) -> None:
-    """Create the membership, and accept an open invitation.
+    """Create the membership, and accept an open invitation if the user's address is verified.
 
     If the mapping contains no roles, the invitation determines the role.
     """
-    invitation = invitation_queries.accept_by_address(user.email)
+    invitation = None
+    # An address that nobody has verified may belong to another person, who was invited.
+    if user.email_verified_at is not None:
+        invitation = invitation_queries.accept_by_address(user.email)
     if invitation is None and organization_queries.is_removed_member(user.id):
-        message = "You were removed from this organization or left it. Ask for an invitation."
-        raise errors.denied(message)
+        raise errors.denied(
+            "You were removed from this organization or left it. Ask for an invitation, and accept"
+            " it with the emailed link."
+        )
     identity.dropped_at = None
     if invitation is not None and not _has_role_mapping(configuration):
         role = invitation.role

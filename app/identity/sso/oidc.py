@@ -29,7 +29,6 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
-CALLBACK = "/auth/sso/oidc/callback"
 _WELL_KNOWN = "/.well-known/openid-configuration"
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}")
 _MAX_GROUPS = 1000
@@ -59,11 +58,10 @@ class OpenIdConnect:
         self, configuration: Configuration, slug: str, new_flow: NewFlow
     ) -> str:
         """Build the URL of the authorization request (Core 1.0, section 3.1.2.1)."""
-        del slug
         parameters = {
             "response_type": "code",
             "client_id": configuration.settings["client_id"],
-            "redirect_uri": links.build_api_url(CALLBACK),
+            "redirect_uri": links.build_oidc_redirect_uri(slug),
             "scope": " ".join(configuration.settings["scopes"]),
             "state": new_flow.state,
             "nonce": new_flow.flow.nonce,
@@ -77,11 +75,10 @@ class OpenIdConnect:
 
     def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
         """Return the settings, and the redirect URI to register with the provider."""
-        del slug
         return {
             **configuration.settings,
             "has_client_secret": configuration.client_secret is not None,
-            "redirect_uri": links.build_api_url(CALLBACK),
+            "redirect_uri": links.build_oidc_redirect_uri(slug),
         }
 
 
@@ -161,7 +158,7 @@ def _parse_endpoint(document: dict[str, Any], name: str, *, for_browser: bool = 
 
 
 def read_identity(
-    query: Mapping[str, Any], configuration: Configuration, flow: Flow, _slug: str
+    query: Mapping[str, Any], configuration: Configuration, flow: Flow, slug: str
 ) -> ExternalIdentity:
     """Verify the provider's response, and return the identity that it contains.
 
@@ -171,7 +168,7 @@ def read_identity(
     """
     code = _read_code(configuration, flow, query)
     try:
-        tokens = _exchange_code(configuration, flow, code)
+        tokens = _exchange_code(configuration, flow, code, slug)
         access_token = tokens.get("access_token")
         access_token = access_token if isinstance(access_token, str) else None
         claims = id_tokens.verify(
@@ -203,13 +200,15 @@ def _read_code(configuration: Configuration, flow: Flow, query: Mapping[str, Any
     return str(code)
 
 
-def _exchange_code(configuration: Configuration, flow: Flow, code: str) -> dict[str, Any]:
+def _exchange_code(
+    configuration: Configuration, flow: Flow, code: str, slug: str
+) -> dict[str, Any]:
     """Exchange the code for tokens (RFC 6749, section 4.1.3), with the PKCE verifier."""
     client_id = configuration.settings["client_id"]
     form = {
         "grant_type": "authorization_code",
         "code": code,
-        "redirect_uri": links.build_api_url(CALLBACK),
+        "redirect_uri": links.build_oidc_redirect_uri(slug),
         "code_verifier": flows.decrypt_code_verifier(flow),
     }
     headers = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -156,7 +156,10 @@ def lock_identity(issuer: str, subject: str) -> Identity | None:
 
 
 def delete_identities(user_id: UUID, *, kept_id: UUID | None) -> None:
-    """Delete a user's linked identities in the current organization, except `kept_id`, if given."""
+    """Delete a user's linked identities, except `kept_id`, if given.
+
+    Call this function within `tenancy.across_organizations`.
+    """
     conditions = [Identity.id != kept_id] if kept_id is not None else []
     db.session().execute(delete(Identity).where(Identity.user_id == user_id, *conditions))
 

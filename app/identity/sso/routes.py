@@ -5,7 +5,7 @@ from typing import Any
 
 from app.identity.auth.routes import read_client
 from app.identity.auth.schemas import LoginResult
-from app.identity.sso import callbacks, cookies, flows, oidc, saml_provider, service
+from app.identity.sso import callbacks, cookies, flows, links, oidc, saml_provider, service
 from app.identity.sso.schemas import (
     ConfigureSso,
     ExchangeSsoCode,
@@ -37,7 +37,7 @@ def start_sso(body: dict[str, Any]) -> Reply:
 
 
 @blueprint.get(
-    oidc.CALLBACK,
+    links.OIDC_CALLBACK,
     access="public",
     limit="sso",
     query=OidcCallbackQuery,
@@ -47,14 +47,16 @@ def start_sso(body: dict[str, Any]) -> Reply:
 def oidc_callback(query: dict[str, Any]) -> dict[str, Any] | Redirect:
     """Receive an OpenID Connect response.
 
-    This is the redirect URI for OpenID Connect providers. Redirects to the application with a
-    one-time code, or returns the code if the sign-in has no redirect URI.
+    With the query parameter `org`, this is the redirect URI for an organization's OpenID Connect
+    provider. Redirects to the application with a one-time code, or returns the code if the sign-in
+    has no redirect URI. Refuses the response of a sign-in in another organization.
     """
     return callbacks.complete_sign_in(
         "oidc",
         state=query["state"],
         browser_secret=cookies.read(),
         read_identity=partial(oidc.read_identity, query),
+        slug=query.get("org"),
     )
 
 

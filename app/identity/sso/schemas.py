@@ -182,6 +182,14 @@ class OidcCallbackQuery(Schema):
 
         unknown = EXCLUDE
 
+    org = Str(
+        max_length=100,
+        description=(
+            "The slug of the organization, from the redirect URI that is registered with the"
+            " provider. If it is missing or is not the organization of the sign-in, the response is"
+            " refused with 403 `permission_denied`."
+        ),
+    )
     state = Str(required=True, min_length=1, max_length=200)
     code = Str(max_length=4000)
     iss = Str(max_length=500)

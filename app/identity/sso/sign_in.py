@@ -10,9 +10,10 @@ from uuid import UUID, uuid4
 
 from app.identity.auth import credentials
 from app.identity.organizations.models import Membership, Organization
-from app.identity.sso import accounts, flows, members, queries
+from app.identity.sso import accounts, flows, members, queries, unlinking
 from app.identity.sso.models import Configuration, Flow, Identity
 from app.identity.sso.providers import ExternalIdentity
+from app.identity.users import queries as user_queries
 from app.identity.users.models import User
 from app.kit import audit, db, errors
 from app.kit.permissions import Role
@@ -102,13 +103,14 @@ def confirm(
 
 
 def _remove_previous_access(user: User, known_identity: Identity | None) -> None:
-    """Remove the account's password, sessions and links, and its other linked identities.
+    """Verify the address, and remove the account's password, sessions, links and other identities.
 
-    Only identities in the current organization are removed. This is necessary because somebody else
-    may have registered the address earlier, in order to keep access to the account.
+    This is necessary because somebody else may have registered the address earlier, in order to
+    keep access to the account.
     """
     credentials.remove_credentials(user)
-    queries.delete_identities(
+    user_queries.update_account(user, email_verified_at=db.utc_now())
+    unlinking.unlink_identities(
         user.id, kept_id=known_identity.id if known_identity is not None else None
     )
 

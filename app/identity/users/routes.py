@@ -30,7 +30,8 @@ def get_me(caller: Caller) -> dict[str, Any]:
 def update_me(caller: Caller, body: dict[str, Any], revision: int | None) -> dict[str, Any]:
     """Update the caller's profile.
 
-    Changes the name, locale or time zone.
+    Changes the name, locale or time zone. Responds with 403 `permission_denied` to a session that
+    is limited to one organization if the user is a member of other organizations, too.
     """
     return service.update_profile(caller, changes=body, revision=revision)
 
@@ -50,5 +51,7 @@ def update_notification_preferences(
     Sets, for each notification type in the request, whether notifications of that type are shown in
     the application and sent by email. Types that are not in the request do not change. Returns the
     preferences for all types. The preferences are part of the profile and change its revision.
+    Responds with 403 `permission_denied` to a session that is limited to one organization if the
+    user is a member of other organizations, too.
     """
-    return service.update_preferences(caller.user_id, changes=body, revision=revision)
+    return service.update_own_preferences(caller, changes=body, revision=revision)

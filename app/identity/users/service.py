@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from app.identity.organizations import session_scope
 from app.identity.users import addresses, passwords, preferences, queries
 from app.identity.users.models import User
 from app.kit import db, db_errors, errors, secrets
@@ -87,9 +88,10 @@ def update_profile(
 ) -> dict[str, Any]:
     """Update the caller's name, locale or time zone, and return the profile.
 
-    Raises 400 `validation_error`, and 409 `stale_precondition` if `revision` is not the current
-    revision of the profile.
+    Raises 403 for a limited session (see `session_scope`), 400 `validation_error`, and 409
+    `stale_precondition` if `revision` is not the current revision of the profile.
     """
+    session_scope.check_account_change(caller)
     if "locale" in changes:
         changes["locale"] = check_locale(changes["locale"], "locale")
     if "time_zone" in changes:
@@ -99,6 +101,17 @@ def update_profile(
         setattr(user, field, value)
     db.session().flush()
     return _render_profile(user)
+
+
+def update_own_preferences(
+    caller: Caller, *, changes: Mapping[str, Mapping[str, bool]], revision: int | None
+) -> dict[str, dict[str, bool]]:
+    """Change the caller's channels as `update_preferences` does.
+
+    Also raises 403 for a limited session (see `session_scope`).
+    """
+    session_scope.check_account_change(caller)
+    return update_preferences(caller.user_id, changes=changes, revision=revision)
 
 
 def update_preferences(

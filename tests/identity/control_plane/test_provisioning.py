@@ -12,7 +12,7 @@ from sqlalchemy import text
 from app.kit import container, db
 from app.kit.ids import uuid7
 from tests.factories import Org, operator
-from tests.factories.emails import list_messages_to
+from tests.factories.emails import list_emails_to, list_messages_to
 from tests.factories.orgs import PASSWORD, Api
 
 PATH = "/internal/organizations"
@@ -159,3 +159,63 @@ def test_one_owner_of_several_made_at_once_has_one_account(app: Flask) -> None:
     owners = [answer.json["data"]["owner"] for answer in answers]
     assert len({owner["id"] for owner in owners}) == 1
     assert sorted(owner["created"] for owner in owners) == [False, False, False, True]
+
+
+def _register(app: Flask, email: str) -> Api:
+    """Register an account whose address is not verified, and return a client that is signed in."""
+    sent = {"email": email, "password": PASSWORD, "name": "Mallory"}
+    answer = Api(app.test_client(), None, None).post("/auth/register", json=sent)
+    assert answer.status_code == 201, answer.json
+    return Api(app.test_client(), answer.json["data"]["access_token"], None)
+
+
+def test_whoever_registered_the_owners_address_loses_the_account(
+    app: Flask, work: Callable[[], None]
+) -> None:
+    sent = body()
+    email = sent["owner"]["email"]
+    stranger, anonymous = _register(app, email), Api(app.test_client(), None, None)
+    work()
+    (letter,) = list_emails_to(email)
+    answer = operator(app).post(PATH, json=sent)
+    assert answer.status_code == 201, answer.json
+    assert answer.json["data"]["owner"]["created"] is False
+
+    assert stranger.get("/auth/session").status_code == 401
+    login = {"email": email, "password": PASSWORD}
+    assert anonymous.post("/auth/login", json=login).status_code == 401
+    confirmed = anonymous.post("/auth/email-change/confirm", json={"token": letter.token})
+    assert confirmed.status_code == 400, "the link is from before"
+    with app.app_context():
+        verified_at = text("SELECT email_verified_at FROM users WHERE email = :email")
+        assert db.session().scalar(verified_at, {"email": email}) is None
+
+    work()
+    *_, welcome = list_emails_to(email)
+    assert "is ready" in welcome.subject
+    chosen = {"token": welcome.token, "password": "correct horse battery"}
+    reset = anonymous.post("/auth/password-reset/confirm", json=chosen)
+    assert reset.status_code == 200, reset.json
+    (mine,) = log_in(app, email, chosen["password"]).get("/organizations").json["data"]
+    assert (mine["slug"], mine["role"]) == (sent["organization"]["slug"], "owner")
+
+
+def test_a_second_organization_before_the_link_is_used_sends_a_new_link(
+    app: Flask, work: Callable[[], None]
+) -> None:
+    first = body()
+    second = {**body(), "owner": first["owner"]}
+    for sent in (first, second):
+        assert operator(app).post(PATH, json=sent).status_code == 201
+    work()
+    welcomes = list_emails_to(first["owner"]["email"])
+    statuses = {
+        Api(app.test_client(), None, None)
+        .post(
+            "/auth/password-reset/confirm",
+            json={"token": welcome.token, "password": "correct horse battery"},
+        )
+        .status_code
+        for welcome in welcomes
+    }
+    assert (len(welcomes), statuses) == (2, {200, 400})

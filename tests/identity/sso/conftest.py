@@ -18,7 +18,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.identity.sso import domains, links, oidc, service
+from app.identity.sso import domains, links, service
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
@@ -38,9 +38,9 @@ _LIFETIME = domains.QUERY_TIMEOUT
 
 @pytest.fixture(scope="session")
 def callback(app: Flask) -> str:
-    """Return the URL to which providers redirect browsers."""
+    """Return the URL to which providers redirect browsers, without an organization."""
     with app.app_context():
-        return links.build_api_url(oidc.CALLBACK)
+        return links.build_api_url(links.OIDC_CALLBACK)
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +57,7 @@ def issuer(callback: str) -> Iterator[str]:
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(json.dumps({"host": HOST, "redirectUris": [callback]}) + "\n")
+    process.stdin.write(json.dumps({"host": HOST, "callback": callback}) + "\n")
     process.stdin.flush()
     try:
         issuer = process.stdout.readline().strip()

@@ -86,7 +86,9 @@ class Hostile:
         """Return the query of the callback to which the provider redirects from `url`."""
         query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
         self.codes[code] = query
-        return {"code": code, "state": query["state"], "iss": self.issuer}
+        back = parse_qs(urlsplit(query["redirect_uri"]).query)
+        own = {name: values[0] for name, values in back.items()}
+        return {**own, "code": code, "state": query["state"], "iss": self.issuer}
 
     def id_token(self, query: dict[str, str]) -> Any:
         now = int(time.time())
@@ -110,7 +112,11 @@ class Hostile:
     def tokens(self, form: dict[str, str]) -> Raw:
         query = self.codes.pop(form.get("code", ""), None)
         digest = b64(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
-        if query is None or query["code_challenge"] != digest:
+        if (
+            query is None
+            or query["code_challenge"] != digest
+            or query["redirect_uri"] != form.get("redirect_uri")
+        ):
             return Raw(b'{"error": "invalid_grant"}', 400, {"Content-Type": JSON})
         tokens = {
             "access_token": "the-access-token",

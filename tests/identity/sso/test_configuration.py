@@ -84,7 +84,7 @@ def test_the_configuration_is_returned(org: Org, configure: Configure, issuer: s
         "groups_claim": "groups",
         "redirect_uri": made["oidc"]["redirect_uri"],
     }
-    assert made["oidc"]["redirect_uri"].endswith("/api/v1/auth/sso/oidc/callback")
+    assert made["oidc"]["redirect_uri"].endswith(f"/api/v1/auth/sso/oidc/callback?org={org.slug}")
     assert (made["kind"], made["saml"], made["revision"]) == ("oidc", None, 1)
     assert (made["default_role"], made["require_group"], made["enforced"]) == (
         "reviewer",

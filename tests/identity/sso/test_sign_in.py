@@ -199,11 +199,12 @@ def _invite(org: Org, email: str, **members: Any) -> None:
 
 
 def test_an_invitation_lets_them_rejoin_with_its_role(
-    org: Org, browser: Browser, configure: Configure
+    org: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:
-    configure(org)
+    configure(org, email_domains=[domain])
+    prove(org, domain)
     team = org.api("owner").post("/teams", json={"name": "North"}).json["data"]["id"]
-    who = person()
+    who = person(domain)
     token = browser.token(org, who)
     mine = _as(org, token).get("/auth/session").json["data"]["user"]["id"]
     path = f"/organizations/{org.slug}/members/{mine}"
@@ -495,7 +496,10 @@ def test_a_limited_session_cannot_read_the_rest_of_the_account(
     assert joined.status_code == 200, joined.json
     assert [one["slug"] for one in joined.json["data"]["organizations"]] == [org.slug]
     assert _role(third, who.email) == "labeler"
-    assert api.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 2
+    assert api.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 1
+    assert api.get("/auth/session").status_code == 401
+    with org.app.app_context():
+        assert db.session().get_one(Session, hidden).revoked_at is None
 
 
 def test_a_session_of_an_enforced_domain_is_not_limited(

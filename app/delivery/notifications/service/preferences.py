@@ -6,7 +6,9 @@ from uuid import UUID
 
 from app.delivery.notifications.models import EmailFrequency
 from app.delivery.notifications.queries import preferences as queries
+from app.identity.organizations import session_scope
 from app.kit import errors, tenancy
+from app.kit.principal import Caller
 
 
 def get(user_id: UUID) -> dict[str, Any]:
@@ -32,17 +34,19 @@ def get(user_id: UUID) -> dict[str, Any]:
 
 
 def replace(
-    user_id: UUID,
+    caller: Caller,
     *,
     email_frequency: str,
     quiet_hours: dict[str, str] | None = None,
     revision: int | None,
 ) -> dict[str, Any]:
-    """Replace the delivery preferences of a user, and return them.
+    """Replace the caller's delivery preferences, and return them.
 
-    The new preferences also apply to pending emails. Raises 400 `validation_error` if the start
-    and end of the quiet hours are equal, and 409 `stale_precondition` if `revision` is outdated.
+    The new preferences also apply to pending emails. Raises 403 for a limited session (see
+    `session_scope`), 400 `validation_error` if the start and end of the quiet hours are equal, and
+    409 `stale_precondition` if `revision` is outdated.
     """
+    session_scope.check_account_change(caller)
     quiet_from = quiet_to = None
     if quiet_hours is not None:
         quiet_from = time.fromisoformat(quiet_hours["from"])
@@ -51,17 +55,17 @@ def replace(
             message = "The end of the quiet hours must differ from their start."
             raise errors.invalid(message, "quiet_hours.to")
     is_written = queries.write(
-        user_id,
+        caller.user_id,
         email_frequency=email_frequency,
         quiet_from=quiet_from,
         quiet_to=quiet_to,
         revision=revision,
     )
     if not is_written:
-        raise errors.stale(get(user_id)["revision"])
+        raise errors.stale(get(caller.user_id)["revision"])
     with tenancy.across_organizations(reason="a person's notifications span organizations"):
-        queries.make_emails_due(user_id)
-    return get(user_id)
+        queries.make_emails_due(caller.user_id)
+    return get(caller.user_id)
 
 
 def _format_clock_time(clock_time: time) -> str:

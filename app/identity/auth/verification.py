@@ -1,0 +1,36 @@
+"""Marks email addresses as verified, and the extension point for what the proof must undo.
+
+Somebody else may have created an account with an address that was never verified, and may have
+linked a way to sign in. A feature that links ways to sign in, such as single sign-on, registers a
+function that removes them.
+"""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from app.identity.users import queries as user_queries
+from app.identity.users.models import User
+from app.kit import db
+
+Unlink = Callable[[UUID], None]
+"""A function that removes a feature's ways to sign in to the account with this user id."""
+
+_unlinkers: list[Unlink] = []
+
+
+def register(unlink: Unlink) -> None:
+    """Add a function to call when the address of an account is verified for the first time."""
+    _unlinkers.append(unlink)
+
+
+def mark_verified(user: User) -> None:
+    """Mark the account's address as verified, because the user has read an email sent to it.
+
+    If it was not verified before, also removes the ways to sign in that other features have linked.
+    """
+    user_queries.lock(user.id)
+    was_verified = user.email_verified_at is not None
+    user_queries.update_account(user, email_verified_at=db.utc_now())
+    if not was_verified:
+        for unlink in _unlinkers:
+            unlink(user.id)

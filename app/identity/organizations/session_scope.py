@@ -1,0 +1,23 @@
+"""Protects accounts from changes by sessions that are limited to one organization."""
+
+from app.identity.organizations import queries
+from app.kit import errors, tenancy
+from app.kit.principal import Caller
+
+
+def check_account_change(caller: Caller) -> None:
+    """Raise 403 if the caller's session is limited and the account has other memberships.
+
+    An account is the same in all organizations. The identity provider of one organization opened
+    the limited session, and must not change what the other organizations see or receive.
+    """
+    if caller.only_organization is None:
+        return
+    with tenancy.across_organizations(reason="a user's memberships span organizations"):
+        has_others = queries.has_other_memberships(caller.user_id, caller.only_organization)
+    if has_others:
+        raise errors.denied(
+            "This session is limited to one organization, but the change would apply to your other"
+            " organizations, too. Sign in with your password to make it. If you have no password,"
+            " request a password reset first."
+        )

@@ -1,0 +1,131 @@
+"""A session that single sign-on limited to one organization does not act on the whole account."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.identity.organizations.models import Membership
+from app.identity.sso.models import Identity
+from app.identity.users.models import User
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.factories.orgs import Api
+from tests.identity.sso.conftest import Browser, at, person, put
+from tests.identity.sso.hostile import Hostile
+from tests.identity.sso.test_unproven_addresses import _reset_password
+
+CHANGES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "the profile": ("patch", "/users/me", {"name": "Mallory"}),
+    "the channels": (
+        "patch",
+        "/users/me/notification-preferences",
+        {"mention": {"in_app": False, "email": False}},
+    ),
+    "the delivery preferences": (
+        "put",
+        "/notifications/delivery-preferences",
+        {"email_frequency": "daily"},
+    ),
+}
+
+
+class Limited:
+    """A person who is signed in by a provider that the organization's administrator controls."""
+
+    def __init__(self, org: Org, browser: Browser, provider: Hostile) -> None:
+        assert put(org, at(provider)).status_code == 200
+        self.email = person().email
+        provider.claims = {"sub": self.email, "email": self.email}
+        self.org, self.browser, self.provider = org, browser, provider
+        self.api = self.sign_in()
+
+    def sign_in(self) -> Api:
+        back = self.provider.agree(self.browser.start(self.org))
+        path = "/api/v1/auth/sso/oidc/callback"
+        code = self.browser.service.get(path, query_string=back).json["data"]["code"]
+        login = self.browser.exchange(code).json["data"]
+        return Api(self.org.app.test_client(), login["access_token"], self.org.slug)
+
+    def join(self, org: Org) -> None:
+        """Make the person a member of `org`."""
+        with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+            user = session.scalars(select(User).where(User.email == self.email)).one()
+            session.add(Membership(user_id=user.id, role="viewer"))
+
+    def log_in(self) -> Api:
+        body = {"email": self.email, "password": "three rivers meet here"}
+        answer = self.org.anonymous().post("/auth/login", json=body)
+        assert answer.status_code == 200, answer.json
+        return Api(self.org.app.test_client(), answer.json["data"]["access_token"], None)
+
+
+@pytest.fixture
+def limited(org: Org, browser: Browser, hostile: Hostile) -> Limited:
+    return Limited(org, browser, hostile)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_member_of_other_organizations_cannot_change_the_account(
+    limited: Limited, other_org: Org, change: tuple[str, str, dict[str, Any]]
+) -> None:
+    method, path, body = change
+    read = "/notifications/delivery-preferences" if method == "put" else "/users/me"
+    limited.join(other_org)
+    before = limited.api.get(read).json["data"]
+    answer = getattr(limited.api, method)(path, json=body)
+    assert (answer.status_code, answer.json["error"]["code"]) == (403, "permission_denied")
+    assert "limited to one organization" in answer.json["error"]["message"]
+    assert limited.api.get(read).json["data"] == before
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_member_of_this_organization_only_can_change_the_account(
+    limited: Limited, change: tuple[str, str, dict[str, Any]]
+) -> None:
+    method, path, body = change
+    assert getattr(limited.api, method)(path, json=body).status_code == 200
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_session_with_a_password_can_change_the_account(
+    limited: Limited,
+    other_org: Org,
+    work: Any,
+    change: tuple[str, str, dict[str, Any]],
+) -> None:
+    method, path, body = change
+    limited.join(other_org)
+    _reset_password(limited.org, other_org, limited.email, "", work)
+    assert getattr(limited.log_in(), method)(path, json=body).status_code == 200
+
+
+def test_revoke_all_ends_only_sessions_limited_to_the_same_organization(
+    limited: Limited, other_org: Org, work: Any
+) -> None:
+    _reset_password(limited.org, other_org, limited.email, "", work)
+    whole = limited.log_in()
+    # The identity was unlinked by the reset, so it is linked again.
+    with limited.org.app.app_context(), tenancy.organization(limited.org.id), db.transaction():
+        _link_again(limited)
+    first, second = limited.sign_in(), limited.sign_in()
+    answer = first.post("/auth/sessions/revoke-all")
+    assert (answer.status_code, answer.json["data"]) == (200, {"revoked": 2})
+    assert [api.get("/auth/session").status_code for api in (first, second)] == [401, 401]
+    assert whole.get("/auth/session").status_code == 200
+    third = limited.sign_in()
+    assert whole.post("/auth/sessions/revoke-all").json["data"]["revoked"] == 3
+    assert [api.get("/auth/session").status_code for api in (whole, third)] == [401, 401]
+
+
+def _link_again(limited: Limited) -> None:
+    user = db.session().scalars(select(User).where(User.email == limited.email)).one()
+    db.session().add(
+        Identity(
+            user_id=user.id,
+            issuer=limited.provider.issuer,
+            subject=limited.email,
+            email=limited.email,
+            anchor="",
+        )
+    )

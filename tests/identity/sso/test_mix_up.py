@@ -1,0 +1,143 @@
+"""Mix-up attacks: a response of one organization's provider for a sign-in in another one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.identity.sso import flows
+from tests.factories import Org
+from tests.factories.answers import check
+from tests.identity.sso.conftest import Browser, Configure, at, parameters, person, put
+from tests.identity.sso.hostile import Hostile, serve
+
+CALLBACK = "/api/v1/auth/sso/oidc/callback"
+VERIFIER = "v" * 43
+SILENT = {"authorization_response_iss_parameter_supported": None}
+"""The metadata of a provider that does not identify itself in its responses (RFC 9207)."""
+
+
+@pytest.fixture
+def honest() -> Iterator[Hostile]:
+    """Run the provider of the attacked organization; it keeps to the protocol."""
+    provider = Hostile(metadata=dict(SILENT))
+    server = serve(provider)
+    yield provider
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def mallory(other_org: Org, hostile: Hostile) -> Hostile:
+    """Return the provider of Mallory, an administrator of the other organization."""
+    hostile.metadata = dict(SILENT)
+    assert put(other_org, at(hostile)).status_code == 200
+    return hostile
+
+
+def _agree(provider: Hostile, url: str, code: str) -> dict[str, str]:
+    """Return the provider's response; it does not identify the provider."""
+    return {name: value for name, value in provider.agree(url, code).items() if name != "iss"}
+
+
+def _come_back(browser: Browser, query: dict[str, str]) -> TestResponse:
+    answer = browser.service.get(CALLBACK, query_string=query)
+    check(browser.app, answer)
+    return answer
+
+
+def _denied(answer: TestResponse, words: str) -> None:
+    assert answer.status_code == 403, answer.json
+    error = answer.json["error"]
+    assert error["code"] == "permission_denied"
+    assert words in error["message"], error
+
+
+def _replace_state(url: str, other_url: str) -> str:
+    return url.replace(parameters(url)["state"], parameters(other_url)["state"])
+
+
+@pytest.mark.parametrize("is_old_uri", [False, True], ids=["own redirect URI", "old redirect URI"])
+def test_a_mix_up_sends_the_victims_code_to_nobody(
+    org: Org, other_org: Org, app: Flask, honest: Hostile, mallory: Hostile, is_old_uri: bool
+) -> None:
+    assert put(org, at(honest)).status_code == 200
+    victims_address = f"victim.{org.slug}@people.example"
+    honest.claims = {"sub": "victim", "email": victims_address}
+    mallorys, victims = Browser(app), Browser(app)
+    url = mallorys.start(org)
+    challenge = flows.build_s256_challenge(VERIFIER)
+    other_url = Browser(app).start(other_org, code_challenge=challenge)
+    sent_by_mallory = _replace_state(url, other_url)
+    back = _agree(honest, sent_by_mallory, "the-code-of-the-victim")
+    if is_old_uri:
+        # The provider still accepts the redirect URI that all organizations shared.
+        del back["org"]
+    refused = _come_back(victims, back)
+    stolen_codes = [form["code"] for form in mallory.forms]
+    for code in stolen_codes:
+        answer = _come_back(mallorys, {**back, "state": parameters(url)["state"], "code": code})
+        login = mallorys.exchange(answer.json["data"]["code"])
+        assert login.json["data"]["user"]["email"] != victims_address, "Mallory is the victim"
+    assert stolen_codes == []
+    _denied(refused, "does not name the organization" if is_old_uri else "another organization")
+
+
+def test_a_refused_mix_up_leaves_the_other_sign_in_valid(
+    org: Org, other_org: Org, browser: Browser, honest: Hostile, mallory: Hostile
+) -> None:
+    assert put(org, at(honest)).status_code == 200
+    url, other_url = browser.start(org), browser.start(other_org)
+    back = _agree(honest, url, "the-code")
+    mixed_up = {**back, "state": parameters(other_url)["state"]}
+    _denied(_come_back(browser, mixed_up), "another organization")
+    assert _come_back(browser, mixed_up).status_code == 400, "the state is used up"
+    assert _come_back(browser, back).status_code == 200
+    assert mallory.forms == []
+
+
+@pytest.mark.parametrize("slug", [None, "", "another", "{}x", "{}%20", "{}\x00"])
+def test_a_response_with_another_organization_exchanges_no_code(
+    org: Org, browser: Browser, honest: Hostile, slug: str | None
+) -> None:
+    assert put(org, at(honest)).status_code == 200
+    back = {**_agree(honest, browser.start(org), "the-code"), "org": org.slug}
+    if slug is None:
+        del back["org"]
+    else:
+        back["org"] = slug.format(org.slug)
+    answer = _come_back(browser, back)
+    assert answer.status_code == (422 if slug and "\x00" in slug else 403), answer.json
+    assert honest.forms == []
+
+
+def test_the_application_is_told_by_redirect(org: Org, browser: Browser, honest: Hostile) -> None:
+    assert put(org, at(honest)).status_code == 200
+    url = browser.start(org, redirect_uri="https://app.example/")
+    answer = _come_back(browser, {**_agree(honest, url, "the-code"), "org": "another"})
+    told = parameters(answer.headers["Location"])
+    assert (answer.status_code, told["error"]) == (303, "permission_denied")
+    assert "code" not in told
+
+
+def test_both_requests_send_the_redirect_uri_of_the_organization(
+    org: Org, browser: Browser, honest: Hostile
+) -> None:
+    configuration: dict[str, Any] = put(org, at(honest)).json["data"]
+    url = browser.start(org)
+    redirect_uri = configuration["oidc"]["redirect_uri"]
+    assert redirect_uri.endswith(f"{CALLBACK}?org={org.slug}")
+    assert parameters(url)["redirect_uri"] == redirect_uri
+    assert _come_back(browser, _agree(honest, url, "the-code")).status_code == 200
+    assert [form["redirect_uri"] for form in honest.forms] == [redirect_uri]
+
+
+def test_a_real_provider_keeps_the_organization_in_the_redirect_uri(
+    org: Org, browser: Browser, configure: Configure
+) -> None:
+    configure(org)
+    answered = browser.sign_in(browser.start(org), person())
+    assert parameters(answered)["org"] == org.slug
+    assert browser.come_back(answered).status_code == 200

@@ -1,0 +1,201 @@
+"""Whoever makes a provider claim another person's address gets nothing that belongs to them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.identity.control_plane import accounts
+from app.identity.sso.models import Identity
+from app.identity.users.models import User
+from app.kit import db, tenancy
+from tests.factories import Org
+from tests.factories.emails import list_emails_to
+from tests.factories.orgs import Api
+from tests.identity.sso.conftest import Browser, Configure, Person, at, person, put
+from tests.identity.sso.hostile import Hostile
+from tests.identity.sso.test_sign_in import _as, _denied, _fresh, _invite, _role
+
+PASSWORD = "three rivers meet here"
+Work = Callable[[], None]
+
+
+def _newest_token(email: str, subject: str, work: Work) -> str:
+    work()
+    return [letter.token for letter in list_emails_to(email) if subject in letter.subject][-1]
+
+
+def _open_invitations(org: Org) -> list[str]:
+    listed = org.api("admin").get(f"/organizations/{org.slug}/invitations?status=open")
+    return [invitation["email"] for invitation in listed.json["data"]]
+
+
+def test_an_unverified_address_does_not_accept_an_invitation(
+    org: Org, browser: Browser, configure: Configure, work: Work
+) -> None:
+    configure(org, default_role="viewer")
+    team = org.api("owner").post("/teams", json={"name": "North"}).json["data"]["id"]
+    who = person()
+    _invite(org, who.email, role="admin", team_ids=[team])
+    browser.token(org, who)
+    assert _role(org, who.email) == "viewer"
+    assert org.api("owner").get(f"/teams/{team}").json["data"]["member_count"] == 0
+    assert _open_invitations(org) == [who.email]
+
+
+def test_an_invitation_to_an_unverified_address_does_not_undo_a_removal(
+    org: Org, browser: Browser, configure: Configure, work: Work
+) -> None:
+    configure(org)
+    who = person()
+    mine = _as(org, browser.token(org, who)).get("/auth/session").json["data"]["user"]["id"]
+    assert org.api().delete(f"/organizations/{org.slug}/members/{mine}").status_code == 204
+    _invite(org, who.email, role="reviewer")
+    _denied(_fresh(browser).whole(org, who), "emailed link")
+    assert _role(org, who.email) is None
+    assert _open_invitations(org) == [who.email]
+
+
+def test_a_verified_address_accepts_an_invitation_in_an_unproven_domain(
+    org: Org, browser: Browser, configure: Configure, work: Work
+) -> None:
+    configure(org)
+    who = person()
+    mine = _as(org, browser.token(org, who)).get("/auth/session").json["data"]["user"]["id"]
+    with org.app.app_context(), db.transaction() as session:
+        session.get_one(User, mine).email_verified_at = db.utc_now()
+    assert org.api().delete(f"/organizations/{org.slug}/members/{mine}").status_code == 204
+    _invite(org, who.email, role="reviewer")
+    _fresh(browser).token(org, who)
+    assert _role(org, who.email) == "reviewer"
+
+
+def _reset_password(org: Org, _other_org: Org, email: str, _token: str, work: Work) -> None:
+    anonymous = org.anonymous()
+    anonymous.post("/auth/password-reset/request", json={"email": email})
+    body = {"token": _newest_token(email, "password", work), "password": PASSWORD}
+    answer = anonymous.post("/auth/password-reset/confirm", json=body)
+    assert answer.status_code == 200, answer.json
+
+
+def _accept_invitation(org: Org, other_org: Org, email: str, token: str, work: Work) -> None:
+    _invite(other_org, email, role="viewer")
+    path = f"/auth/invitations/{_newest_token(email, 'nvit', work)}/accept"
+    answer = Api(org.app.test_client(), token, None).post(path, json={})
+    assert answer.status_code == 200, answer.json
+
+
+def _confirm_address(
+    address: str,
+) -> Callable[[Org, Org, str, str, Work], None]:
+    def confirm(org: Org, _other_org: Org, email: str, _token: str, work: Work) -> None:
+        target = address.format(email)
+        with org.app.app_context(), db.transaction():
+            accounts.set_password(email, PASSWORD)
+        anonymous = org.anonymous()
+        login = anonymous.post("/auth/login", json={"email": email, "password": PASSWORD})
+        api = Api(org.app.test_client(), login.json["data"]["access_token"], None)
+        body = {"email": target, "password": PASSWORD}
+        assert api.post("/auth/email-change/request", json=body).status_code == 202
+        sent = {"token": _newest_token(target, "onfirm", work)}
+        answer = anonymous.post("/auth/email-change/confirm", json=sent)
+        assert answer.status_code == 200, answer.json
+
+    return confirm
+
+
+PROOFS: dict[str, Any] = {
+    "a reset password": _reset_password,
+    "an accepted invitation": _accept_invitation,
+    "the confirmed address": _confirm_address("{}"),
+    "a new address": _confirm_address("new.{}"),
+}
+
+
+def _list_identities(org: Org, email: str) -> list[str]:
+    with org.app.app_context(), tenancy.across_organizations(reason="test"):
+        statement = select(Identity.subject).join(User, User.id == Identity.user_id)
+        return sorted(db.session().scalars(statement.where(User.email == email)))
+
+
+def _link(org: Org, email: str, subject: str) -> None:
+    """Link another identity to the account with this address."""
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        user = session.scalars(select(User).where(User.email == email)).one()
+        session.add(
+            Identity(
+                user_id=user.id,
+                issuer="https://other.example",
+                subject=subject,
+                email=email,
+                anchor="",
+            )
+        )
+
+
+@pytest.mark.parametrize("proof", PROOFS.values(), ids=PROOFS)
+def test_a_proof_of_the_address_unlinks_the_strangers_identities(
+    org: Org, other_org: Org, browser: Browser, hostile: Hostile, work: Work, proof: Any
+) -> None:
+    assert put(org, at(hostile)).status_code == 200
+    victim = person()
+    hostile.claims = {"sub": "stranger", "email": victim.email}
+
+    def come() -> Any:
+        back = hostile.agree(browser.start(org))
+        answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
+        assert answer.status_code in (200, 403), answer.json
+        return answer
+
+    login = browser.exchange(come().json["data"]["code"]).json["data"]
+    _link(other_org, victim.email, "stranger elsewhere")
+    proof(org, other_org, victim.email, login["access_token"], work)
+
+    with org.app.app_context():
+        user = db.session().get_one(User, login["user"]["id"])
+        email = user.email
+        assert user.email_verified_at is not None
+    assert _list_identities(org, email) == []
+    if email == victim.email:
+        assert come().json["data"] == {
+            "code": None,
+            "expires_in": None,
+            "confirmation": "email",
+            "next": None,
+        }
+    else:
+        another = browser.exchange(come().json["data"]["code"]).json["data"]
+        assert another["user"]["id"] != login["user"]["id"]
+
+
+def test_a_proof_of_a_verified_address_keeps_identities(
+    org: Org, other_org: Org, browser: Browser, configure: Configure, work: Work
+) -> None:
+    configure(org)
+    who: Person = person(email=org.email("labeler"))
+    with org.app.app_context(), db.transaction() as session:
+        session.get_one(User, org.users["labeler"]).email_verified_at = db.utc_now()
+    _link(org, who.email, "mine")
+    _link(other_org, who.email, "mine elsewhere")
+    _reset_password(org, other_org, who.email, "", work)
+    assert _list_identities(org, who.email) == ["mine", "mine elsewhere"]
+
+
+def test_a_confirmation_by_single_sign_on_unlinks_identities_everywhere(
+    org: Org, other_org: Org, browser: Browser, hostile: Hostile, work: Work
+) -> None:
+    """The confirmed identity is kept."""
+    assert put(org, at(hostile)).status_code == 200
+    email = org.email("labeler")
+    with org.app.app_context(), db.transaction() as session:
+        session.get_one(User, org.users["labeler"]).email_verified_at = None
+    _link(org, email, "stranger")
+    _link(other_org, email, "stranger elsewhere")
+    hostile.claims = {"sub": "holder", "email": email}
+    back = hostile.agree(browser.start(org))
+    answer = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
+    assert answer.json["data"]["confirmation"] == "email"
+    code = _newest_token(email, "", work)
+    assert browser.exchange(code).status_code == 200
+    assert _list_identities(org, email) == ["holder"]
