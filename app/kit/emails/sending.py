@@ -1,8 +1,9 @@
 """Functions that queue emails in the caller's transaction, and the job that sends them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -34,7 +35,11 @@ _REMOVE_SECRETS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Email:
-    """An email to be queued. `Emails.enqueue` documents the attributes."""
+    """An email to be queued. `Emails.enqueue` documents the attributes.
+
+    `recipient` is the argument of the folder's function `find_address`; None sends to the address
+    `to` without another check.
+    """
 
     name: str
     to: str
@@ -42,6 +47,11 @@ class Email:
     values: Mapping[str, str | int | None]
     organization_id: UUID | None = None
     message_id: str | None = None
+    recipient: Mapping[str, Any] | None = None
+
+
+FindAddress = Callable[[Mapping[str, Any]], str | None]
+"""Returns the current address of a recipient, or None if the email must no longer be sent."""
 
 
 class Emails:
@@ -50,11 +60,17 @@ class Emails:
     Create the object at import time. `folder` is a folder in the application with `en.toml` and a
     file for each other language. Use the queue `bulk_mail` for emails that a user can trigger in
     large numbers. They then cannot delay emails that a person is waiting for.
+
+    `find_address` is called before an email with a `recipient` is sent, because hours may have
+    passed since it was queued.
     """
 
-    def __init__(self, folder: Path, *, queue: str = "mail") -> None:
+    def __init__(
+        self, folder: Path, *, queue: str = "mail", find_address: FindAddress | None = None
+    ) -> None:
         assert queue in QUEUES, f"unknown queue {queue}"
         self.queue = queue
+        self.find_address = find_address
         self.name = folder.resolve().relative_to(_APP).as_posix()
         self.templates = TextTemplates(folder)
         FOLDERS[self.name] = self
@@ -103,7 +119,12 @@ class Emails:
 
     def _build_args(self, email: Email) -> dict[str, str]:
         self._check_values(email.name, email.values)
-        sealed = {"to": email.to, "locale": email.locale, "values": dict(email.values)}
+        sealed = {
+            "to": email.to,
+            "locale": email.locale,
+            "values": dict(email.values),
+            "recipient": email.recipient,
+        }
         return {
             "folder": self.name,
             "name": email.name,
@@ -163,13 +184,23 @@ def _get_email_name(job: Job) -> str:
     retryable=False,
 )
 def send(job: Job) -> None:
-    """Send a queued email. If the job runs again after a crash, it uses the same message id."""
+    """Send a queued email, or drop it if its recipient must no longer get it.
+
+    If the job runs again after a crash, it uses the same message id.
+    """
     email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
+    emails = FOLDERS[job.args["folder"]]
+    # Jobs of earlier releases have no recipient.
+    recipient = email.pop("recipient", None)
+    if recipient is not None and emails.find_address is not None:
+        email["to"] = emails.find_address(recipient)
+    if email["to"] is None:
+        log.info("email.dropped", email=_get_email_name(job))
+        db.session().execute(_REMOVE_SECRETS, {"id": job.id})
+        return
     job.checkpoint()
     try:
-        FOLDERS[job.args["folder"]].send(
-            job.args["name"], **email, message_id=job.args["message_id"]
-        )
+        emails.send(job.args["name"], **email, message_id=job.args["message_id"])
     except MailRefused as refusal:
         log.warning("email.refused", email=_get_email_name(job), reason=str(refusal))
     except MailFailed as failure:

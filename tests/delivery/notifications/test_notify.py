@@ -16,7 +16,7 @@ from app.kit import container, db, tenancy
 from app.kit.emails import MessageTemplates
 from app.kit.mail import MailFailed
 from app.kit.permissions import Role
-from tests.factories import Org
+from tests.factories import Org, run_jobs_of
 
 WORDS = '[plain]\nsubject = "{title}"\ntext = "{body}"\n'
 
@@ -171,3 +171,45 @@ def test_a_title_of_several_lines_is_one_subject(org: Org, work: Callable[[], No
     (mail,) = _mails(org)
     assert mail["Subject"] == "[Test] One Bcc: everybody@example.com"
     assert mail["Bcc"] is None
+
+
+def _remove(org: Org) -> None:
+    path = f"/organizations/{org.slug}/members/{org.users['second']}"
+    assert org.api("owner").delete(path).status_code == 204
+
+
+def _disable(org: Org) -> None:
+    with org.app.app_context(), db.transaction() as session:
+        sql = text("UPDATE users SET disabled_at = now() WHERE id = :id")
+        session.execute(sql, {"id": org.users["second"]})
+
+
+def _unsubscribe(org: Org) -> None:
+    _prefer(org, "second", mention={"email": False})
+
+
+@pytest.mark.parametrize("leave", [_remove, _disable, _unsubscribe])
+def test_who_leaves_while_the_mail_waits_gets_none(org: Org, leave: Callable[[Org], None]) -> None:
+    org.add_user("second", "labeler")
+    assert _notify(org, user_ids=[org.users["second"]]) == 1
+    run_jobs_of(org, "notifications")
+    leave(org)
+    assert run_jobs_of(org, "bulk_mail") == 1
+    assert _mails(org) == []
+    with org.app.app_context(), tenancy.organization(org.id):
+        sql = text("SELECT args FROM jobs WHERE queue = 'bulk_mail'")
+        (args,) = db.session().execute(sql).scalars()
+    assert "sealed" not in args
+
+
+def test_mail_that_waits_goes_to_the_new_address(org: Org) -> None:
+    org.add_user("second", "labeler")
+    assert _notify(org, user_ids=[org.users["second"]]) == 1
+    run_jobs_of(org, "notifications")
+    with org.app.app_context(), db.transaction() as session:
+        sql = text("UPDATE users SET email = 'new-' || email WHERE id = :id")
+        session.execute(sql, {"id": org.users["second"]})
+    assert run_jobs_of(org, "bulk_mail") == 1
+    (mail,) = _mails(org)
+    assert mail["To"] == _address(org, "second")
+    assert mail["To"].startswith("new-")

@@ -10,7 +10,7 @@ from sqlalchemy import func, select, text, update
 from app.delivery.notifications.models import DeliveryPreferences, Notification
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
-from app.kit import db
+from app.kit import db, tenancy
 
 MAX_DUE = 500
 """The maximum number of due notifications that one statement looks up."""
@@ -150,6 +150,31 @@ def get_email_data(notification_id: UUID) -> EmailData | None:
     )
     row = db.session().execute(statement).first()
     return None if row is None else EmailData(*row)
+
+
+class MemberAccount(NamedTuple):
+    """The address of a member's account, and the member's choices of notifications."""
+
+    address: str
+    preferences: dict[str, Any]
+
+
+def find_member_account(user_id: UUID) -> MemberAccount | None:
+    """Return the account of a member of the current organization.
+
+    Returns None if the user is disabled or no longer a member.
+    """
+    statement = (
+        select(User.email, User.notification_preferences)
+        .join(Membership, Membership.user_id == User.id)
+        .where(
+            Membership.organization_id == tenancy.current_organization_id(),
+            User.id == user_id,
+            User.disabled_at.is_(None),
+        )
+    )
+    row = db.session().execute(statement).first()
+    return None if row is None else MemberAccount(*row)
 
 
 def postpone_email(notification_id: UUID, until: datetime) -> None:

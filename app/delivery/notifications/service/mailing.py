@@ -4,9 +4,10 @@ An email is queued in the transaction that closes its notifications. So no notif
 emails and no notification is lost, even if a process is killed.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from app.delivery.notifications.models import EmailFrequency
@@ -26,7 +27,19 @@ from app.kit import tenancy
 from app.kit.emails import Email, Emails
 from app.kit.links import build_open_link, build_unsubscribe_url, make_absolute
 
-emails = Emails(Path(__file__).parents[1] / "letters", queue="bulk_mail")
+
+def _find_address(recipient: Mapping[str, Any]) -> str | None:
+    """Return the current address of a member who still wants an email of these types, or None."""
+    account = queries.find_member_account(UUID(recipient["user_id"]))
+    if account is None:
+        return None
+    wanted = (preferences.get_channels(account.preferences, kind)[1] for kind in recipient["kinds"])
+    return account.address if any(wanted) else None
+
+
+emails = Emails(
+    Path(__file__).parents[1] / "letters", queue="bulk_mail", find_address=_find_address
+)
 
 
 def enqueue_email(notification_id: UUID) -> None:
@@ -200,4 +213,5 @@ def _build_email(
         },
         organization_id=organization_id,
         message_id=f"notification-{notification_id}",
+        recipient={"user_id": str(user_id), "kinds": list(kinds)},
     )
