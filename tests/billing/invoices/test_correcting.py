@@ -1,10 +1,13 @@
 """What the operator does with issued invoices: mark them as paid, void and credit them."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from app.billing.invoices.service import correcting, documents, issuing
+from app.billing.seller.configuration import require_configuration
 from tests.billing.conftest import Customer
 from tests.factories import run_jobs_of
 
@@ -92,6 +95,31 @@ def test_crediting_parts_of_an_invoice(customer: Customer, invoice: dict[str, An
     assert get(customer, invoice)["status"] == "void"
     notes = customer.list_invoices(kind="credit_note")
     assert sum(Decimal(note["subtotal"]) for note in notes) == Decimal("49.00")
+
+
+def test_a_credit_note_needs_an_account_that_can_be_rendered(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with customer.org.app.app_context():
+        valid = require_configuration()
+    assert valid.payment is not None
+    wrong = replace(valid, payment=replace(valid.payment, bic="COBA"))
+    with monkeypatch.context() as earlier_release:
+        earlier_release.setattr(issuing, "require_configuration", lambda: wrong)
+        earlier_release.setattr(documents, "check_document", lambda _: None)
+        customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    void = ("invoices", "void", invoice["number"], "--reason", "It has no PDF")
+    monkeypatch.setattr(correcting, "read_configuration", lambda: wrong)
+    status, output = run(customer, *void)
+    assert (status, "cannot be rendered: payment.bic: is not a valid BIC" in output) == (1, True)
+    assert customer.list_invoices() == [invoice]
+    monkeypatch.setattr(correcting, "read_configuration", lambda: valid)
+    status, output = run(customer, *void)
+    assert status == 0, output
+    run_jobs_of(customer.org, "invoice_files")
+    (note,) = customer.list_invoices(kind="credit_note")
+    assert note["pdf"] is not None
 
 
 @pytest.mark.parametrize(

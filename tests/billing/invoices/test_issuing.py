@@ -199,3 +199,33 @@ def test_a_failure_of_one_organization_does_not_hold_up_others(
     monkeypatch.undo()
     broken.issue("2001-03")
     assert len(broken.list_invoices()) == 1
+
+
+def test_an_invoice_that_cannot_be_rendered_stays_a_draft_until_it_can(
+    app: Flask, make_customer: Callable[[], Customer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, sound = make_customer(), make_customer()
+    set_name = "UPDATE billing_profiles SET name = :name WHERE organization_id = :org"
+    broken.sql(set_name, name="x" * 301)
+    ids = sorted((broken.org.id, sound.org.id))
+    monkeypatch.setattr(
+        issuing, "list_billed_organizations", lambda *_, after: ids if after < ids[0] else []
+    )
+    with app.app_context():
+        issue_month(
+            make_job(None, {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"})
+        )
+        db.session().commit()
+    assert [invoice["status"] for invoice in sound.list_invoices()] == ["issued"]
+    run_jobs_of(broken.org, "invoices")
+    (draft,) = broken.list_invoices()
+    assert (draft["status"], draft["number"]) == ("draft", None)
+    find_job = "SELECT status, error FROM jobs WHERE organization_id = :org AND queue = 'invoices'"
+    (job,) = run_sql(broken.org, f"{find_job} AND function = 'invoices.issue'")
+    assert (job.status, "buyer.name: must have between 1 and" in job.error) == ("queued", True)
+    broken.sql(set_name, name="Muster GmbH")
+    broken.sql("UPDATE jobs SET due_at = now() WHERE organization_id = :org AND status = 'queued'")
+    run_jobs_of(broken.org, "invoices")
+    (invoice,) = broken.list_invoices()
+    assert (invoice["id"], invoice["status"]) == (draft["id"], "issued")
+    assert run_sql(broken.org, f"{find_job} AND status = 'queued'") == []

@@ -13,8 +13,8 @@ from typing import Any
 from app.billing.invoices import emitted_events
 from app.billing.invoices.models import Invoice, InvoiceKind, InvoiceStatus
 from app.billing.invoices.queries import records
-from app.billing.invoices.service import issuing
-from app.billing.invoices.service.dumping import dump_line, dump_tax, load_tax
+from app.billing.invoices.service import documents, issuing
+from app.billing.invoices.service.dumping import dump_line, dump_seller, dump_tax, load_tax
 from app.billing.invoices.service.reading import render
 from app.billing.seller.configuration import BillingConfiguration, BillingFileError
 from app.billing.seller.configuration import require_configuration as read_configuration
@@ -64,6 +64,7 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
             )
         credit_note = _create_credit_note(
             invoice,
+            configuration,
             lines=invoice.lines,
             subtotal=invoice.subtotal,
             tax=invoice.tax,
@@ -100,6 +101,7 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
         totals = compute_totals([line], invoice.currency, [rule])
         credit_note = _create_credit_note(
             invoice,
+            configuration,
             lines=[dump_line(line)],
             subtotal=totals.subtotal,
             tax=dump_tax(totals.taxes[0]),
@@ -149,14 +151,21 @@ def _check_amount(amount: Decimal, currency: str) -> None:
         raise errors.invalid(message, "amount")
 
 
-def _create_credit_note(invoice: Invoice, **content: Any) -> Invoice:
-    """Create a credit note with the parties, period and currency of the invoice."""
-    names = ("period_from", "period_to", "currency", "language", "time_zone", "seller", "buyer")
+def _create_credit_note(
+    invoice: Invoice, configuration: BillingConfiguration, **content: Any
+) -> Invoice:
+    """Create a credit note with the parties, period and currency of the invoice.
+
+    Its bank account is the present one: an invoice with an account that cannot be rendered can
+    then still be credited.
+    """
+    names = ("period_from", "period_to", "currency", "language", "time_zone", "buyer")
     return Invoice(
         organization_id=invoice.organization_id,
         kind=InvoiceKind.CREDIT_NOTE.value,
         status=InvoiceStatus.DRAFT.value,
         refers_to=invoice.id,
+        seller={**invoice.seller, "payment": dump_seller(configuration)["payment"]},
         **{name: getattr(invoice, name) for name in names},
         **content,
     )
@@ -169,6 +178,10 @@ def _issue_credit_note(
     *,
     is_fully_credited: bool,
 ) -> None:
+    """Issue a credit note. Raises 409 if it cannot be rendered, because it never changes."""
+    problem = documents.find_problem(credit_note, refers_to=invoice.number)
+    if problem is not None:
+        raise errors.conflict(f"The credit note cannot be rendered: {problem}.")
     if is_fully_credited:
         issuing.change_status(invoice, InvoiceStatus.VOID)
         issuing.emit(emitted_events.VOIDED, invoice)

@@ -8,7 +8,7 @@ from uuid import UUID
 from app.billing.invoices import emitted_events
 from app.billing.invoices.models import TRANSITIONS, Invoice, InvoiceKind, InvoiceStatus
 from app.billing.invoices.queries import records
-from app.billing.invoices.service import computing
+from app.billing.invoices.service import computing, documents
 from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
 from app.billing.invoices.service.dumping import dump_line, dump_party, dump_seller, dump_tax
 from app.billing.plan_changes import service as plan_changes
@@ -18,7 +18,9 @@ from app.billing.seller.configuration import BillingConfiguration, require_confi
 from app.billing.usage import service as usage
 from app.identity.organizations.models import Organization
 from app.kit import db, events, tenancy
+from app.kit.logging import get_logger
 
+log = get_logger(__name__)
 BATCH_SIZE = 100
 """The number of organizations whose invoices are issued in one transaction."""
 _REASON = "the invoices of many organizations are created in one transaction"
@@ -37,8 +39,8 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
     """Create and issue the invoices of organizations for a period that has ended.
 
     Returns the invoices. A repeated call does not issue them again. No invoice is created if no
-    amount is due. An invoice stays a draft if the organization has no billing profile. Raises
-    BillingFileError.
+    amount is due. An invoice stays a draft if the organization has no billing profile, or if the
+    invoice could not be rendered. Raises BillingFileError.
     """
     configuration = require_configuration()
     period = Period(start, end)
@@ -57,7 +59,7 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
                 drafts.append(
                     _create_or_update_draft(invoice, inputs, content, period, configuration)
                 )
-        issue([invoice for invoice in drafts if invoice.buyer is not None], configuration)
+        issue([invoice for invoice in drafts if _can_be_issued(invoice)], configuration)
         db.session().add_all(drafts)
         db.session().flush()
     return drafts
@@ -156,6 +158,25 @@ def emit(event: str, invoice: Invoice) -> None:
         "number": invoice.number,
     }
     events.emit(event, payload)
+
+
+def _can_be_issued(draft: Invoice) -> bool:
+    """Return whether a draft has a buyer and can be rendered. Logs why it cannot be rendered.
+
+    An issued invoice never changes. So an invoice that could not be rendered would keep its number
+    and never have a PDF.
+    """
+    if draft.buyer is None:
+        return False
+    problem = documents.find_problem(draft)
+    if problem is not None:
+        log.error(
+            "invoices.not_issued",
+            organization_id=str(draft.organization_id),
+            period=draft.period_from.isoformat(),
+            error=problem,
+        )
+    return problem is None
 
 
 def _create_or_update_draft(
