@@ -23,6 +23,7 @@ from app.kit.plan_limits import Meter
 
 get_database_time = queries.get_database_time
 list_changes = queries.list_changes
+cancel_scheduled_change = queries.delete_scheduled_change
 _FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -80,10 +81,16 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
 def apply_scheduled_change(organization: Organization) -> None:
     """Apply the scheduled change of a locked organization if it is due.
 
-    The new plan is in force from the due time, even if the change is applied later.
+    The new plan is in force from the due time, even if the change is applied later. The scheduled
+    change is deleted instead if the operator has set limits for the organization.
     """
     scheduled_change = queries.find_scheduled_change()
     if scheduled_change is None or scheduled_change.effective_at > queries.get_database_time():
+        return
+    if organization.plan_limits:
+        # Limits are agreed for a plan, so only the operator can change it. Earlier releases did not
+        # cancel the scheduled change when the operator set limits.
+        queries.delete_scheduled_change()
         return
     queries.set_effective_time(scheduled_change.effective_at)
     organizations.change_plan(organization, plan=scheduled_change.plan, limits={})

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from app.identity.organizations import emitted_events, queries, slugs
+from app.identity.organizations import emitted_events, ports, queries, slugs
 from app.identity.organizations import settings as organization_settings
 from app.identity.organizations.models import Membership, Organization
 from app.kit import container, db, errors, events, plan_limits, tenancy
@@ -252,17 +252,18 @@ def lock(organization_id: UUID) -> Organization:
 def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None]) -> None:
     """Replace the plan and limits of a locked organization, which must be the current one.
 
-    A limit of None means no limit. Emits `organization.plan_changed` if anything changes.
+    A limit of None means no limit. If anything changes, cancels the scheduled plan change and emits
+    `organization.plan_changed`.
     """
     if (record.plan, record.plan_limits) == (plan, limits):
         return
-    plan_before = record.plan
-    record.plan, record.plan_limits = plan, limits
     payload: emitted_events.PlanChangedPayload = {
         "plan": plan,
         "limits": limits,
-        "plan_before": plan_before,
+        "plan_before": record.plan,
     }
+    record.plan, record.plan_limits = plan, limits
+    ports.cancel_scheduled_change()
     events.emit(emitted_events.PLAN_CHANGED, payload)
 
 

@@ -113,7 +113,18 @@ def test_a_change_that_is_due_comes_before_the_next_one(paying: Customer) -> Non
     assert list_history(paying.org) == [("free", "business"), ("business", "team")]
 
 
-@pytest.mark.parametrize("by", ["present plan", "change now", "operator"])
+def test_a_scheduled_change_does_not_replace_agreed_limits(paying: Customer) -> None:
+    change(paying, plan="business", when="period_end")
+    # As the previous release did: the limits change, and the scheduled change remains.
+    paying.sql("""UPDATE organizations SET plan_limits = '{"members": 10}' WHERE id = :org""")
+    make_scheduled_due(paying, db.utc_now() - timedelta(minutes=1))
+    (row,) = run_sql(paying.org, "SELECT plan, plan_limits FROM organizations WHERE id = :org")
+    assert (row.plan, row.plan_limits) == ("free", {"members": 10})
+    assert run_sql(paying.org, "SELECT * FROM scheduled_plan_changes") == []
+    assert list_history(paying.org) == []
+
+
+@pytest.mark.parametrize("by", ["present plan", "change now", "operator", "limits of the operator"])
 def test_a_scheduled_change_is_cancelled(paying: Customer, by: str) -> None:
     change(paying, plan="business", when="period_end")
     if by == "present plan":
@@ -121,6 +132,11 @@ def test_a_scheduled_change_is_cancelled(paying: Customer, by: str) -> None:
         assert answer.json["data"] == {"plan": "free", "scheduled_change": None}
     elif by == "change now":
         change(paying, plan="team")
+    elif by == "limits of the operator":
+        paying.set_plan("free", members=10)
+        assert (
+            paying.org.api("viewer").get("/billing/plan").json["data"]["scheduled_change"] is None
+        )
     else:
         paying.set_plan("enterprise")
     assert run_sql(paying.org, "SELECT * FROM scheduled_plan_changes") == []
