@@ -11,12 +11,14 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.billing.invoices.jobs import issue_invoices, issue_month
-from app.billing.invoices.service import computing, issuing
+from app.billing.invoices.service import computing, documents, issuing
 from app.billing.invoices.service.computing import InvoiceInputs, Period
 from app.billing.periods.service import get_bounds
 from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans import catalogue
+from app.billing.plans.catalogue import Charge, Tier
 from app.billing.usage.service import measure_period
+from app.engines.invoices import Document, InvoiceError
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from tests.billing.conftest import Customer
@@ -90,6 +92,42 @@ def test_months_without_anything_to_pay_have_no_invoice(customer: Customer, plan
     customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
     customer.used("documents_per_month", "2001-03-05", 50)
     assert customer.issue("2001-03") == []
+    assert customer.list_invoices() == []
+
+
+def test_usage_that_costs_nothing_has_no_invoice(customer: Customer) -> None:
+    customer.used("documents_per_month", "2001-03-05", 40)
+    customer.used("documents_per_month", "2001-04-05", 50)
+    tiers = (Tier(None, Decimal("0.0001")),)
+    plan = replace(
+        catalogue.get_plan("free"), charges=(Charge("documents_per_month", 0, tiers, 1),)
+    )
+    insert = text(
+        "INSERT INTO plan_versions (name, version, definition, created_at)"
+        " VALUES ('cheap', 1, CAST(:plan AS jsonb), '2001-01-01')"
+    )
+    # The plan exists only in this transaction, which is rolled back.
+    with customer.org.app.app_context(), tenancy.organization(customer.org.id):
+        session = db.session()
+        session.execute(insert, {"plan": orjson.dumps(catalogue.format_plan(plan)).decode()})
+        session.execute(
+            text("UPDATE organizations SET plan = 'cheap' WHERE id = :id"), {"id": customer.org.id}
+        )
+        session.execute(text("DELETE FROM plan_changes"))
+        assert issuing.issue_period(customer.org.id, *get_bounds("2001-03")) == []
+        (invoice,) = issuing.issue_period(customer.org.id, *get_bounds("2001-04"))
+        assert invoice.subtotal == Decimal("0.01")
+        session.rollback()
+
+
+def test_a_draft_for_which_nothing_is_due_any_more_is_deleted(customer: Customer) -> None:
+    run_sql(customer.org, "DELETE FROM billing_profiles WHERE organization_id = :org")
+    customer.issue("2001-03")
+    assert [draft["status"] for draft in customer.list_invoices()] == ["draft"]
+    customer.set_plan("free")
+    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    customer.set_profile()
+    run_jobs_of(customer.org, "invoices")
     assert customer.list_invoices() == []
 
 
@@ -229,3 +267,34 @@ def test_an_invoice_that_cannot_be_rendered_stays_a_draft_until_it_can(
     (invoice,) = broken.list_invoices()
     assert (invoice["id"], invoice["status"]) == (draft["id"], "issued")
     assert run_sql(broken.org, f"{find_job} AND status = 'queued'") == []
+
+
+def test_the_draft_of_one_currency_is_issued_after_the_invoice_of_another(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(document: Document) -> None:
+        if document.currency == "USD":
+            raise InvoiceError("lines.0.description", "is too long")
+
+    insert = text(
+        "INSERT INTO plan_versions (name, version, definition, created_at)"
+        " VALUES ('dollars', 1, CAST(:plan AS jsonb), '2001-01-01')"
+    )
+    plan = replace(catalogue.get_plan("team"), currency="USD")
+    customer.had("team", "2001-03-11T00:00:00Z", "dollars")
+    # The plan exists only in this transaction, which is rolled back.
+    with customer.org.app.app_context(), tenancy.organization(customer.org.id):
+        session = db.session()
+        session.execute(insert, {"plan": orjson.dumps(catalogue.format_plan(plan)).decode()})
+        organization = session.get_one(Organization, customer.org.id)
+        organization.plan = "dollars"
+        session.flush()
+        session.execute(text("DELETE FROM plan_changes WHERE changed_at > '2002-01-01'"))
+        with monkeypatch.context() as failing:
+            failing.setattr(documents, "check_document", check)
+            invoices = issuing.issue_period(customer.org.id, *get_bounds("2001-03"))
+        assert {one.currency: one.status for one in invoices} == {"EUR": "issued", "USD": "draft"}
+        (invoice,) = issuing.issue_period(customer.org.id, *get_bounds("2001-03"))
+        assert (invoice.currency, invoice.status) == ("USD", "issued")
+        assert issuing.issue_period(customer.org.id, *get_bounds("2001-03")) == []
+        session.rollback()
