@@ -50,7 +50,12 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
 def _bind_ports() -> None:
     """Bind functions of higher layers that lower layers call but must not import."""
     plan_limits.bind(usage.open_allowance)
-    organizations.bind_billing(plan_changes.cancel_scheduled_change)
+    organizations.bind_billing(
+        organizations.Billing(
+            cancel_scheduled_change=plan_changes.cancel_scheduled_change,
+            record_closed_time=plan_changes.record_closed_time,
+        )
+    )
     artifacts.bind_workflow(
         artifacts.Workflow(
             has_routing_rules=routing_rules.has_rules,

@@ -236,9 +236,10 @@ def reopen_locked_organization(record: Organization) -> None:
 
     Emits `organization.reopened`. Raises 409 if it is not closed or its erasure has begun.
     """
-    if record.status != "closed" or record.erasure is not None:
-        state = record.status if record.erasure is None else "erased"
+    state = record.status if record.erasure is None else "erased"
+    if state != "closed" or record.closed_at is None:
         raise errors.conflict("Only a closed organization can be reopened.", state=state)
+    ports.get_billing().record_closed_time(record.plan, record.closed_at)
     record.status = "active" if record.suspended_at is None else "suspended"
     record.closed_at = record.erase_after = None
     events.emit(emitted_events.REOPENED, {"organization_id": record.id})
@@ -263,7 +264,7 @@ def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None
         "plan_before": record.plan,
     }
     record.plan, record.plan_limits = plan, limits
-    ports.cancel_scheduled_change()
+    ports.get_billing().cancel_scheduled_change()
     events.emit(emitted_events.PLAN_CHANGED, payload)
 
 
@@ -285,9 +286,8 @@ def lock_role(caller: Caller) -> Role:
 
 def get_claim_minutes(stored_settings: Mapping[str, Any]) -> int:
     """Return the number of minutes after which a claim expires unless it is renewed."""
-    return int(
-        stored_settings.get("claim_minutes") or organization_settings.DEFAULTS["claim_minutes"]
-    )
+    default = organization_settings.DEFAULTS["claim_minutes"]
+    return int(stored_settings.get("claim_minutes") or default)
 
 
 def allows_self_review(stored_settings: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +15,7 @@ from app.billing.invoices.jobs import issue_invoices, issue_month
 from app.billing.invoices.service import computing, documents, issuing
 from app.billing.invoices.service.computing import InvoiceInputs, Period
 from app.billing.periods.service import get_bounds
+from app.billing.plan_changes import queries
 from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans import catalogue
 from app.billing.plans.catalogue import Charge, Tier
@@ -164,6 +166,46 @@ def test_a_closed_organization_pays_until_it_was_closed(customer: Customer) -> N
     customer.issue("2001-04")
     (invoice,) = customer.list_invoices()
     assert invoice["subtotal"] == "24.50"
+
+
+def close_for_a_time(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch, closed_at: str, reopened_at: str
+) -> None:
+    """Close and reopen an organization as the operator does, at times in the past."""
+    customer.run_command("org", "close", customer.org.slug, "--yes")
+    customer.sql("UPDATE organizations SET closed_at = :at WHERE id = :org", at=closed_at)
+    now = datetime.fromisoformat(reopened_at)
+    with monkeypatch.context() as clock:
+        clock.setattr(queries, "get_database_time", lambda: now)
+        customer.run_command("org", "reopen", customer.org.slug)
+
+
+def test_the_time_for_which_an_organization_was_closed_is_not_billed(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    customer.used("documents_per_month", "2001-03-10", 1_100)
+    close_for_a_time(customer, monkeypatch, "2001-03-16T12:00:00Z", "2001-03-25T00:00:00Z")
+    customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    amounts = [line["amount"] for line in invoice["lines"] if line["unit"] == "MON"]
+    assert amounts == ["24.50", "11.06"]  # 15.5 and 7 of 31 days
+    assert customer.org.api("admin").get("/billing/invoices/upcoming").status_code == 200
+
+
+@pytest.mark.parametrize("is_invoiced_first", [True, False])
+def test_reopening_does_not_depend_on_when_a_month_is_invoiced(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch, *, is_invoiced_first: bool
+) -> None:
+    closed_at, reopened_at = "2001-03-16T12:00:00Z", "2001-04-10T00:00:00Z"
+    if is_invoiced_first:
+        customer.sql("UPDATE organizations SET closed_at = :at WHERE id = :org", at=closed_at)
+        customer.issue("2001-03")
+        customer.sql("UPDATE organizations SET closed_at = NULL WHERE id = :org")
+    close_for_a_time(customer, monkeypatch, closed_at, reopened_at)
+    for month in ("2001-03", "2001-04", "2001-05"):
+        customer.issue(month)
+    invoices = customer.list_invoices(sort="period")
+    assert [invoice["subtotal"] for invoice in invoices] == ["24.50", "34.30", "49.00"]
 
 
 def test_an_invoice_without_a_profile_is_a_draft_until_there_is_one(customer: Customer) -> None:

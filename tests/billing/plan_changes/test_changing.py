@@ -104,6 +104,25 @@ def test_a_scheduled_change_counts_from_when_it_was_due(paying: Customer) -> Non
         assert paying.org.id not in service.list_due_organizations()
 
 
+def test_a_change_that_is_due_while_an_organization_is_closed_waits(paying: Customer) -> None:
+    org, now = paying.org, db.utc_now()
+    created, closed_at = now - timedelta(days=4), now - timedelta(days=3)
+    paying.begin(created.isoformat())
+    change(paying, plan="business", when="period_end")
+    paying.run_command("org", "close", org.slug, "--yes")
+    paying.sql("UPDATE organizations SET closed_at = :at WHERE id = :org", at=closed_at)
+    make_scheduled_due(paying, now - timedelta(days=1))
+    assert list_history(org) == []
+    paying.run_command("org", "reopen", org.slug)
+    with org.app.app_context():
+        service.apply_due_change(org.id)
+        db.session().commit()
+    assert list_history(org) == [("free", ""), ("", "free"), ("free", "business")]
+    segments = list_segments(org, created, db.utc_now())
+    assert segments[0] == ("free", created, closed_at)
+    assert [(plan, start > now) for plan, start, _ in segments[1:]] == [("business", True)]
+
+
 def test_a_change_that_is_due_comes_before_the_next_one(paying: Customer) -> None:
     now = db.utc_now()
     paying.begin((now - timedelta(days=3)).isoformat())
