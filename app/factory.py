@@ -7,10 +7,12 @@ from flask import Flask
 
 import app.features  # noqa: F401 - registers the models and the job handlers
 from app import commands
+from app.billing.plan_changes import service as plan_changes
 from app.billing.plans import catalogue
 from app.billing.seller import configuration
 from app.billing.usage import service as usage
 from app.documents.artifacts import service as artifacts
+from app.identity.organizations import ports as organizations
 from app.kit import container, db, logging, metrics, plan_limits, secrets, tokens
 from app.kit.settings import Settings, SettingsError
 from app.schemas.artifact_schemas import service as schemas
@@ -48,6 +50,12 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
 def _bind_ports() -> None:
     """Bind functions of higher layers that lower layers call but must not import."""
     plan_limits.bind(usage.open_allowance)
+    organizations.bind_billing(
+        organizations.Billing(
+            cancel_scheduled_change=plan_changes.cancel_scheduled_change,
+            record_closed_time=plan_changes.record_closed_time,
+        )
+    )
     artifacts.bind_workflow(
         artifacts.Workflow(
             has_routing_rules=routing_rules.has_rules,

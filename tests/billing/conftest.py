@@ -40,6 +40,11 @@ class Customer:
         """Run a statement in the organization; triggers record what they always do."""
         run_sql(self.org, statement, **values)
 
+    def run_command(self, *arguments: str) -> None:
+        """Run a command of the operator."""
+        result = self.org.app.test_cli_runner().invoke(args=arguments)
+        assert result.exit_code == 0, result.output
+
     def begin(self, at: str) -> None:
         """Let the organization exist since a time."""
         self.sql("UPDATE organizations SET created_at = :at WHERE id = :org", at=at)

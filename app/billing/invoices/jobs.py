@@ -1,5 +1,6 @@
 """Jobs that issue the invoices of a closed period and render their files."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -38,15 +39,16 @@ def _issue_batch(
     organization_ids: list[UUID], start: datetime, end: datetime, period: dict[str, str]
 ) -> None:
     try:
-        issuing.issue_many(organization_ids, start, end)
+        invoices = issuing.issue_many(organization_ids, start, end)
+        pending_ids = list(documents.list_problems(invoices))
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
     except (LookupError, ValueError, ArithmeticError, AssertionError):
         log.exception("invoices.batch_failed", period=period["from"])
         db.session().rollback()
-        jobs.enqueue_many(
-            "invoices.issue", [(organization_id, period) for organization_id in organization_ids]
-        )
+        pending_ids = organization_ids
+    # The job of an organization fails if its invoice cannot be issued, so that operators see it.
+    jobs.enqueue_many("invoices.issue", [(key, period) for key in pending_ids])
     jobs.enqueue(ISSUE_MONTH, {**period, "after": str(organization_ids[-1])}, organization_id=None)
 
 
@@ -55,9 +57,10 @@ def issue_invoices(job: Job) -> None:
     """Issue the invoices of a single organization for a closed period."""
     assert job.organization_id is not None
     try:
-        issuing.issue_period(job.organization_id, *_get_period(job))
+        invoices = issuing.issue_period(job.organization_id, *_get_period(job))
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
+    _retry_later(job, list(documents.list_problems(invoices).values()))
 
 
 @jobs.handler("invoices.issue_drafts", queue="invoices", listens=(CHANGED,))
@@ -65,9 +68,10 @@ def issue_drafts(job: Job) -> None:
     """Issue the draft invoices of an organization after its billing profile was set."""
     assert job.organization_id is not None
     try:
-        issuing.issue_drafts(job.organization_id)
+        invoices = issuing.issue_drafts(job.organization_id)
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
+    _retry_later(job, list(documents.list_problems(invoices).values()))
 
 
 @jobs.handler(
@@ -78,7 +82,14 @@ def issue_drafts(job: Job) -> None:
 )
 def render_files(job: Job) -> None:
     """Render and store the missing files of the issued invoices of an organization."""
-    documents.render_missing(job)
+    _retry_later(job, documents.render_missing(job))
+
+
+def _retry_later(job: Job, problems: Sequence[str]) -> None:
+    """Raise Retry if there are problems, so that operators see them. Commits the work before."""
+    if problems:
+        job.checkpoint()
+        raise Retry("; ".join(problems))
 
 
 def _get_period(job: Job) -> tuple[datetime, datetime]:

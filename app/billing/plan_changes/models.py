@@ -10,13 +10,17 @@ from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
+NO_PLAN = ""
+"""The plan of an organization in the history while it was closed, unless it is still closed."""
+
 
 class PlanChange(TenantModel, db.Base):
-    """A plan change of an organization. Rows are written by a trigger on `organizations`.
+    """A plan change of an organization. A trigger on `organizations` writes the changes of plans.
 
     `id` increases in the order of the changes, and `changed_at` never decreases. `plan_before` of
     the first change is the plan with which the organization was created. An organization without
-    changes has always had its current plan.
+    changes has always had its current plan. When an organization is reopened, the time for which it
+    was closed is recorded as a change to `NO_PLAN` and a change back.
     """
 
     __tablename__ = "plan_changes"

@@ -35,6 +35,11 @@ def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange
     return changes
 
 
+def get_last_change_time() -> datetime | None:
+    """Return the time of the current organization's last plan change; None if there is none."""
+    return db.session().scalars(select(func.max(PlanChange.changed_at))).one()
+
+
 def find_scheduled_change() -> ScheduledPlanChange | None:
     """Find the scheduled plan change of the current organization; return None if there is none."""
     return db.session().scalars(select(ScheduledPlanChange)).one_or_none()

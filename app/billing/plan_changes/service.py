@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from app.billing.plan_changes import queries
-from app.billing.plan_changes.models import PlanChange, ScheduledPlanChange
+from app.billing.plan_changes.models import NO_PLAN, PlanChange, ScheduledPlanChange
 from app.billing.plan_changes.months import get_month_bounds
 from app.billing.plan_changes.versions import record_versions
 from app.billing.plans import catalogue
@@ -23,6 +23,7 @@ from app.kit.plan_limits import Meter
 
 get_database_time = queries.get_database_time
 list_changes = queries.list_changes
+cancel_scheduled_change = queries.delete_scheduled_change
 _FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -80,15 +81,37 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
 def apply_scheduled_change(organization: Organization) -> None:
     """Apply the scheduled change of a locked organization if it is due.
 
-    The new plan is in force from the due time, even if the change is applied later.
+    The new plan is in force from the due time, even if the change is applied later. A change that
+    becomes due after the organization was closed waits until it is reopened. The scheduled change
+    is deleted instead if the operator has set limits for the organization.
     """
     scheduled_change = queries.find_scheduled_change()
-    if scheduled_change is None or scheduled_change.effective_at > queries.get_database_time():
+    time_limit = organization.closed_at or queries.get_database_time()
+    if scheduled_change is None or scheduled_change.effective_at > time_limit:
+        return
+    if organization.plan_limits:
+        # Limits are agreed for a plan, so only the operator can change it. Earlier releases did not
+        # cancel the scheduled change when the operator set limits.
+        queries.delete_scheduled_change()
         return
     queries.set_effective_time(scheduled_change.effective_at)
     organizations.change_plan(organization, plan=scheduled_change.plan, limits={})
     db.session().flush()
     queries.set_effective_time(None)
+
+
+def record_closed_time(plan: str, closed_at: datetime) -> None:
+    """Record that the current organization, which is locked, was closed until now.
+
+    `plan` is its plan. The time from `closed_at` until now is then not billed, regardless of when
+    its months are invoiced.
+    """
+    last_change_at = queries.get_last_change_time()
+    start = closed_at if last_change_at is None else max(closed_at, last_change_at)
+    end = max(queries.get_database_time(), start)
+    for before, after, at in ((plan, NO_PLAN, start), (NO_PLAN, plan, end)):
+        db.session().add(PlanChange(plan_before=before, plan=after, changed_at=at))
+        db.session().flush()  # Ids must increase in the order of the changes.
 
 
 def list_due_organizations() -> list[UUID]:
@@ -114,14 +137,16 @@ def list_segments(
 ) -> list[PlanSegment]:
     """List the plan segments of an organization in a period, oldest first.
 
-    `changes` must contain all plan changes of the organization. The segments have no gaps. They
-    cover the part of the period between the creation and the closing of the organization.
+    `changes` must contain all plan changes of the organization. The segments cover the part of the
+    period between the creation and the closing of the organization, except for the times for which
+    it was closed before.
     """
     closed_at = organization.closed_at or _FOREVER
     segments = build_segments(changes, organization.plan, organization.created_at, closed_at)
     clipped = [
         PlanSegment(segment.plan, max(segment.start, start), min(segment.end, end))
         for segment in segments
+        if segment.plan != NO_PLAN
     ]
     return [segment for segment in clipped if segment.start < segment.end]
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pycountry
-from stdnum import iban
+from stdnum import bic, iban
 from stdnum.exceptions import ValidationError
 
 from app.engines.invoices import (
@@ -145,10 +145,13 @@ def _parse_payment(value: Any) -> Payment | None:
         return None
     _check_keys(value, "payment", {"iban"}, {"bic", "account_holder"})
     texts = {key: _parse_text(text, f"payment.{key}") for key, text in value.items()}
-    try:
-        texts["iban"] = iban.validate(texts["iban"])
-    except ValidationError:
-        raise BillingFileError("payment.iban must be a valid IBAN") from None
+    for key, library in (("iban", iban), ("bic", bic)):
+        if key not in texts:
+            continue
+        try:
+            texts[key] = library.validate(texts[key])
+        except ValidationError:
+            raise BillingFileError(f"payment.{key} must be a valid {key.upper()}") from None
     return Payment(**texts)
 
 

@@ -38,6 +38,7 @@ from app.engines.invoices.taxes import (
     TaxRule,
     build_eu_tax_rules,
     choose_tax_rule,
+    compute_tax,
     compute_totals,
 )
 from app.engines.invoices.texts import (
@@ -74,6 +75,7 @@ __all__ = [
     "choose_tax_rule",
     "compute_line",
     "compute_price_line",
+    "compute_tax",
     "compute_totals",
     "compute_usage_lines",
     "describe_meter",

@@ -29,12 +29,15 @@ from app.engines.invoices.model import (
     Tax,
     TaxCategory,
 )
-from app.engines.invoices.taxes import check_rate
+from app.engines.invoices.taxes import check_rate, compute_tax
 from app.engines.invoices.texts import load_translations
 
 _UNIT_CODE = re.compile(r"[A-Z0-9]{1,3}")
 _COUNTRY_CODE = re.compile(r"[A-Z]{2}")
 _PERCENT = 100
+# The schematron of EN 16931 (rules BR-S-09 and BR-CO-17 of CEN/TC 434, as in Factur-X 1.09) accepts
+# taxes that differ from the product by less than one unit of the currency.
+_TAX_TOLERANCE = 1
 
 
 def check_document(document: Document) -> None:
@@ -164,9 +167,22 @@ def _check_tax(tax: Tax, position: int, document: Document) -> None:
     if not amounts:
         raise InvoiceError(field, "must apply to at least one line")
     _check_sum(tax.base, f"{field}.base", amounts, document.currency)
-    exact_amount = Fraction(tax.base) * Fraction(tax.rate) / _PERCENT
-    if round_amount(exact_amount, document.currency) != tax.amount:
+    _check_number(tax.amount, f"{field}.amount")
+    if not _is_correct_tax(tax, document):
         raise InvoiceError(f"{field}.amount", "must be the base times the rate, rounded")
+
+
+def _is_correct_tax(tax: Tax, document: Document) -> bool:
+    """Return whether the amount of a tax is the rounded product of its base and its rate.
+
+    Partial credit notes together reverse the tax of an invoice exactly, so the amount of a credit
+    note may differ from the product, within the tolerance of EN 16931.
+    """
+    if document.kind != "credit_note":
+        return compute_tax(tax.base, tax.rate, document.currency) == tax.amount
+    exact_amount = Fraction(tax.base) * Fraction(tax.rate) / _PERCENT
+    is_rounded = round_amount(tax.amount, document.currency) == tax.amount
+    return is_rounded and abs(Fraction(tax.amount) - exact_amount) < _TAX_TOLERANCE
 
 
 def _check_and_list_summands(document: Document) -> Iterator[Decimal]:

@@ -96,6 +96,11 @@ def build_eu_tax_rules(
     ]
 
 
+def compute_tax(base: Decimal, rate: Decimal, currency: str) -> Decimal:
+    """Compute the tax on a base, rounded half up once. `rate` is in percent."""
+    return round_amount(Fraction(base) * Fraction(rate) / _PERCENT, currency)
+
+
 def compute_totals(lines: Sequence[Line], currency: str, rules: Sequence[TaxRule]) -> Totals:
     """Compute the subtotal, one tax for each rule, and the total.
 
@@ -105,7 +110,7 @@ def compute_totals(lines: Sequence[Line], currency: str, rules: Sequence[TaxRule
     taxes = []
     for position, rule in enumerate(rules):
         base = sum_amounts((line.amount for line in lines if line.tax == position), currency)
-        amount = round_amount(Fraction(base) * Fraction(rule.rate) / _PERCENT, currency)
+        amount = compute_tax(base, rule.rate, currency)
         taxes.append(Tax(rule.name, rule.category, rule.rate, base, amount, rule.reason))
     subtotal = sum_amounts((line.amount for line in lines), currency)
     total = sum_amounts((subtotal, *(tax.amount for tax in taxes)), currency)

@@ -45,9 +45,9 @@ def set_plan(
 ) -> dict[str, Any]:
     """Replace an organization's plan and the limits that differ from the plan.
 
-    A limit of None means no limit. Emits `organization.plan_changed` if anything changes. Raises
-    404, 409 `conflict` if the organization was closed, and 409 `stale_precondition` if `revision`
-    is not the current revision.
+    A limit of None means no limit. If anything changes, cancels the scheduled plan change and emits
+    `organization.plan_changed`. Raises 404, 409 `conflict` if the organization was closed, and 409
+    `stale_precondition` if `revision` is not the current revision.
     """
     organization = _lock_open_organization(slug)
     if revision is not None and revision != organization.revision:

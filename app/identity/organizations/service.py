@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from app.identity.organizations import emitted_events, queries, slugs
+from app.identity.organizations import emitted_events, ports, queries, slugs
 from app.identity.organizations import settings as organization_settings
 from app.identity.organizations.models import Membership, Organization
 from app.kit import container, db, errors, events, plan_limits, tenancy
@@ -236,9 +236,10 @@ def reopen_locked_organization(record: Organization) -> None:
 
     Emits `organization.reopened`. Raises 409 if it is not closed or its erasure has begun.
     """
-    if record.status != "closed" or record.erasure is not None:
-        state = record.status if record.erasure is None else "erased"
+    state = record.status if record.erasure is None else "erased"
+    if state != "closed" or record.closed_at is None:
         raise errors.conflict("Only a closed organization can be reopened.", state=state)
+    ports.get_billing().record_closed_time(record.plan, record.closed_at)
     record.status = "active" if record.suspended_at is None else "suspended"
     record.closed_at = record.erase_after = None
     events.emit(emitted_events.REOPENED, {"organization_id": record.id})
@@ -252,17 +253,18 @@ def lock(organization_id: UUID) -> Organization:
 def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None]) -> None:
     """Replace the plan and limits of a locked organization, which must be the current one.
 
-    A limit of None means no limit. Emits `organization.plan_changed` if anything changes.
+    A limit of None means no limit. If anything changes, cancels the scheduled plan change and emits
+    `organization.plan_changed`.
     """
     if (record.plan, record.plan_limits) == (plan, limits):
         return
-    plan_before = record.plan
-    record.plan, record.plan_limits = plan, limits
     payload: emitted_events.PlanChangedPayload = {
         "plan": plan,
         "limits": limits,
-        "plan_before": plan_before,
+        "plan_before": record.plan,
     }
+    record.plan, record.plan_limits = plan, limits
+    ports.get_billing().cancel_scheduled_change()
     events.emit(emitted_events.PLAN_CHANGED, payload)
 
 
@@ -284,9 +286,8 @@ def lock_role(caller: Caller) -> Role:
 
 def get_claim_minutes(stored_settings: Mapping[str, Any]) -> int:
     """Return the number of minutes after which a claim expires unless it is renewed."""
-    return int(
-        stored_settings.get("claim_minutes") or organization_settings.DEFAULTS["claim_minutes"]
-    )
+    default = organization_settings.DEFAULTS["claim_minutes"]
+    return int(stored_settings.get("claim_minutes") or default)
 
 
 def allows_self_review(stored_settings: Mapping[str, Any]) -> bool:

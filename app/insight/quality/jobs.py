@@ -47,7 +47,7 @@ def prepare(_: Job) -> None:
     """Enqueue the recounts of organizations, and the computation of sums that are incomplete.
 
     An organization is recounted if it was never counted, or if the counting rules or its time zone
-    have changed.
+    have changed. A recount that was interrupted is continued.
     """
     for organization_id in updating.list_outdated_organizations():
         jobs.enqueue(

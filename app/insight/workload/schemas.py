@@ -114,12 +114,16 @@ class TeamWorkload(Response):
 
 
 class ActivityCounts(Response):
-    """The number of the caller's submissions by outcome, and of the caller's review decisions."""
+    """The number of the caller's submissions by outcome, and of the caller's review decisions.
+
+    The outcomes `accepted`, `corrected`, `rejected`, `merged` and `pending` add up to `submitted`.
+    """
 
     submitted = Int()
     accepted = Int(description="Submissions that were accepted without corrections.")
     corrected = Int(description="Submissions that were accepted with corrections.")
     rejected = Int()
+    merged = Int(description="Submissions that were replaced by an accepted merge.")
     pending = Int()
     reviewed = Int()
     seconds_spent = Int(metadata=_SECONDS_SPENT_METADATA)

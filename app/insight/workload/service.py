@@ -18,7 +18,8 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 
-_COUNTS = ("submitted", "accepted", "corrected", "rejected", "pending", "seconds_spent")
+_OUTCOMES = ("accepted", "corrected", "rejected", "merged", "pending")
+_COUNTS = ("submitted", *_OUTCOMES, "seconds_spent")
 _SECONDS_PER_HOUR = 3600
 
 
@@ -78,9 +79,10 @@ def get_activity(
 
     The period is from day `first` to day `last`, inclusive, in the caller's time zone; days without
     work have zeros. A submission and its outcome are counted on the day of the submission,
-    regardless of the day of the decision. The acceptance rate is the fraction of decided
-    submissions that were accepted, with or without corrections; `unchanged_rate` is the fraction
-    accepted without corrections. Raises 400 for an invalid period.
+    regardless of the day of the decision. The outcomes add up to the submissions. The acceptance
+    rate is the fraction of accepted, corrected and rejected submissions that were accepted, with or
+    without corrections; `unchanged_rate` is the fraction accepted without corrections. Raises 400
+    for an invalid period.
     """
     period = get_period(users.get_time_zone(caller.user_id), first, last)
     submissions_by_day = {

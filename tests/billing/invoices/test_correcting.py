@@ -1,11 +1,16 @@
 """What the operator does with issued invoices: mark them as paid, void and credit them."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from app.billing.invoices.service import correcting, documents, issuing
+from app.billing.seller.configuration import require_configuration
 from tests.billing.conftest import Customer
+from tests.billing.invoices.test_einvoices import list_xml
+from tests.engines.invoices.rules import find_violations
 from tests.factories import run_jobs_of
 
 
@@ -92,6 +97,59 @@ def test_crediting_parts_of_an_invoice(customer: Customer, invoice: dict[str, An
     assert get(customer, invoice)["status"] == "void"
     notes = customer.list_invoices(kind="credit_note")
     assert sum(Decimal(note["subtotal"]) for note in notes) == Decimal("49.00")
+
+
+@pytest.mark.parametrize(
+    ("amounts", "taxes"),
+    [
+        (["33.33", "33.33", "33.34"], ["6.33", "6.34", "6.33"]),
+        (["0.02", "0.02", "0.02", "99.94"], ["0.00", "0.01", "0.00", "18.99"]),
+    ],
+)
+def test_credit_notes_for_a_whole_invoice_reverse_its_tax(
+    customer: Customer, amounts: list[str], taxes: list[str]
+) -> None:
+    customer.set_profile(tax_number=None, address={"lines": ["A"], "city": "B", "country": "DE"})
+    # 49.00, and 1,020 documents for 0.05 each.
+    customer.used("documents_per_month", "2001-03-05", 2_020)
+    customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    assert (invoice["subtotal"], invoice["tax"]["amount"]) == ("100.00", "19.00")
+    for amount in amounts:
+        note = ("credit-note", invoice["number"], "--amount", amount, "--reason", "Outage")
+        assert run(customer, *note)[0] == 0
+    notes = customer.list_invoices(kind="credit_note", sort="created_at")
+    assert [note["tax"]["amount"] for note in notes] == taxes
+    assert sum(Decimal(note["total"]) for note in notes) == Decimal("119.00")
+    assert get(customer, invoice)["status"] == "void"
+    rendered = list_xml(customer)
+    assert len(rendered) == len(notes) + 1
+    assert [find_violations(xml) for xml in rendered.values()] == [[]] * len(rendered)
+
+
+def test_a_credit_note_needs_an_account_that_can_be_rendered(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with customer.org.app.app_context():
+        valid = require_configuration()
+    assert valid.payment is not None
+    wrong = replace(valid, payment=replace(valid.payment, bic="COBA"))
+    with monkeypatch.context() as earlier_release:
+        earlier_release.setattr(issuing, "require_configuration", lambda: wrong)
+        earlier_release.setattr(documents, "check_document", lambda _: None)
+        customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    void = ("invoices", "void", invoice["number"], "--reason", "It has no PDF")
+    monkeypatch.setattr(correcting, "read_configuration", lambda: wrong)
+    status, output = run(customer, *void)
+    assert (status, "cannot be rendered: payment.bic: is not a valid BIC" in output) == (1, True)
+    assert customer.list_invoices() == [invoice]
+    monkeypatch.setattr(correcting, "read_configuration", lambda: valid)
+    status, output = run(customer, *void)
+    assert status == 0, output
+    run_jobs_of(customer.org, "invoice_files")
+    (note,) = customer.list_invoices(kind="credit_note")
+    assert note["pdf"] is not None
 
 
 @pytest.mark.parametrize(

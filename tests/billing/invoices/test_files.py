@@ -6,6 +6,7 @@ import pypdfium2
 import pytest
 
 from app.billing.invoices.service import documents
+from app.engines.invoices import Document, InvoiceError
 from app.kit import container, db, jobs, tenancy
 from tests.billing.conftest import Customer
 from tests.factories import run_jobs_of
@@ -102,3 +103,29 @@ def test_the_period_has_the_same_days_in_every_time_zone(customer: Customer) -> 
     assert "1 Mar 2001" in text
     assert "31 Mar 2001" in text
     assert "28 Feb 2001" not in text
+
+
+def test_an_invoice_that_cannot_be_rendered_does_not_block_later_ones(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (broken_id,) = customer.issue("2001-03")
+    (sound_id,) = customer.issue("2001-04")
+    render_xml = documents.render_xml
+
+    def fail_for_march(document: Document) -> bytes | None:
+        if document.period_from.month == 3:
+            raise InvoiceError("payment.bic", "is not a valid BIC")
+        return render_xml(document)
+
+    monkeypatch.setattr(documents, "render_xml", fail_for_march)
+    render(customer)
+    has_pdf = {one["id"]: one["pdf"] is not None for one in customer.list_invoices()}
+    assert has_pdf == {str(broken_id): False, str(sound_id): True}
+    jobs_of_files = run_sql(
+        customer.org,
+        "SELECT status, attempts, error FROM jobs"
+        " WHERE organization_id = :org AND function = 'invoices.render' AND error IS NOT NULL",
+    )
+    assert {(row.status, row.attempts) for row in jobs_of_files} == {("queued", 1)}
+    message = f"{broken_id}: payment.bic: is not a valid BIC"
+    assert all(message in row.error for row in jobs_of_files)

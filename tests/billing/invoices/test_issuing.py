@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -11,12 +12,15 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.billing.invoices.jobs import issue_invoices, issue_month
-from app.billing.invoices.service import computing, issuing
+from app.billing.invoices.service import computing, documents, issuing
 from app.billing.invoices.service.computing import InvoiceInputs, Period
 from app.billing.periods.service import get_bounds
+from app.billing.plan_changes import queries
 from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans import catalogue
+from app.billing.plans.catalogue import Charge, Tier
 from app.billing.usage.service import measure_period
+from app.engines.invoices import Document, InvoiceError
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from tests.billing.conftest import Customer
@@ -93,6 +97,42 @@ def test_months_without_anything_to_pay_have_no_invoice(customer: Customer, plan
     assert customer.list_invoices() == []
 
 
+def test_usage_that_costs_nothing_has_no_invoice(customer: Customer) -> None:
+    customer.used("documents_per_month", "2001-03-05", 40)
+    customer.used("documents_per_month", "2001-04-05", 50)
+    tiers = (Tier(None, Decimal("0.0001")),)
+    plan = replace(
+        catalogue.get_plan("free"), charges=(Charge("documents_per_month", 0, tiers, 1),)
+    )
+    insert = text(
+        "INSERT INTO plan_versions (name, version, definition, created_at)"
+        " VALUES ('cheap', 1, CAST(:plan AS jsonb), '2001-01-01')"
+    )
+    # The plan exists only in this transaction, which is rolled back.
+    with customer.org.app.app_context(), tenancy.organization(customer.org.id):
+        session = db.session()
+        session.execute(insert, {"plan": orjson.dumps(catalogue.format_plan(plan)).decode()})
+        session.execute(
+            text("UPDATE organizations SET plan = 'cheap' WHERE id = :id"), {"id": customer.org.id}
+        )
+        session.execute(text("DELETE FROM plan_changes"))
+        assert issuing.issue_period(customer.org.id, *get_bounds("2001-03")) == []
+        (invoice,) = issuing.issue_period(customer.org.id, *get_bounds("2001-04"))
+        assert invoice.subtotal == Decimal("0.01")
+        session.rollback()
+
+
+def test_a_draft_for_which_nothing_is_due_any_more_is_deleted(customer: Customer) -> None:
+    run_sql(customer.org, "DELETE FROM billing_profiles WHERE organization_id = :org")
+    customer.issue("2001-03")
+    assert [draft["status"] for draft in customer.list_invoices()] == ["draft"]
+    customer.set_plan("free")
+    customer.sql("DELETE FROM plan_changes WHERE organization_id = :org")
+    customer.set_profile()
+    run_jobs_of(customer.org, "invoices")
+    assert customer.list_invoices() == []
+
+
 def test_a_month_before_the_organization_has_no_invoice(customer: Customer) -> None:
     assert customer.issue("2000-12") == []
 
@@ -126,6 +166,46 @@ def test_a_closed_organization_pays_until_it_was_closed(customer: Customer) -> N
     customer.issue("2001-04")
     (invoice,) = customer.list_invoices()
     assert invoice["subtotal"] == "24.50"
+
+
+def close_for_a_time(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch, closed_at: str, reopened_at: str
+) -> None:
+    """Close and reopen an organization as the operator does, at times in the past."""
+    customer.run_command("org", "close", customer.org.slug, "--yes")
+    customer.sql("UPDATE organizations SET closed_at = :at WHERE id = :org", at=closed_at)
+    now = datetime.fromisoformat(reopened_at)
+    with monkeypatch.context() as clock:
+        clock.setattr(queries, "get_database_time", lambda: now)
+        customer.run_command("org", "reopen", customer.org.slug)
+
+
+def test_the_time_for_which_an_organization_was_closed_is_not_billed(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    customer.used("documents_per_month", "2001-03-10", 1_100)
+    close_for_a_time(customer, monkeypatch, "2001-03-16T12:00:00Z", "2001-03-25T00:00:00Z")
+    customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    amounts = [line["amount"] for line in invoice["lines"] if line["unit"] == "MON"]
+    assert amounts == ["24.50", "11.06"]  # 15.5 and 7 of 31 days
+    assert customer.org.api("admin").get("/billing/invoices/upcoming").status_code == 200
+
+
+@pytest.mark.parametrize("is_invoiced_first", [True, False])
+def test_reopening_does_not_depend_on_when_a_month_is_invoiced(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch, *, is_invoiced_first: bool
+) -> None:
+    closed_at, reopened_at = "2001-03-16T12:00:00Z", "2001-04-10T00:00:00Z"
+    if is_invoiced_first:
+        customer.sql("UPDATE organizations SET closed_at = :at WHERE id = :org", at=closed_at)
+        customer.issue("2001-03")
+        customer.sql("UPDATE organizations SET closed_at = NULL WHERE id = :org")
+    close_for_a_time(customer, monkeypatch, closed_at, reopened_at)
+    for month in ("2001-03", "2001-04", "2001-05"):
+        customer.issue(month)
+    invoices = customer.list_invoices(sort="period")
+    assert [invoice["subtotal"] for invoice in invoices] == ["24.50", "34.30", "49.00"]
 
 
 def test_an_invoice_without_a_profile_is_a_draft_until_there_is_one(customer: Customer) -> None:
@@ -199,3 +279,64 @@ def test_a_failure_of_one_organization_does_not_hold_up_others(
     monkeypatch.undo()
     broken.issue("2001-03")
     assert len(broken.list_invoices()) == 1
+
+
+def test_an_invoice_that_cannot_be_rendered_stays_a_draft_until_it_can(
+    app: Flask, make_customer: Callable[[], Customer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, sound = make_customer(), make_customer()
+    set_name = "UPDATE billing_profiles SET name = :name WHERE organization_id = :org"
+    broken.sql(set_name, name="x" * 301)
+    ids = sorted((broken.org.id, sound.org.id))
+    monkeypatch.setattr(
+        issuing, "list_billed_organizations", lambda *_, after: ids if after < ids[0] else []
+    )
+    with app.app_context():
+        issue_month(
+            make_job(None, {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"})
+        )
+        db.session().commit()
+    assert [invoice["status"] for invoice in sound.list_invoices()] == ["issued"]
+    run_jobs_of(broken.org, "invoices")
+    (draft,) = broken.list_invoices()
+    assert (draft["status"], draft["number"]) == ("draft", None)
+    find_job = "SELECT status, error FROM jobs WHERE organization_id = :org AND queue = 'invoices'"
+    (job,) = run_sql(broken.org, f"{find_job} AND function = 'invoices.issue'")
+    assert (job.status, "buyer.name: must have between 1 and" in job.error) == ("queued", True)
+    broken.sql(set_name, name="Muster GmbH")
+    broken.sql("UPDATE jobs SET due_at = now() WHERE organization_id = :org AND status = 'queued'")
+    run_jobs_of(broken.org, "invoices")
+    (invoice,) = broken.list_invoices()
+    assert (invoice["id"], invoice["status"]) == (draft["id"], "issued")
+    assert run_sql(broken.org, f"{find_job} AND status = 'queued'") == []
+
+
+def test_the_draft_of_one_currency_is_issued_after_the_invoice_of_another(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(document: Document) -> None:
+        if document.currency == "USD":
+            raise InvoiceError("lines.0.description", "is too long")
+
+    insert = text(
+        "INSERT INTO plan_versions (name, version, definition, created_at)"
+        " VALUES ('dollars', 1, CAST(:plan AS jsonb), '2001-01-01')"
+    )
+    plan = replace(catalogue.get_plan("team"), currency="USD")
+    customer.had("team", "2001-03-11T00:00:00Z", "dollars")
+    # The plan exists only in this transaction, which is rolled back.
+    with customer.org.app.app_context(), tenancy.organization(customer.org.id):
+        session = db.session()
+        session.execute(insert, {"plan": orjson.dumps(catalogue.format_plan(plan)).decode()})
+        organization = session.get_one(Organization, customer.org.id)
+        organization.plan = "dollars"
+        session.flush()
+        session.execute(text("DELETE FROM plan_changes WHERE changed_at > '2002-01-01'"))
+        with monkeypatch.context() as failing:
+            failing.setattr(documents, "check_document", check)
+            invoices = issuing.issue_period(customer.org.id, *get_bounds("2001-03"))
+        assert {one.currency: one.status for one in invoices} == {"EUR": "issued", "USD": "draft"}
+        (invoice,) = issuing.issue_period(customer.org.id, *get_bounds("2001-03"))
+        assert (invoice.currency, invoice.status) == ("USD", "issued")
+        assert issuing.issue_period(customer.org.id, *get_bounds("2001-03")) == []
+        session.rollback()

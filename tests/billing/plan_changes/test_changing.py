@@ -104,6 +104,25 @@ def test_a_scheduled_change_counts_from_when_it_was_due(paying: Customer) -> Non
         assert paying.org.id not in service.list_due_organizations()
 
 
+def test_a_change_that_is_due_while_an_organization_is_closed_waits(paying: Customer) -> None:
+    org, now = paying.org, db.utc_now()
+    created, closed_at = now - timedelta(days=4), now - timedelta(days=3)
+    paying.begin(created.isoformat())
+    change(paying, plan="business", when="period_end")
+    paying.run_command("org", "close", org.slug, "--yes")
+    paying.sql("UPDATE organizations SET closed_at = :at WHERE id = :org", at=closed_at)
+    make_scheduled_due(paying, now - timedelta(days=1))
+    assert list_history(org) == []
+    paying.run_command("org", "reopen", org.slug)
+    with org.app.app_context():
+        service.apply_due_change(org.id)
+        db.session().commit()
+    assert list_history(org) == [("free", ""), ("", "free"), ("free", "business")]
+    segments = list_segments(org, created, db.utc_now())
+    assert segments[0] == ("free", created, closed_at)
+    assert [(plan, start > now) for plan, start, _ in segments[1:]] == [("business", True)]
+
+
 def test_a_change_that_is_due_comes_before_the_next_one(paying: Customer) -> None:
     now = db.utc_now()
     paying.begin((now - timedelta(days=3)).isoformat())
@@ -113,7 +132,18 @@ def test_a_change_that_is_due_comes_before_the_next_one(paying: Customer) -> Non
     assert list_history(paying.org) == [("free", "business"), ("business", "team")]
 
 
-@pytest.mark.parametrize("by", ["present plan", "change now", "operator"])
+def test_a_scheduled_change_does_not_replace_agreed_limits(paying: Customer) -> None:
+    change(paying, plan="business", when="period_end")
+    # As the previous release did: the limits change, and the scheduled change remains.
+    paying.sql("""UPDATE organizations SET plan_limits = '{"members": 10}' WHERE id = :org""")
+    make_scheduled_due(paying, db.utc_now() - timedelta(minutes=1))
+    (row,) = run_sql(paying.org, "SELECT plan, plan_limits FROM organizations WHERE id = :org")
+    assert (row.plan, row.plan_limits) == ("free", {"members": 10})
+    assert run_sql(paying.org, "SELECT * FROM scheduled_plan_changes") == []
+    assert list_history(paying.org) == []
+
+
+@pytest.mark.parametrize("by", ["present plan", "change now", "operator", "limits of the operator"])
 def test_a_scheduled_change_is_cancelled(paying: Customer, by: str) -> None:
     change(paying, plan="business", when="period_end")
     if by == "present plan":
@@ -121,6 +151,11 @@ def test_a_scheduled_change_is_cancelled(paying: Customer, by: str) -> None:
         assert answer.json["data"] == {"plan": "free", "scheduled_change": None}
     elif by == "change now":
         change(paying, plan="team")
+    elif by == "limits of the operator":
+        paying.set_plan("free", members=10)
+        assert (
+            paying.org.api("viewer").get("/billing/plan").json["data"]["scheduled_change"] is None
+        )
     else:
         paying.set_plan("enterprise")
     assert run_sql(paying.org, "SELECT * FROM scheduled_plan_changes") == []

@@ -36,6 +36,17 @@ def test_the_example() -> None:
     assert found.build_prefix(is_credit_note=True, at=at) == "CN-2027-"
 
 
+def test_account_numbers_may_have_spaces(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        ("DE89370400440532013000", "DE89 3704 0044 0532 0130 00"),
+        ("COBADEFFXXX", "coba de ff xxx"),
+    )
+    payment = read_configuration(path).payment
+    assert payment is not None
+    assert (payment.iban, payment.bic) == ("DE89370400440532013000", "COBADEFFXXX")
+
+
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
@@ -49,6 +60,7 @@ def test_the_example() -> None:
         ("DE136695976", "DE136695977", "seller.tax_number is not a valid tax number"),
         ("DE136695976", "ATU13585627", "seller.tax_number is a tax number of AT"),
         ("DE8937", "DE8938", "payment.iban must be a valid IBAN"),
+        ("COBADEFFXXX", "COBADEFFXX", "payment.bic must be a valid BIC"),
         ("INV-{year}-", "INV {year}", "invoices.series must contain only"),
         ("INV-{year}-", "CN-{year}-", "credit_note_series must differ"),
         ("digits = 5", "digits = 0", "invoices.digits must be a whole number"),

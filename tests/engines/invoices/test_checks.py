@@ -15,6 +15,7 @@ from app.engines.invoices import (
     render_pdf,
     render_xml,
 )
+from tests.engines.invoices.rules import find_violations
 from tests.engines.invoices.samples import (
     BUYER,
     PAYMENT,
@@ -114,6 +115,23 @@ def test_numbers_are_limited(text: str) -> None:
     line = replace(build_line(), quantity=Decimal(text), amount=Decimal(0))
     with pytest.raises(InvoiceError, match=r"lines\.0\.quantity"):
         check_document(build_document([line]))
+
+
+@pytest.mark.parametrize(
+    ("amount", "is_valid"),
+    [("104.06", True), ("105.05", True), ("105.08", False), ("103.07", False)],
+)
+def test_the_tax_of_a_credit_note_has_the_tolerance_of_the_norm(
+    amount: str, *, is_valid: bool
+) -> None:
+    note = replace(GOOD, kind="credit_note", refers_to="2026-000041", due_at=None)
+    tax = replace(note.taxes[0], amount=Decimal(amount))
+    changed = replace(note, taxes=(tax,), total=note.subtotal + tax.amount)
+    if is_valid:
+        assert find_violations(render_xml(changed) or b"") == []
+        return
+    with pytest.raises(InvoiceError, match=r"taxes\.0\.amount"):
+        check_document(changed)
 
 
 def test_reverse_charge_needs_the_number_of_the_buyer() -> None:

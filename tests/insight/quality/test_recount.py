@@ -253,6 +253,32 @@ def test_schemas_are_repaired_one_by_one(quality: QualityWorkspace) -> None:
     assert quality.list_cells() == counted
 
 
+def test_an_interrupted_recount_is_continued(quality: QualityWorkspace) -> None:
+    _prepare(quality)
+    quality.recount()
+    counted = quality.list_cells()
+    quality.sql("DELETE FROM quality_cells")
+
+    def stop() -> None:
+        db.checkpoint()
+        raise _StopError
+
+    with (
+        quality.org.app.app_context(),
+        tenancy.organization(quality.org.id),
+        pytest.raises(_StopError),
+        db.transaction(),
+    ):
+        service.rebuild(stop)
+    assert quality.list_cells() == []
+    quality.prepare()
+    run_jobs_of(quality.org, "quality_counts")
+    assert quality.list_cells() == counted != []
+    with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
+        assert quality.org.id not in service.list_outdated_organizations()
+        db.session().rollback()
+
+
 def test_a_document_of_two_schemas_is_repaired(quality: QualityWorkspace) -> None:
     first, second = quality.schema(), quality.schema()
     artifact = quality.artifact(first)

@@ -16,6 +16,7 @@ NOTHING = {
     "accepted": 0,
     "corrected": 0,
     "rejected": 0,
+    "merged": 0,
     "pending": 0,
     "reviewed": 0,
     "seconds_spent": 0,
@@ -87,6 +88,7 @@ def test_every_submission_counts_with_its_outcome(workspace: Workspace) -> None:
         "accepted": 1,
         "corrected": 1,
         "rejected": 2,
+        "merged": 0,
         "pending": 1,
         "reviewed": 0,
         "seconds_spent": 360,
@@ -100,6 +102,24 @@ def test_every_submission_counts_with_its_outcome(workspace: Workspace) -> None:
     assert reviewer_activity["totals"] == {**NOTHING, "reviewed": 4}
     assert reviewer_activity["days"][-1]["reviewed"] == 4
     assert _get_activity(workspace, query, by="admin")["totals"] == NOTHING
+
+
+def test_merged_submissions_are_an_outcome(workspace: Workspace) -> None:
+    artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    workspace.org.add_user("second", "labeler")
+    sources = [workspace.submitted(artifact, by=by)["id"] for by in ("labeler", "second")]
+    _submit(workspace, 10, workspace.schema())
+    merge = {"tag_set_ids": sources}
+    pending = workspace.org.api("reviewer").post("/tag-sets/merge", json=merge)
+    assert pending.status_code == 201, pending.json
+    assert _get_activity(workspace)["totals"]["pending"] == 2
+    _decide(workspace, pending.json["data"], "accept")
+    found = _get_activity(workspace)
+    totals = found["totals"]
+    assert (totals["submitted"], totals["merged"], totals["pending"]) == (2, 1, 1)
+    outcomes = ("accepted", "corrected", "rejected", "merged", "pending")
+    assert all(day["submitted"] == sum(day[name] for name in outcomes) for day in found["days"])
+    assert (found["acceptance_rate"], found["unchanged_rate"]) == (None, None)
 
 
 def test_days_are_in_the_time_zone_of_the_user(workspace: Workspace) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, select, text
@@ -22,6 +23,13 @@ _CLAIM_NUMBERS = text(
     RETURNING last_number
     """
 )
+
+
+class CreditedAmounts(NamedTuple):
+    """The sums of the net amounts and of the taxes of credit notes."""
+
+    subtotal: Decimal
+    tax: Decimal
 
 
 def list_page(
@@ -139,12 +147,13 @@ def claim_numbers(prefix: str, count: int) -> range:
     return range(last_number - count + 1, last_number + 1)
 
 
-def sum_credited_amounts(invoice_id: UUID) -> Decimal:
-    """Sum the net amounts of all credit notes for an invoice."""
-    statement = select(func.coalesce(func.sum(Invoice.subtotal), 0)).where(
-        Invoice.refers_to == invoice_id
-    )
-    return Decimal(db.session().scalars(statement).one())
+def sum_credited_amounts(invoice_id: UUID) -> CreditedAmounts:
+    """Sum the amounts of all credit notes for an invoice."""
+    statement = select(
+        func.coalesce(func.sum(Invoice.subtotal), 0),
+        func.coalesce(func.sum(Invoice.total - Invoice.subtotal), 0),
+    ).where(Invoice.refers_to == invoice_id)
+    return CreditedAmounts._make(db.session().execute(statement).one())
 
 
 def find_by_number(number: str) -> Invoice | None:

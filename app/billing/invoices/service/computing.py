@@ -100,7 +100,8 @@ def compute(
             ),
             *_compute_charges(inputs, parts, currency, period),
         ]
-        if lines:
+        # Amounts that cancel each other out state something, so they have an invoice over 0.
+        if any(line.amount for line in lines):
             totals = _compute_invoice_totals(lines, currency, rule)
             contents.append(InvoiceContent(currency, language, tuple(lines), rule, totals))
     return contents

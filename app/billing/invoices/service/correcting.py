@@ -5,6 +5,7 @@ Only this module changes the status of issued invoices.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -13,12 +14,13 @@ from typing import Any
 from app.billing.invoices import emitted_events
 from app.billing.invoices.models import Invoice, InvoiceKind, InvoiceStatus
 from app.billing.invoices.queries import records
-from app.billing.invoices.service import issuing
-from app.billing.invoices.service.dumping import dump_line, dump_tax, load_tax
+from app.billing.invoices.queries.records import CreditedAmounts
+from app.billing.invoices.service import documents, issuing
+from app.billing.invoices.service.dumping import dump_line, dump_seller, dump_tax, load_tax
 from app.billing.invoices.service.reading import render
 from app.billing.seller.configuration import BillingConfiguration, BillingFileError
 from app.billing.seller.configuration import require_configuration as read_configuration
-from app.engines.invoices import TaxRule, compute_line, compute_totals, get_minor_digits
+from app.engines.invoices import compute_line, compute_tax, get_minor_digits
 from app.kit import db, errors, tenancy
 
 _TENANCY_REASON = "the operator identifies an invoice by its number"
@@ -58,12 +60,13 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
     configuration = _require_configuration()
     with _lock_invoice(number) as invoice:
         _check_creditable(invoice)
-        if records.sum_credited_amounts(invoice.id):
+        if records.sum_credited_amounts(invoice.id).subtotal:
             raise errors.conflict(
                 "A part of the invoice has been credited. Credit the remaining amount instead."
             )
         credit_note = _create_credit_note(
             invoice,
+            configuration,
             lines=invoice.lines,
             subtotal=invoice.subtotal,
             tax=invoice.tax,
@@ -77,35 +80,25 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
 def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
     """Credit a net amount of an invoice, and return the credit note.
 
-    The tax rate of the invoice applies. If the whole invoice is now credited, it becomes void, and
-    `invoice.voided` is emitted. Raises 404 if no invoice has this number, 400 if the amount is not
-    positive or has too many decimal places, and 409 if the invoice cannot be credited or the amount
-    exceeds the amount that is not yet credited.
+    The tax rate of the invoice applies. Its rounding follows the sum of all credit notes, so that
+    notes for the whole invoice reverse exactly its tax. If the whole invoice is now credited, it
+    becomes void, and `invoice.voided` is emitted. Raises 404 if no invoice has this number, 400 if
+    the amount is not positive or has too many decimal places, and 409 if the invoice cannot be
+    credited or the amount exceeds the amount that is not yet credited.
     """
     configuration = _require_configuration()
     with _lock_invoice(number) as invoice:
         _check_creditable(invoice)
         _check_amount(amount, invoice.currency)
-        remaining = invoice.subtotal - records.sum_credited_amounts(invoice.id)
+        credited = records.sum_credited_amounts(invoice.id)
+        remaining = invoice.subtotal - credited.subtotal
         if amount > remaining:
             raise errors.conflict(
                 f"Only {remaining:f} {invoice.currency} before tax can still be credited.",
                 remaining=f"{remaining:f}",
             )
-        tax = load_tax(invoice.tax)
-        line = compute_line(
-            description=reason, quantity=Decimal(1), unit_price=amount, currency=invoice.currency
-        )
-        rule = TaxRule(tax.name, tax.category, tax.rate, reason=tax.reason)
-        totals = compute_totals([line], invoice.currency, [rule])
-        credit_note = _create_credit_note(
-            invoice,
-            lines=[dump_line(line)],
-            subtotal=totals.subtotal,
-            tax=dump_tax(totals.taxes[0]),
-            total=totals.total,
-            notes=[],
-        )
+        content = _build_content(invoice, amount, credited, reason)
+        credit_note = _create_credit_note(invoice, configuration, **content)
         _issue_credit_note(
             credit_note, invoice, configuration, is_fully_credited=amount == remaining
         )
@@ -149,14 +142,44 @@ def _check_amount(amount: Decimal, currency: str) -> None:
         raise errors.invalid(message, "amount")
 
 
-def _create_credit_note(invoice: Invoice, **content: Any) -> Invoice:
-    """Create a credit note with the parties, period and currency of the invoice."""
-    names = ("period_from", "period_to", "currency", "language", "time_zone", "seller", "buyer")
+def _build_content(
+    invoice: Invoice, amount: Decimal, credited: CreditedAmounts, reason: str
+) -> dict[str, Any]:
+    """Build the content of a credit note for a net amount, after other credit notes.
+
+    The tax is the difference between two rounded running totals. If each tax were rounded alone,
+    the taxes of the credit notes would not add up to the tax of the invoice.
+    """
+    line = compute_line(
+        description=reason, quantity=Decimal(1), unit_price=amount, currency=invoice.currency
+    )
+    tax = load_tax(invoice.tax)
+    tax_sum = compute_tax(credited.subtotal + line.amount, tax.rate, invoice.currency)
+    tax = replace(tax, base=line.amount, amount=tax_sum - credited.tax)
+    return {
+        "lines": [dump_line(line)],
+        "subtotal": line.amount,
+        "tax": dump_tax(tax),
+        "total": line.amount + tax.amount,
+        "notes": [],
+    }
+
+
+def _create_credit_note(
+    invoice: Invoice, configuration: BillingConfiguration, **content: Any
+) -> Invoice:
+    """Create a credit note with the parties, period and currency of the invoice.
+
+    Its bank account is the present one: an invoice with an account that cannot be rendered can
+    then still be credited.
+    """
+    names = ("period_from", "period_to", "currency", "language", "time_zone", "buyer")
     return Invoice(
         organization_id=invoice.organization_id,
         kind=InvoiceKind.CREDIT_NOTE.value,
         status=InvoiceStatus.DRAFT.value,
         refers_to=invoice.id,
+        seller={**invoice.seller, "payment": dump_seller(configuration)["payment"]},
         **{name: getattr(invoice, name) for name in names},
         **content,
     )
@@ -169,6 +192,10 @@ def _issue_credit_note(
     *,
     is_fully_credited: bool,
 ) -> None:
+    """Issue a credit note. Raises 409 if it cannot be rendered, because it never changes."""
+    problem = documents.find_problem(credit_note, refers_to=invoice.number)
+    if problem is not None:
+        raise errors.conflict(f"The credit note cannot be rendered: {problem}.")
     if is_fully_credited:
         issuing.change_status(invoice, InvoiceStatus.VOID)
         issuing.emit(emitted_events.VOIDED, invoice)

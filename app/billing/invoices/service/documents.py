@@ -1,6 +1,7 @@
 """Render the files of each issued invoice once, and store them with their checksums."""
 
 import hashlib
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 from uuid import UUID
@@ -9,9 +10,21 @@ from zoneinfo import ZoneInfo
 from app.billing.invoices.models import Invoice, InvoiceStatus
 from app.billing.invoices.queries import records
 from app.billing.invoices.service.dumping import load_line, load_party, load_tax
-from app.engines.invoices import Document, DocumentKind, Language, Payment, render_pdf, render_xml
-from app.kit import container
+from app.engines.invoices import (
+    Document,
+    DocumentKind,
+    InvoiceError,
+    Language,
+    Payment,
+    check_document,
+    render_pdf,
+    render_xml,
+)
+from app.kit import container, db
 from app.kit.jobs import Job
+from app.kit.logging import get_logger
+
+log = get_logger(__name__)
 
 _FOLDER = "invoices"
 """The folder for invoice files in the file storage.
@@ -20,10 +33,42 @@ It is outside the organization's folder, which is deleted when the organization 
 """
 
 
-def render_missing(job: Job) -> None:
-    """Render and store the missing files of the current organization's issued invoices."""
+def render_missing(job: Job) -> list[str]:
+    """Render and store the missing files of the current organization's issued invoices.
+
+    An invoice that cannot be rendered does not block other invoices. Its error is logged. Returns
+    the errors.
+    """
+    problems = []
     for invoice_id in records.list_unrendered_invoices():
-        render_files(job, invoice_id)
+        try:
+            render_files(job, invoice_id)
+        except InvoiceError as error:
+            log.exception("invoices.not_rendered", invoice_id=str(invoice_id))
+            problems.append(f"{invoice_id}: {error}")
+    return problems
+
+
+def find_problem(draft: Invoice, *, refers_to: str | None = None) -> str | None:
+    """Return the reason why a draft with a buyer cannot be rendered, or None if it can be.
+
+    `refers_to` is the number of the invoice that a credit note corrects.
+    """
+    try:
+        check_document(build_document(draft, refers_to, issued_at=db.utc_now()))
+    except InvoiceError as error:
+        return str(error)
+    return None
+
+
+def list_problems(invoices: Sequence[Invoice]) -> dict[UUID, str]:
+    """Return why invoices with a buyer are still drafts, by the id of the organization."""
+    problems = {
+        invoice.organization_id: find_problem(invoice)
+        for invoice in invoices
+        if invoice.status == InvoiceStatus.DRAFT and invoice.buyer is not None
+    }
+    return {key: problem for key, problem in problems.items() if problem is not None}
 
 
 def render_files(job: Job, invoice_id: UUID) -> None:
@@ -48,19 +93,23 @@ def render_files(job: Job, invoice_id: UUID) -> None:
             locked_invoice.xml = stored_xml
 
 
-def build_document(invoice: Invoice, refers_to: str | None) -> Document:
+def build_document(
+    invoice: Invoice, refers_to: str | None, *, issued_at: datetime | None = None
+) -> Document:
     """Build the document from which the invoice engine renders an invoice.
 
-    `refers_to` is the number of the invoice that a credit note corrects.
+    `refers_to` is the number of the invoice that a credit note corrects. `issued_at` is required
+    for a draft, which has no time of issue yet.
     """
-    assert invoice.issued_at is not None
+    issued_at = invoice.issued_at or issued_at
+    assert issued_at is not None
     assert invoice.buyer is not None
     seller = dict(invoice.seller)
     payment = seller.pop("payment")
     return Document(
         number=invoice.number,
         kind=cast("DocumentKind", invoice.kind),
-        issued_at=invoice.issued_at,
+        issued_at=issued_at,
         due_at=invoice.due_at,
         period_from=_to_local_midnight(invoice.period_from, invoice.time_zone),
         period_to=_to_local_midnight(invoice.period_to, invoice.time_zone),

@@ -1,6 +1,6 @@
 """Create the invoices for a closed period, and issue them with the next numbers of a series."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -8,7 +8,7 @@ from uuid import UUID
 from app.billing.invoices import emitted_events
 from app.billing.invoices.models import TRANSITIONS, Invoice, InvoiceKind, InvoiceStatus
 from app.billing.invoices.queries import records
-from app.billing.invoices.service import computing
+from app.billing.invoices.service import computing, documents
 from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
 from app.billing.invoices.service.dumping import dump_line, dump_party, dump_seller, dump_tax
 from app.billing.plan_changes import service as plan_changes
@@ -18,7 +18,9 @@ from app.billing.seller.configuration import BillingConfiguration, require_confi
 from app.billing.usage import service as usage
 from app.identity.organizations.models import Organization
 from app.kit import db, events, tenancy
+from app.kit.logging import get_logger
 
+log = get_logger(__name__)
 BATCH_SIZE = 100
 """The number of organizations whose invoices are issued in one transaction."""
 _REASON = "the invoices of many organizations are created in one transaction"
@@ -37,7 +39,8 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
     """Create and issue the invoices of organizations for a period that has ended.
 
     Returns the invoices. A repeated call does not issue them again. No invoice is created if no
-    amount is due. An invoice stays a draft if the organization has no billing profile. Raises
+    amount is due; a draft for which no amount is due any more is deleted. An invoice stays a draft
+    if the organization has no billing profile, or if the invoice could not be rendered. Raises
     BillingFileError.
     """
     configuration = require_configuration()
@@ -46,18 +49,22 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
         organizations = records.lock_organizations(organization_ids)
         plan_changes.apply_due_changes(organization_ids)
         existing = records.list_by_period(organization_ids, start)
-        issued_ids = {
-            id_ for (id_, _), row in existing.items() if row.status != InvoiceStatus.DRAFT
-        }
-        pending = [row for row in organizations if row.id not in issued_ids]
+        issued = {key for key, row in existing.items() if row.status != InvoiceStatus.DRAFT}
+        # An organization with invoices in two currencies can have an issued one and a draft.
+        done_ids = {id_ for id_, _ in issued} - {id_ for id_, _ in existing.keys() - issued}
+        pending = [row for row in organizations if row.id not in done_ids]
         drafts = []
         for inputs in _collect_inputs(pending, period):
             for content in computing.compute(inputs, period, configuration):
-                invoice = existing.get((inputs.organization.id, content.currency))
-                drafts.append(
-                    _create_or_update_draft(invoice, inputs, content, period, configuration)
-                )
-        issue([invoice for invoice in drafts if invoice.buyer is not None], configuration)
+                key = (inputs.organization.id, content.currency)
+                if key not in issued:
+                    drafts.append(
+                        _create_or_update_draft(
+                            existing.get(key), inputs, content, period, configuration
+                        )
+                    )
+        _delete_obsolete_drafts(existing.values(), drafts)
+        issue([invoice for invoice in drafts if _can_be_issued(invoice)], configuration)
         db.session().add_all(drafts)
         db.session().flush()
     return drafts
@@ -156,6 +163,33 @@ def emit(event: str, invoice: Invoice) -> None:
         "number": invoice.number,
     }
     events.emit(event, payload)
+
+
+def _delete_obsolete_drafts(existing: Iterable[Invoice], drafts: Sequence[Invoice]) -> None:
+    """Delete existing drafts that are not among the new drafts, because no amount is due."""
+    kept_ids = {invoice.id for invoice in drafts}
+    for invoice in existing:
+        if invoice.status == InvoiceStatus.DRAFT and invoice.id not in kept_ids:
+            db.session().delete(invoice)
+
+
+def _can_be_issued(draft: Invoice) -> bool:
+    """Return whether a draft has a buyer and can be rendered. Logs why it cannot be rendered.
+
+    An issued invoice never changes. So an invoice that could not be rendered would keep its number
+    and never have a PDF.
+    """
+    if draft.buyer is None:
+        return False
+    problem = documents.find_problem(draft)
+    if problem is not None:
+        log.error(
+            "invoices.not_issued",
+            organization_id=str(draft.organization_id),
+            period=draft.period_from.isoformat(),
+            error=problem,
+        )
+    return problem is None
 
 
 def _create_or_update_draft(

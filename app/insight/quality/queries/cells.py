@@ -239,8 +239,9 @@ def repair(schema_id: UUID) -> int:
 def list_outdated_organizations(default_zone: str) -> list[UUID]:
     """Return the ids of organizations whose aggregates must be recounted.
 
-    These organizations never completed a recount, or their aggregates were counted with another
-    `RULES_VERSION` or time zone. Closed organizations are excluded.
+    These organizations never completed a recount, their last recount was interrupted, or their
+    aggregates were counted with another `RULES_VERSION` or time zone. Includes organizations whose
+    recount is running. Closed organizations are excluded.
     """
     zone = func.coalesce(Organization.settings["time_zone"].astext, default_zone)
     statement = (
@@ -250,6 +251,7 @@ def list_outdated_organizations(default_zone: str) -> list[UUID]:
             Organization.status.not_in(CLOSED_STATUSES),
             or_(
                 QualityState.counted_at.is_(None),
+                QualityState.counted_until.is_not(None),
                 QualityState.rules != RULES_VERSION,
                 QualityState.time_zone != zone,
             ),

@@ -1,7 +1,8 @@
 """SQL queries for a user's activity.
 
-The outcome of a submission is the revision after it: every change of a tag set creates a revision,
-and only a decision can follow a submission.
+The outcome of a submission is the revision after it, because every change of a tag set creates a
+revision. It is a decision, or an accepted merge that replaces the tag set. Without a next revision,
+the submission is pending.
 """
 
 from collections.abc import Sequence
@@ -38,6 +39,7 @@ _SUBMITTED = text(
            count(*) FILTER (WHERE decision = 'accept') AS accepted,
            count(*) FILTER (WHERE decision = 'correction') AS corrected,
            count(*) FILTER (WHERE decision = 'reject') AS rejected,
+           count(*) FILTER (WHERE decision = 'supersede') AS merged,
            count(*) FILTER (WHERE decision IS NULL) AS pending,
            coalesce(sum(seconds), 0) AS seconds_spent, count(seconds) AS timed,
            percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS median_seconds
@@ -66,6 +68,7 @@ class SubmissionCounts(NamedTuple):
     accepted: int
     corrected: int
     rejected: int
+    merged: int
     pending: int
     seconds_spent: int
     timed: int

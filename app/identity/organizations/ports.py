@@ -1,0 +1,29 @@
+"""A port through which changes of organizations reach billing without importing it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Billing:
+    """Functions of billing for the current organization.
+
+    `record_closed_time` takes the organization's plan, and the time at which it was closed.
+    """
+
+    cancel_scheduled_change: Callable[[], None]
+    record_closed_time: Callable[[str, datetime], None]
+
+
+_bound_functions: list[Billing] = []
+
+
+def bind_billing(billing: Billing) -> None:
+    """Bind the functions that `get_billing` returns. The application calls this at startup."""
+    _bound_functions[:] = [billing]
+
+
+def get_billing() -> Billing:
+    """Return the functions that `bind_billing` has set."""
+    return _bound_functions[0]
