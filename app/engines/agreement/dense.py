@@ -167,7 +167,7 @@ def match_by_search(
             current = chain[-1]
             partner = indexes[1 - side].find_best_match(indexes[side].boxes[current])
             if partner is None:
-                # It will never have a partner, because removed marks do not return.
+                # This mark will never have a partner, because removed marks do not return.
                 indexes[side].remove(chain.pop())
                 if side == 0:
                     is_free[current] = False
