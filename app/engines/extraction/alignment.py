@@ -42,6 +42,7 @@ def mark_matches(
 
 
 def _strip_currency(key: str) -> str:
+    """Return the comparison key of an amount without its currency, such as `12.5` for `12.5EUR`."""
     return key[:-3] if key[-3:].isalpha() and key[:1].isdigit() and key[-3:].isupper() else key
 
 

@@ -169,7 +169,7 @@ def find_pattern_matches(kind: str, text: str) -> Iterator[PatternMatch]:
 def _build_date(year: str, month: str, day: str) -> str:
     number = int(year)
     if len(year) == 2:  # noqa: PLR2004 - a year without its century
-        number += 2000 if number < 80 else 1900  # noqa: PLR2004 - no receipts of 2080 yet
+        number += 2000 if number < 80 else 1900  # noqa: PLR2004 - 80 is 1980
     if number not in _YEARS:
         return ""
     try:

@@ -22,12 +22,14 @@ from app.engines.fields import Field, JsonValue, Tag
 _Cell = tuple[FieldView, Candidate, JsonValue]
 MAX_ROWS = 200
 _END_CONCEPTS = frozenset({"total", "subtotal", "tax", "cash", "rounding"})
-_MAX_ROW_GAP = 6.0
+_MAX_ROW_GAP = 6.0  # the maximum distance to the row above, in median word heights
 _MAX_CONFIDENCE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
+    """A table column, and the left and right edges of its header (0 to 1)."""
+
     target: Target
     left: float
     right: float
