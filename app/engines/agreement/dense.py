@@ -89,6 +89,7 @@ class _MarkIndex:
         return positions
 
     def _compute_overlaps(self, box: Box) -> tuple[int, int, Any]:
+        """Return the range (start, end) of the marks near `box`, and their overlaps with `box`."""
         first, last = self._box_index.get_range(box)
         x0, y0, x1, y1 = box
         nearby = slice(first, last)

@@ -284,6 +284,7 @@ def _group_boxes(boxes: list[Box]) -> Sequence[int]:
 def _find_candidate_ranges(
     left: list[Box], right: list[Box], min_overlap: float
 ) -> list[tuple[int, int]]:
+    """Return, for each box in `left`, the range of boxes in `right` that may overlap it."""
     box_index = BoxIndex(right, min_overlap)
     return [box_index.get_range(box) for box in left]
 
