@@ -35,7 +35,7 @@ _CURRENCY_CODES = {
     "euro": "EUR",
 }
 
-_WIDE_GAP = 1.7
+_WIDE_GAP = 1.7  # in median character widths
 
 
 @dataclass(slots=True)
@@ -149,20 +149,26 @@ def join_row(layout: Layout, first: int, last: int) -> tuple[str, list[int]]:
 
 
 def _build_typed_texts(
-    layout: Layout, base: int, text: str, offsets: list[int], match: patterns.PatternMatch
+    layout: Layout, row_start: int, text: str, offsets: list[int], match: patterns.PatternMatch
 ) -> Iterable[TypedText]:
+    """Yield the typed text of a match, and a second one for its alternative, if there is one.
+
+    `row_start` is the index of the first token of the row; `text` and `offsets` are results of
+    `join_row`.
+    """
     left = max(i for i, offset in enumerate(offsets) if offset <= match.start)
     right = max(i for i, offset in enumerate(offsets) if offset < match.end)
-    first_token, last_token = layout.tokens[base + left], layout.tokens[base + right]
+    first_token, last_token = layout.tokens[row_start + left], layout.tokens[row_start + right]
     start, end = first_token.start, last_token.end
     if first_token.end - first_token.start == len(first_token.text):
         start += match.start - offsets[left]
     if last_token.end - last_token.start == len(last_token.text):
         end = last_token.start + match.end - offsets[right]
     part = text[match.start : match.end]
-    yield TypedText(base + left, base + right, start, end, part, match.value)
+    first, last = row_start + left, row_start + right
+    yield TypedText(first, last, start, end, part, match.value)
     if match.alternative:
-        yield TypedText(base + left, base + right, start, end, part, match.alternative, True)  # noqa: FBT003
+        yield TypedText(first, last, start, end, part, match.alternative, True)  # noqa: FBT003
 
 
 def _score_sums(amounts: list[TypedText]) -> dict[str, int]:

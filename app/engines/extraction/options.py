@@ -50,6 +50,10 @@ def _build_candidate(kind: str, key: str, text: str, span: tuple[int, int] = (0,
 def _find_option(
     searcher: Searcher, key: str, names: tuple[str, ...], min_length: int
 ) -> Candidate | None:
+    """Return a candidate for `key` where one of `names` first occurs, or None.
+
+    Names with fewer than `min_length` letters and digits are ignored.
+    """
     for name in names:
         letters = compact(name)
         if len(letters) >= min_length:

@@ -84,6 +84,7 @@ def _list_remembered_candidates(
     excluded_document: int | None,
     candidates: list[Candidate],
 ) -> list[Candidate]:
+    """Return candidates where values from the memory occur, except those in `candidates`."""
     known_keys = {(c.ranges, c.start, c.key) for c in candidates}
     remembered: list[Candidate] = []
     for letters in memory.list_values(target.name):

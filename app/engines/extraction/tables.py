@@ -115,6 +115,7 @@ def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, li
 
 
 def _list_body_rows(analysis: Analysis, header: int) -> list[int]:
+    """Return the rows below the header, up to a total, a wide gap or the end of the page."""
     rows = []
     layout = analysis.layout
     bottom = layout.tokens[layout.rows[header][0]].box[3]

@@ -172,6 +172,7 @@ def _train_field(
 
 
 def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]) -> Renderer:
+    """Build the renderer, with the mode that makes the most out-of-fold proposals correct."""
     target = data.target
     if target.field["type"] not in ("text", "address") or target.kind in ("date", "amount"):
         return Renderer(stripped_chars="")
