@@ -57,12 +57,14 @@ def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes)
 
 
 def _get_row_number(alignment: RowAlignment, change: Change, side: int) -> int | None:
+    """Return the original row number of a change in tag set `side` (0 or 1), if it has this row."""
     if change["row"] is None:
         return None
     return alignment.rows[get_table_key(change["field"]), change["row"]][side]
 
 
 def _get_original_tag(alignment: RowAlignment, change: Change, side: int) -> Tag | None:
+    """Return the tag of a change in tag set `side` with its original row number, or None."""
     tag = change["to" if side else "from"]
     row = _get_row_number(alignment, change, side)
     return tag if tag is None or tag["row"] == row else {**tag, "row": row}

@@ -89,6 +89,7 @@ class _MarkIndex:
         return positions
 
     def _compute_overlaps(self, box: Box) -> tuple[int, int, Any]:
+        """Return the range (start, end) of the marks near `box`, and their overlaps with `box`."""
         first, last = self._box_index.get_range(box)
         x0, y0, x1, y1 = box
         nearby = slice(first, last)
@@ -167,7 +168,7 @@ def match_by_search(
             current = chain[-1]
             partner = indexes[1 - side].find_best_match(indexes[side].boxes[current])
             if partner is None:
-                # It will never have a partner, because removed marks do not return.
+                # This mark will never have a partner, because removed marks do not return.
                 indexes[side].remove(chain.pop())
                 if side == 0:
                     is_free[current] = False

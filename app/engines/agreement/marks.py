@@ -104,7 +104,8 @@ def match_marks(
 def group_marks(marks: Sequence[Mark]) -> list[int]:
     """Group marks; return a group number for each mark.
 
-    Marks that overlap directly, or through a chain of other marks, have the same group number.
+    Marks that overlap by at least half, directly or through a chain of other marks, have the same
+    group number.
 
     The order of the marks does not change the groups. Raises BudgetExceeded when many thousands of
     marks are near each other and few of them overlap enough.
@@ -138,12 +139,12 @@ def find_choices(
     for position, (group, voter) in enumerate(votes):
         if group in repeated_groups:
             positions_by_voter[voter].append(position)
-    # Marks of different groups do not overlap enough, so all can be matched in one pass.
+    # Marks of different groups overlap by less than half, so all can be matched in one pass.
     for number, choice in enumerate(
         _group_by_choice(marks, list(positions_by_voter.values()), budget)
     ):
         for position in choice:
-            choices[position] = ("apart", number)
+            choices[position] = ("separate", number)
     return choices
 
 
@@ -283,6 +284,7 @@ def _group_boxes(boxes: list[Box]) -> Sequence[int]:
 def _find_candidate_ranges(
     left: list[Box], right: list[Box], min_overlap: float
 ) -> list[tuple[int, int]]:
+    """Return, for each box in `left`, the range of boxes in `right` that may overlap it."""
     box_index = BoxIndex(right, min_overlap)
     return [box_index.get_range(box) for box in left]
 

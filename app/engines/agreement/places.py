@@ -58,7 +58,12 @@ def sort_tag_keys(tag_keys: Iterable[TagKey], shapes: Shapes) -> list[TagKey]:
     ranks = {name: rank for rank, name in enumerate(shapes)}
     last = len(ranks)
     return sorted(
-        tag_keys, key=lambda p: (ranks.get(p[0], last), p[0], -1 if p[1] is None else p[1])
+        tag_keys,
+        key=lambda tag_key: (
+            ranks.get(tag_key[0], last),
+            tag_key[0],
+            -1 if tag_key[1] is None else tag_key[1],
+        ),
     )
 
 

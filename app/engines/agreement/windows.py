@@ -9,7 +9,7 @@ Box: TypeAlias = tuple[float, float, float, float]
 _ROUNDING_MARGIN = 0.01
 
 
-class BudgetExceeded(Exception):  # noqa: N818 - not an error, but a reason to return a simpler answer
+class BudgetExceeded(Exception):  # noqa: N818 - a reason to return a simpler result, not an error
     """The computation needs more work than the caller allows."""
 
 

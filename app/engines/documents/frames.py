@@ -8,7 +8,7 @@ IMAGE = b"I"  # the bytes of a rendered page
 FAILED = b"F"  # JSON {code, message}
 ATTACHMENT = b"A"  # UTF-8, the name of an attachment
 CONTENT = b"C"  # the bytes of the attachment named in the preceding frame
-PAGE_NOT_FOUND = b"M"  # JSON {count}: the document has no page with the requested number
+PAGE_NOT_FOUND = b"M"  # JSON {count}: the requested page does not exist; `count` pages exist
 FRAME_TYPES = frozenset(
     (PAGE, PAGES, TEXT, LANGUAGE, IMAGE, FAILED, ATTACHMENT, CONTENT, PAGE_NOT_FOUND)
 )

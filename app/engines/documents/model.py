@@ -72,9 +72,10 @@ class Limits:
     """The resource limits for one document.
 
     `memory_bytes` limits the address space of the child process, `cpu_seconds` its processor time,
-    and `wall_seconds` the time that the caller waits for it, excluding the time spent in `on_page`.
-    `max_pixels` applies to each image, decoded or rendered; `max_unpacked_bytes` to the total
-    size of an archive's entries, measured while they are unpacked.
+    and `wall_seconds` the time that the caller waits for it, excluding the time spent in the
+    `on_page` callback of `parse_stream`. `max_pixels` applies to each image, decoded or
+    rendered; `max_unpacked_bytes` to the total size of an archive's entries, measured while they
+    are unpacked.
     """
 
     memory_bytes: int = 1 << 30
@@ -112,9 +113,9 @@ class Page:
     `width` and `height` are the displayed size in points, and `start` is the offset of the page's
     `text` in the document's text. `rotation` is the clockwise rotation in degrees (0, 90, 180, 270)
     that the file specifies; the size and the boxes of the words already include it.
-    `has_text_layer` is False if the page has no words. `is_blank` is True if the page shows
-    nothing. `is_scan` is True if pictures cover the page and its text layer has only a few words. A
-    scanning program may add such words, for example its name.
+    `has_text_layer` is False if the page has no words, but it is always True for a virtual page.
+    `is_blank` is True if the page shows nothing. `is_scan` is True if pictures cover the page and
+    its text layer has only a few words, such as the name of the scanning program.
     """
 
     number: int

@@ -53,7 +53,7 @@ def start_server(
 
 
 def stop_server() -> None:
-    """Stop using the fork server, which exits when no other process uses it."""
+    """Disconnect from the fork server. The server exits when no other process uses it."""
     SERVER.stop()
 
 
@@ -68,8 +68,8 @@ def call_entry(
 ) -> Iterator[Iterator[tuple[bytes, bytes]]]:
     """Call an entry function on a file; yield an iterator over the frames that it sends.
 
-    `entry` is the name of a function in `entries`, or `module:function` if another `server` has
-    loaded the module.
+    `entry` is the name of a function in `entries`, or `module:function` for a function of another
+    module. `server` is a fork server that has loaded this module; by default, `SERVER` is used.
 
     Each frame is a tuple of its type and its payload. Raises `ParseFailed`, and
     `SandboxUnavailable` if no process could be started.

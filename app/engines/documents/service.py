@@ -48,8 +48,10 @@ def parse_stream(
 
     `media_type` is the result of `detect_media_type`. Returns the document's text, the number of
     pages and the language. The time limits exclude the time spent in `on_page`. Exceptions raised
-    by `on_page` propagate. Raises `ParseFailed`, possibly after pages have been passed, and
-    `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`.
+    by `on_page` propagate.
+
+    Raises `ParseFailed`, possibly after pages have been passed, `UnsupportedMediaType` for a media
+    type that is not in `MEDIA_TYPES`, and `SandboxUnavailable` if no process could be started.
     """
     check_media_type(media_type)
     page_texts: list[str] = []
@@ -103,8 +105,8 @@ def render(
     (by default `DEFAULT_SCALE`).
 
     Raises `PageNotFound`, `ParseFailed` (`too_many_pixels` if the image would have more than
-    `limits.max_pixels` pixels), `UnsupportedMediaType`, and ValueError if both `width_px` and
-    `scale` are given or one of them is not positive.
+    `limits.max_pixels` pixels), `UnsupportedMediaType`, `SandboxUnavailable` if no process could be
+    started, and ValueError if both `width_px` and `scale` are given or one of them is not positive.
     """
     check_media_type(media_type)
     if width_px is not None and scale is not None:
@@ -162,7 +164,11 @@ def _decode_page_count(payload: bytes) -> int:
 
 
 def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
-    """Decode and validate a page from a process that an untrusted file may have taken over."""
+    """Decode and validate a page from a process that an untrusted file may have taken over.
+
+    `number` is the page number, and `start` is the offset of the page in the document's text.
+    Raises `ParseFailed` (`crashed`) if the page is invalid.
+    """
     try:
         received = orjson.loads(payload)
         text = replace_unstorable_chars(received["text"])

@@ -38,6 +38,8 @@ _SAMPLE_BYTES = 1 << 16
 _CONTEXT_BYTES = 200
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 _MIN_NON_ASCII_BYTES = 4
+# Encodings whose chaos exceeds the best result by at most this much are compared by language. Chaos
+# is the measure of charset_normalizer for text that looks wrong, from 0 to 1.
 _CHAOS_TOLERANCE = 0.2
 
 # Han and kana characters are written without spaces, so each character is a word.
@@ -89,10 +91,10 @@ def detect_utf16_without_bom(data: bytes) -> str | None:
     """
     head = data[:4096]
     half = len(head) // 2
-    low, high = head[1::2].count(0), head[0::2].count(0)
-    if low and low > 0.6 * half and high < 0.1 * half:
+    even_nul_count, odd_nul_count = head[0::2].count(0), head[1::2].count(0)
+    if odd_nul_count and odd_nul_count > 0.6 * half and even_nul_count < 0.1 * half:
         return "utf-16-le"
-    if high and high > 0.6 * half and low < 0.1 * half:
+    if even_nul_count and even_nul_count > 0.6 * half and odd_nul_count < 0.1 * half:
         return "utf-16-be"
     return None
 
@@ -100,9 +102,9 @@ def detect_utf16_without_bom(data: bytes) -> str | None:
 def decode_text(data: bytes, declared: str | None = None) -> str:
     """Decode bytes to text in the encoding that is most likely.
 
-    Tries the byte order mark, the `declared` encoding, UTF-8, and then a guess. The mark is not
-    part of the result; line ends are unchanged. Bytes that cannot be decoded become U+FFFD, so this
-    function never fails.
+    Tries the byte order mark, the `declared` encoding, UTF-16 without a mark, ISO-2022-JP, UTF-8,
+    and then a guess. The mark is not part of the result; line ends are unchanged. Bytes that cannot
+    be decoded become U+FFFD, so this function never fails.
     """
     if bom := detect_bom(data):
         encoding, length = bom
@@ -125,6 +127,7 @@ def _decode_undeclared(data: bytes) -> str:
 
 
 def _decode_as(data: bytes, encoding: str) -> str | None:
+    """Decode bytes, or return None if they are invalid or the encoding is unknown or unsuitable."""
     try:
         name = codecs.lookup(encoding.strip()).name
         if name in _UNSUITABLE_CODECS:

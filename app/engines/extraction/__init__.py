@@ -110,8 +110,8 @@ def compute_version(
 ) -> str:
     """Return the version that a model trained on these arguments would have.
 
-    No model is trained. The version is the SHA-256 of the examples' ids and revisions, the schema
-    version and its fields, the feature version, and the library versions.
+    No model is trained. The version is the SHA-256 of the ids and revisions of the examples that
+    would be used, the schema version and its fields, the feature version, and the library versions.
     """
     from app.engines.extraction.examples import hash_version  # noqa: PLC0415
 

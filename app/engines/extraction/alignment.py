@@ -42,6 +42,7 @@ def mark_matches(
 
 
 def _strip_currency(key: str) -> str:
+    """Return the comparison key of an amount without its currency, such as `12.5` for `12.5EUR`."""
     return key[:-3] if key[-3:].isalpha() and key[:1].isdigit() and key[-3:].isupper() else key
 
 
@@ -52,6 +53,7 @@ def _to_text(value: JsonValue) -> str:
 
 
 def _find_most_similar(candidates: Sequence[Candidate], letters: str) -> list[int]:
+    """Return a list with the index of the most similar candidate, or [] if none is similar."""
     if len(letters) < _MIN_FUZZY_LENGTH:
         return []
     best_ratio, best_index = _MIN_SIMILARITY, -1

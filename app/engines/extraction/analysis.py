@@ -35,7 +35,7 @@ _CURRENCY_CODES = {
     "euro": "EUR",
 }
 
-_WIDE_GAP = 1.7
+_WIDE_GAP = 1.7  # in median character widths
 
 
 @dataclass(slots=True)
@@ -43,6 +43,8 @@ class TypedText:
     """A date, time, amount, email address, URL, phone number or code within one row.
 
     It covers the tokens from `first` to `last`, and the code points from `start` up to `end`.
+    `value` is the canonical form of `text`. `is_alternative` is True for the less likely of two
+    readings, such as a date with the month first.
     """
 
     first: int
@@ -60,7 +62,7 @@ class Analysis:
 
     `currencies` maps token indexes to currency codes. `words` contains the words that are
     compared between documents. `amount_counts` maps each amount to the number of its occurrences.
-    `sum_counts` maps an amount to the number of amount pairs with that sum or difference.
+    `sum_scores` maps an amount to a score for the amounts that add up to it; see `_score_sums`.
     """
 
     layout: Layout
@@ -71,7 +73,7 @@ class Analysis:
     currencies: dict[int, str]
     words: frozenset[str]
     amount_counts: Counter[str]
-    sum_counts: dict[str, int]
+    sum_scores: dict[str, int]
 
     @property
     def tokens(self) -> list[Token]:
@@ -108,7 +110,7 @@ def analyze(document: Document) -> Analysis:
         currencies,
         words,
         Counter(values),
-        _count_sums(amounts),
+        _score_sums(amounts),
     )
 
 
@@ -147,26 +149,33 @@ def join_row(layout: Layout, first: int, last: int) -> tuple[str, list[int]]:
 
 
 def _build_typed_texts(
-    layout: Layout, base: int, text: str, offsets: list[int], match: patterns.PatternMatch
+    layout: Layout, row_start: int, text: str, offsets: list[int], match: patterns.PatternMatch
 ) -> Iterable[TypedText]:
+    """Yield the typed text of a match, and a second one for its alternative, if there is one.
+
+    `row_start` is the index of the first token of the row; `text` and `offsets` are results of
+    `join_row`.
+    """
     left = max(i for i, offset in enumerate(offsets) if offset <= match.start)
     right = max(i for i, offset in enumerate(offsets) if offset < match.end)
-    first_token, last_token = layout.tokens[base + left], layout.tokens[base + right]
+    first_token, last_token = layout.tokens[row_start + left], layout.tokens[row_start + right]
     start, end = first_token.start, last_token.end
     if first_token.end - first_token.start == len(first_token.text):
         start += match.start - offsets[left]
     if last_token.end - last_token.start == len(last_token.text):
         end = last_token.start + match.end - offsets[right]
     part = text[match.start : match.end]
-    yield TypedText(base + left, base + right, start, end, part, match.value)
+    first, last = row_start + left, row_start + right
+    yield TypedText(first, last, start, end, part, match.value)
     if match.alternative:
-        yield TypedText(base + left, base + right, start, end, part, match.alternative, True)  # noqa: FBT003
+        yield TypedText(first, last, start, end, part, match.alternative, True)  # noqa: FBT003
 
 
-def _count_sums(amounts: list[TypedText]) -> dict[str, int]:
-    """Return, for each of the last 60 amounts, the number of pairs with that sum or difference.
+def _score_sums(amounts: list[TypedText]) -> dict[str, int]:
+    """Return, for each of the last 60 distinct amounts, a score for sums and differences.
 
-    Amounts without decimals are ignored.
+    An ordered pair of amounts scores 2 if its sum is the amount, and 1 if its difference is the
+    amount. Amounts without decimals are ignored.
     """
     cents = {
         typed.value: int(Decimal(typed.value) * 100) for typed in amounts if "." in typed.value

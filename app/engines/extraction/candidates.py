@@ -9,6 +9,7 @@ from app.engines.extraction.layout import Layout, Segment
 from app.engines.extraction.values import Target
 
 Range = tuple[int, int]
+"""The indexes of the first and the last token of a range; both tokens belong to it."""
 MAX_LINES = 7
 MAX_START_SEGMENTS = 45
 _CUTTING_CONCEPTS = frozenset({"phone", "tax_id", "email", "website", "date", "iban", "number"})
@@ -21,9 +22,10 @@ _STRIPPED_CHARACTERS = " ,.;:-#*"
 class Candidate:
     """A location that may contain a field's value: ranges of token indexes, one for each line.
 
-    `start` and `end` are code point offsets into the document's text; `end` is exclusive. `text`
-    has the lines of the location, joined by spaces. `key` is the value for comparisons, as built by
-    `Target.build_key`.
+    `kind` states how the location was found, for example `amount`, `lines`, `after` (next to a
+    keyword) or `memory`. `start` and `end` are code point offsets into the document's text; `end`
+    is exclusive. `text` has the lines of the location, joined by spaces. `key` is the value for
+    comparisons, as built by `Target.build_key`.
     """
 
     kind: str
@@ -254,8 +256,8 @@ def _build_keyword_candidates(analysis: Analysis, target: Target) -> Iterator[Ca
                 break
 
 
-def find_own_keywords(analysis: Analysis, target: Target) -> list[Range]:
-    """Return, for each keyword that names the field, the indexes of its last and first token."""
+def find_own_keywords(analysis: Analysis, target: Target) -> list[tuple[int, int]]:
+    """Find the keywords that name the field; return the token indexes (last, first) of each."""
     concepts = analysis.keywords.concepts
     keywords = {
         last: first

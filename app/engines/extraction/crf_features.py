@@ -38,6 +38,10 @@ def list_token_attributes(analysis: Analysis) -> list[list[str]]:
 
 
 def _list_word_attributes(token: Token) -> list[str]:
+    """List a word's attributes: its letters, shape, beginning, ending, punctuation and length.
+
+    The letters (`w=`) and the shape (`s=`) come first, because neighboring tokens use them, too.
+    """
     text, word = token.text, token.compact
     digits = "".join("0" if char.isdigit() else char for char in word)
     return [
@@ -53,6 +57,7 @@ def _list_word_attributes(token: Token) -> list[str]:
 
 
 def _build_shape(text: str) -> str:
+    """Build the shape of a word, such as `AA-99` for `INV-2024`."""
     shape: list[str] = []
     for char in text[:24]:
         mark = "9" if char.isdigit() else "A" if char.isupper() else "a" if char.isalpha() else char

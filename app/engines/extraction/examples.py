@@ -60,6 +60,7 @@ def select_examples(examples: Sequence[Example]) -> list[Example]:
 
 
 def _limit_examples_by_labeler(newest: list[Example]) -> list[Example]:
+    """Leave out the oldest examples by the most frequent labeler that exceed the limit."""
     counts = Counter(example.labeler_id for example in newest[:MAX_EXAMPLES])
     if len(counts) < 2:  # noqa: PLR2004 - a single labeler is not limited
         return newest

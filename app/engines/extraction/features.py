@@ -39,8 +39,12 @@ _KINDS = ("amount", "date", "span", "lines", "rows", "code", "after", "memory")
 RULE_SCORE_INDEX = 29
 """The index of the rule score in a row of features."""
 
-FEATURE_COUNT = 34 + 7 + 6 + 3 * len(_CONTEXT_CONCEPTS) + len(_KINDS)
-"""The number of features for each candidate."""
+FEATURE_COUNT = 34 + 3 * len(_CONTEXT_CONCEPTS) + 7 + 6 + len(_KINDS)
+"""The number of features for each candidate.
+
+The features describe, in this order: layout, text, ranks and rules (34), nearby keywords, span
+scores (7), similar documents (6), and the kind of the candidate.
+"""
 
 
 def build_features(
@@ -63,7 +67,7 @@ def build_features(
             float(keywords.left_is_own),
             float(min(keywords.distance, 20)),
             float(keywords.above_is_own),
-            float(view.analysis.sum_counts.get(candidate.key, 0)),
+            float(view.analysis.sum_scores.get(candidate.key, 0)),
         ]
         row += _compute_context_features(view, candidate, keywords)
         row += scores.compute_features(candidate) if scores else [0.0] * 7

@@ -11,12 +11,12 @@ from app.engines.extraction.model import Box, Document, SourceWord, select_words
 
 _GRID_COLUMNS = 84
 _SPLITS = (
-    # DATE:02/02/17, but neither 12:30 nor http://
+    # Split DATE:02/02/17 after the colon, but neither 12:30 nor http://
     re.compile(r"(?<=[^\W\d_]):(?=[^/\s])|(?<=\D):(?=\d)|(?<=[)\]]):(?=\w)"),
     # Split a currency sign from the amount after it or before it.
     re.compile(r"(?<![^\W\d_])(?:RM|Rs|EUR|USD|GBP|CHF|[$€£¥₹])\.?(?=[\d-])", re.IGNORECASE),
     re.compile(r"(?<=\d)(?=(?:RM|EUR|USD|GBP|CHF|[$€£¥₹])$)", re.IGNORECASE),
-    # DATE02/02/17
+    # Split DATE02/02/17 before the digits.
     re.compile(r"(?<=[^\W\d_])(?=\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4})"),
 )
 

@@ -72,6 +72,7 @@ def find_keywords(layout: Layout) -> DocumentKeywords:
 def _match_longest(
     phrases: dict[str, str], tokens: list[Token], index: int, last: int
 ) -> tuple[int, str]:
+    """Return the number of tokens and the concept of the longest keyword at `index`, or (0, "")."""
     joined, best_match = "", (0, "")
     for end_index in range(index, min(index + _MAX_KEYWORD_TOKENS, last + 1)):
         joined += tokens[end_index].compact

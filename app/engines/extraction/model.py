@@ -1,4 +1,4 @@
-"""Types for the arguments and results of the extraction engine."""
+"""Define the types of the arguments and results of the extraction engine."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field

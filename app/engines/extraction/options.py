@@ -22,17 +22,18 @@ _MIN_COUNTRY_LENGTH = 4
 def list_options(analysis: Analysis, searcher: Searcher, target: Target) -> list[Candidate]:
     """Return candidates for the values that the field allows.
 
-    A value that does not occur in the document gets an ABSENT candidate if the field is a boolean
-    or a choice, or allows only one currency.
+    ABSENT candidates stand for both values of a boolean field, for the options of a choice field
+    that the document does not contain, and for the only currency that a currency field allows if
+    the document does not contain it.
     """
-    kind = target.field["type"]
+    field_type = target.field["type"]
     if not analysis.tokens:
         return []
-    if kind == "boolean":
+    if field_type == "boolean":
         return [_build_candidate(ABSENT, key, key) for key in ("true", "false")]
-    if kind == "currency":
+    if field_type == "currency":
         return list(_list_currencies(analysis, target))
-    if kind == "country":
+    if field_type == "country":
         return list(_list_countries(searcher))
     candidates = []
     for option in target.field["options"][:_MAX_OPTIONS]:
@@ -49,6 +50,10 @@ def _build_candidate(kind: str, key: str, text: str, span: tuple[int, int] = (0,
 def _find_option(
     searcher: Searcher, key: str, names: tuple[str, ...], min_length: int
 ) -> Candidate | None:
+    """Return a candidate for `key` where one of `names` first occurs, or None.
+
+    Names with fewer than `min_length` letters and digits are ignored.
+    """
     for name in names:
         letters = compact(name)
         if len(letters) >= min_length:

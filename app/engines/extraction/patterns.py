@@ -79,6 +79,7 @@ def find_dates(text: str) -> Iterator[PatternMatch]:
 
 
 def _find_named_dates(text: str) -> Iterator[PatternMatch]:
+    """Yield the dates with the name of a month, such as `3 May 2024`."""
     folded = _fold(text)
     if len(folded) != len(text):
         return
@@ -94,6 +95,7 @@ def _find_named_dates(text: str) -> Iterator[PatternMatch]:
 
 @functools.cache
 def _load_months() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, int]]:
+    """Return the patterns of dates with day or month first, and the month numbers by name."""
     path = Path(field_engine.__file__).with_name("calendar_names.json")
     names = json.loads(path.read_text(encoding="utf-8"))["months"]
     months = {_fold(name): number for number, row in enumerate(names, 1) for name in row}
@@ -169,7 +171,7 @@ def find_pattern_matches(kind: str, text: str) -> Iterator[PatternMatch]:
 def _build_date(year: str, month: str, day: str) -> str:
     number = int(year)
     if len(year) == 2:  # noqa: PLR2004 - a year without its century
-        number += 2000 if number < 80 else 1900  # noqa: PLR2004 - no receipts of 2080 yet
+        number += 2000 if number < 80 else 1900  # noqa: PLR2004 - 80 is 1980
     if number not in _YEARS:
         return ""
     try:

@@ -84,6 +84,7 @@ def _list_remembered_candidates(
     excluded_document: int | None,
     candidates: list[Candidate],
 ) -> list[Candidate]:
+    """Return candidates where values from the memory occur, except those in `candidates`."""
     known_keys = {(c.ranges, c.start, c.key) for c in candidates}
     remembered: list[Candidate] = []
     for letters in memory.list_values(target.name):
@@ -217,6 +218,7 @@ def _build_line_evidence(
 
 
 _MAX_GAP = 3
+"""The maximum number of code points between two tokens in one piece of evidence."""
 
 
 def _unite_boxes(tokens: Sequence[Any]) -> list[float] | None:

@@ -123,7 +123,8 @@ def score_out_of_fold(data: RankingData, folds: Sequence[int]) -> list[Array]:
 class CandidateChoice:
     """A chosen candidate: its index in the candidates, its log odds, and its margin.
 
-    The margin is the lead of its log odds over the best candidate with a different value.
+    The margin is the lead of its log odds over the best candidate with a different value. It is at
+    most 10, 5 if all candidates have the same value, and 0 for a field with multiple values.
     """
 
     index: int

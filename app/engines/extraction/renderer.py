@@ -49,6 +49,7 @@ class Renderer:
         return spelling
 
     def _choose_spelling(self, letters: str, excluded_spelling: str | None) -> str | None:
+        """Return the most frequent spelling with these letters and digits, or None."""
         counts = Counter(self.spellings.get(letters, {}))
         if excluded_spelling is not None and counts.get(excluded_spelling):
             counts[excluded_spelling] -= 1
@@ -60,6 +61,7 @@ class Renderer:
         )
 
     def _choose_similar_spelling(self, letters: str, excluded_spelling: str | None) -> str | None:
+        """Return the spelling with the most similar letters and digits, or None."""
         if len(letters) < _MIN_LENGTH:
             return None
         pairs = _list_letter_pairs(letters)

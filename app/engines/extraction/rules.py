@@ -71,7 +71,8 @@ class NearbyKeywords:
     """The concepts of the nearest keywords left of a candidate and above it, or "".
 
     `left_is_own` and `above_is_own` state whether these keywords name the candidate's field.
-    `distance` is the number of tokens from the left keyword to the candidate, or 99.
+    `distance` is the number of tokens from the left keyword to the candidate, or 99 if there is no
+    such keyword.
     """
 
     left: str
@@ -149,7 +150,7 @@ def _score_typed_text(view: FieldView, candidate: Candidate, keywords: NearbyKey
         points += 1.0 if value and value >= view.largest_amount else 0.0
         points += min(analysis.amount_counts[candidate.key], 3) * 0.2 if has_cents else 0.0
         points += row / max(len(analysis.layout.rows), 1)
-        points += 0.4 * min(analysis.sum_counts.get(candidate.key, 0), 2)
+        points += 0.4 * min(analysis.sum_scores.get(candidate.key, 0), 2)
         points -= 2.0 if keywords.left in _RIVAL_CONCEPTS else 0.0
         points -= 3.0 if keywords.left in {"number", "tax_id", "phone", "date", "operator"} else 0.0
         points -= 2.0 if value == 0 else 0.0

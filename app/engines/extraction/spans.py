@@ -15,7 +15,8 @@ class SpanScores:
 
     `prefix_sums` contains the running sum of `inside`, so that summing a span needs one
     subtraction. `decoded_spans` contains the spans in the most likely label sequence. `best_means`
-    maps candidate keys to the highest mean probability of a candidate with that key.
+    maps candidate keys to the highest mean probability of the first line of a candidate with that
+    key.
     """
 
     begin: list[float]

@@ -22,12 +22,14 @@ from app.engines.fields import Field, JsonValue, Tag
 _Cell = tuple[FieldView, Candidate, JsonValue]
 MAX_ROWS = 200
 _END_CONCEPTS = frozenset({"total", "subtotal", "tax", "cash", "rounding"})
-_MAX_ROW_GAP = 6.0
+_MAX_ROW_GAP = 6.0  # the maximum distance to the row above, in median word heights
 _MAX_CONFIDENCE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
+    """A table column, and the left and right edges of its header (0 to 1)."""
+
     target: Target
     left: float
     right: float
@@ -113,6 +115,7 @@ def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, li
 
 
 def _list_body_rows(analysis: Analysis, header: int) -> list[int]:
+    """Return the rows below the header, up to a total, a wide gap or the end of the page."""
     rows = []
     layout = analysis.layout
     bottom = layout.tokens[layout.rows[header][0]].box[3]

@@ -34,6 +34,12 @@ _MIN_OUTCOMES, _NEARLY_ALL_FRACTION, _CAUTIOUS_THRESHOLD = 100, 0.9, 0.3
 
 @dataclass(slots=True)
 class _Corpus:
+    """The training data that all fields share.
+
+    `folds` contains the fold of each example, and `scores` the out-of-fold span scores of each
+    example by the position of the field in `field_positions`.
+    """
+
     prepared_examples: list[PreparedExample]
     targets: list[Target]
     memory: Memory
@@ -166,6 +172,7 @@ def _train_field(
 
 
 def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]) -> Renderer:
+    """Build the renderer, with the mode that makes the most out-of-fold proposals correct."""
     target = data.target
     if target.field["type"] not in ("text", "address") or target.kind in ("date", "amount"):
         return Renderer(stripped_chars="")

@@ -139,6 +139,7 @@ def _infer_text_kind(text: str) -> str:
 
 
 def _build_amount_key(value: JsonValue) -> str:
+    """Build the key of an amount: the normalized number, and the currency if it is known."""
     currency = ""
     if isinstance(value, dict):
         currency, value = str(value.get("currency") or ""), str(value.get("amount"))

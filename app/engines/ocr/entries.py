@@ -1,7 +1,7 @@
 """Recognize pages; runs only in sandboxed processes.
 
-The fork server imports this module once. The models are then loaded, and the libraries have read
-their files, before a process is confined. The application itself must not import this module.
+The fork server imports this module once. The models are therefore loaded, and the libraries have
+read their files, before a process is confined. The application itself must not import this module.
 """
 
 from typing import Any, BinaryIO
@@ -34,7 +34,7 @@ def recognize_page(
 ) -> None:
     """Recognize a page, and send its text, words and word confidences as a `PAGE` frame.
 
-    The arguments are those of `readers.render_page`.
+    The arguments are those of `readers.render_page`; `scale` must not be None.
     """
     image = readers.render_page(document, arguments, limits)
     width, height = (side / arguments["scale"] for side in image.size)

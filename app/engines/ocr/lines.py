@@ -41,7 +41,7 @@ class RecognizedLine(NamedTuple):
 
     `corners` is a 4 x 2 array with the corners of the line's quadrilateral in pixels, clockwise
     from the top left. `is_tall` is True if the line is vertical: its text then runs down the page,
-    or up the page if `is_upside_down` is True. `columns` contains the position of each character
+    or up the page if `is_upside_down` is True. `positions` contains the position of each character
     that is not white space, from 0 to 1 along the line. `confidences` contains the confidence of
     each of these characters.
     """
@@ -50,7 +50,7 @@ class RecognizedLine(NamedTuple):
     corners: Any
     is_tall: bool
     is_upside_down: bool
-    columns: list[float]
+    positions: list[float]
     confidences: list[float]
 
 
@@ -133,14 +133,14 @@ def recognize(detection: DetectedLines) -> list[RecognizedLine]:
         rotated_reading = next(rotated_readings) if is_tall else reading
         best_reading = max(reading, rotated_reading, key=lambda item: item.score)
         if best_reading.text.strip() and best_reading.score >= _MIN_CONFIDENCE:
-            columns, confidences = _locate_characters(best_reading)
+            positions, confidences = _locate_characters(best_reading)
             lines.append(
                 RecognizedLine(
                     best_reading.text,
                     quad,
                     is_tall,
                     best_reading is not reading,
-                    columns,
+                    positions,
                     confidences,
                 )
             )
@@ -172,18 +172,22 @@ def _rotate_by_180(picture: Any) -> Any:
 
 
 def _locate_characters(reading: _Reading) -> tuple[list[float], list[float]]:
-    """Locate the characters that are not white space; return their positions and confidences."""
+    """Locate the characters that are not white space; return their positions and confidences.
+
+    If the recognizer does not return one position and one confidence for each character, the
+    positions are evenly spaced, and all confidences are the confidence of the line.
+    """
     text, score, info = reading
     count = sum(not char.isspace() for char in text)
-    columns = [(column + 0.5) / info.line_txt_len for word in info.word_cols for column in word]
+    positions = [(column + 0.5) / info.line_txt_len for word in info.word_cols for column in word]
     confidences = [
         float(confidence)
         for char, confidence in zip(text, info.confs, strict=False)
         if not char.isspace()
     ]
-    if not len(columns) == len(confidences) == count:
+    if not len(positions) == len(confidences) == count:
         return [(index + 0.5) / count for index in range(count)], [score] * count
-    return columns, confidences
+    return positions, confidences
 
 
 def _is_tall(quad: Any) -> bool:
@@ -200,21 +204,21 @@ def _measure_quad(quad: Any) -> tuple[float, float]:
 def split_line(line: RecognizedLine) -> Iterator[LineWord]:
     """Split a line into words in the same way as the document readers, and yield the words."""
     half = _measure_character_distance(line) / 2
-    last_end, first_column = 0, 0
+    last_end, first_index = 0, 0  # an offset in the text, and an index into `line.positions`
     for match in WORD.finditer(line.text):
         gap = line.text[last_end : match.start()]
-        first_column += sum(not char.isspace() for char in gap)
-        end_column = first_column + len(match[0])
-        columns = line.columns[first_column:end_column]
-        confidence = min(line.confidences[first_column:end_column])
-        box = _compute_box(line, max(0.0, columns[0] - half), min(1.0, columns[-1] + half))
+        first_index += sum(not char.isspace() for char in gap)
+        end_index = first_index + len(match[0])
+        positions = line.positions[first_index:end_index]
+        confidence = min(line.confidences[first_index:end_index])
+        box = _compute_box(line, max(0.0, positions[0] - half), min(1.0, positions[-1] + half))
         yield LineWord(match[0], box, bool(gap), min(1.0, max(0.0, confidence)))
-        last_end, first_column = match.end(), end_column
+        last_end, first_index = match.end(), end_index
 
 
 def _measure_character_distance(line: RecognizedLine) -> float:
     """Measure the median distance between neighboring characters, from 0 to 1 along the line."""
-    distances = np.diff(line.columns)
+    distances = np.diff(line.positions)
     return float(np.median(distances)) if len(distances) else 1.0
 
 

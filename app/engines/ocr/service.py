@@ -43,8 +43,8 @@ def recognize_page(
     arguments = {"media_type": media_type, "page": number, "width_px": None, "scale": scale}
     with call_entry(
         f"{_ENTRIES}:recognize_page", path, arguments, LIMITS, server=_SERVER
-    ) as received:
-        frame_type, payload = next(received, (b"", b""))
+    ) as received_frames:
+        frame_type, payload = next(received_frames, (b"", b""))
     if frame_type != PAGE:
         raise build_invalid_result_error()
     return _decode_result(payload, number)

@@ -104,7 +104,8 @@ class ForkServer:
 
         `entry` is `module:function` of a preloaded module. The function receives the open document,
         positioned at its beginning, and `arguments`, which must be serializable as JSON. Raises
-        `SandboxUnavailable` if no process could be started.
+        `SandboxUnavailable` if no process could be started, and ValueError if the request has more
+        than `MAX_REQUEST_BYTES` bytes.
         """
         request = orjson.dumps({"entry": entry, "arguments": arguments, "limits": asdict(limits)})
         if len(request) > MAX_REQUEST_BYTES:
@@ -114,13 +115,14 @@ class ForkServer:
     def _open_channel(self, request: bytes, document: BinaryIO | None) -> Channel:
         """Open the channel to a new process: send the request, and wait until the process starts.
 
-        If the server exits in the meantime, the request is sent to a new server.
+        If the server exits in the meantime, the request is sent to a new server. Raises
+        `SandboxUnavailable` if no process starts within `_START_SECONDS`.
         """
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             if document is not None:
                 document.seek(0)  # a process that was lost may have read the document
-            # no server is running, or the request queue of the server is full
+            # These errors mean that the server has exited or that its request queue is full.
             with suppress(ConnectionError, BlockingIOError):
                 channel = self._request_process(request, document, deadline)
                 if channel is not None:
@@ -131,7 +133,7 @@ class ForkServer:
     def _request_process(
         self, request: bytes, document: BinaryIO | None, deadline: float
     ) -> Channel | None:
-        """Request a process; return the channel to it, or None if it does not start in time."""
+        """Request a process; return the channel to it, or None if the process does not start."""
         with ExitStack() as caller_ends, ExitStack() as server_ends:
             results, server_results = os.pipe()
             caller_ends.callback(os.close, results)
@@ -143,7 +145,7 @@ class ForkServer:
             if document is not None:
                 descriptors.append(document.fileno())
             self._send_request(request, descriptors)
-            # Otherwise the caller would not notice when the process closes these ends.
+            # If the caller kept these ends open, it would not notice when the process closes them.
             server_ends.close()
             if _wait_for_start(reports, deadline):
                 caller_ends.pop_all()
@@ -172,11 +174,11 @@ class ForkServer:
             self._launcher = None
 
     def _launch(self, options: ServerOptions, start_mode: str) -> None:
-        caller_ends, server_ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with server_ends, ExitStack() as stack:
-            stack.callback(caller_ends.close)
+        caller_end, server_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with server_end, ExitStack() as stack:
+            stack.callback(caller_end.close)
             server = interpreter.build_command("app.engines.sandbox.server")
-            descriptor = str(server_ends.fileno())
+            descriptor = str(server_end.fileno())
             self._launcher = subprocess.Popen(  # noqa: S603 - our own interpreter and modules
                 [
                     *(sys.executable, "-I", "-S", str(_LAUNCHER), descriptor, start_mode),
@@ -184,20 +186,21 @@ class ForkServer:
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[server_ends.fileno()],
+                pass_fds=[server_end.fileno()],
                 env=interpreter.build_environment(),
                 cwd="/",
                 start_new_session=True,  # Ctrl-C in a terminal must only reach the service
             )
             stack.pop_all()
-        caller_ends.settimeout(0)
-        self._control = caller_ends
+        caller_end.settimeout(0)
+        self._control = caller_end
 
 
 def _wait_for_start(reports: socket.socket, deadline: float) -> bool:
-    """Wait until the process starts; return False if it does not start before `deadline`.
+    """Wait until the process starts, and return whether it started before `deadline`.
 
-    `deadline` is a `time.monotonic()` value.
+    Returns False at once if the server exits or refuses the request. `deadline` is a
+    `time.monotonic()` value.
     """
     poll = select.poll()
     poll.register(reports, select.POLLIN)

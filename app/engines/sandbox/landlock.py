@@ -47,7 +47,7 @@ def create_rules(readable_folders: Iterable[str]) -> int | None:
     A process under these rules cannot open other files, or trace a process outside the rules. Since
     Linux 6.7, it cannot make TCP connections. Since Linux 6.12, it cannot signal a process outside
     the rules or connect to an abstract socket. Returns the descriptor of the rules, or None if the
-    kernel has no Landlock.
+    kernel has no Landlock. Raises OSError if the kernel refuses the rules.
     """
     version = get_version()
     if not version:
@@ -80,6 +80,9 @@ def _permit_reading(rules: int, folder: str) -> None:
 
 
 def restrict_self(rules: int) -> None:
-    """Apply the rules to this process. Requires `PR_SET_NO_NEW_PRIVS`."""
+    """Apply the rules to this process. Requires `PR_SET_NO_NEW_PRIVS`.
+
+    Raises OSError if the kernel refuses.
+    """
     if _LIBC.syscall(_RESTRICT_SELF, rules, 0) != 0:
         raise OSError(ctypes.get_errno(), "landlock_restrict_self failed")

@@ -55,11 +55,11 @@ class _Program(ctypes.Structure):
 def forbid_new_processes() -> bool:
     """Prevent this process from starting processes or executing programs; threads are allowed.
 
-    Requires `PR_SET_NO_NEW_PRIVS`. Returns False, without an effect, if the kernel or the processor
+    Requires `PR_SET_NO_NEW_PRIVS`. Returns False and changes nothing if the kernel or the processor
     is not supported.
     """
     architecture = _ARCHITECTURES.get(platform.machine())
-    if architecture is None or sys.maxsize < 2**32:  # 32-bit programs have other numbers
+    if architecture is None or sys.maxsize < 2**32:  # system call numbers differ in 32 bits
         return False
     rules = _build_rules(architecture)
     instructions = (_Instruction * len(rules))(*(_Instruction(*rule) for rule in rules))

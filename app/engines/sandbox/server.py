@@ -38,7 +38,8 @@ from app.engines.sandbox.model import (
     write_frame,
 )
 
-# The peak of a process includes memory shared with the server; both measurements differ slightly.
+# The peak memory of a process includes the memory inherited from the server. The slack covers the
+# difference between the measurements of this memory in the process and in the server.
 _INHERITED_SLACK_BYTES = 8 << 20
 _MAX_DESCRIPTORS = 3
 _FAILED_STATUS = 70

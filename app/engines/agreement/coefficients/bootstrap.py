@@ -17,6 +17,7 @@ from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 _BLOCK_ENTRIES = 2_000_000
 """The maximum number of entries in the largest array for one block of resamples (16 MB)."""
 _MAX_PATTERN_RATERS = 16
+"""The maximum number of raters for which documents with the same ratings are merged."""
 _MIN_MEAN_CLASS_SIZE = 8
 """The minimum mean class size at which one multinomial draw is faster than separate draws."""
 
@@ -46,7 +47,11 @@ class CompressedRatings:
 
 
 def compress_ratings(ratings: Ratings) -> CompressedRatings:
-    """Compress ratings by merging the documents that have the same ratings by the same raters."""
+    """Compress ratings by merging the documents that have the same ratings by the same raters.
+
+    Documents are not merged if any document has several units, or if there are more than
+    `_MAX_PATTERN_RATERS` raters.
+    """
     uncompressed = CompressedRatings(ratings, np.ones(ratings.document_count, dtype=np.int64))
     has_one_unit_each = ratings.unit_count == ratings.document_count > 0
     if not has_one_unit_each or len(ratings.raters) > _MAX_PATTERN_RATERS:

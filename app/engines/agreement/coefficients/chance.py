@@ -56,14 +56,14 @@ class ChanceCorrected:
     def __init__(
         self,
         ratings: Ratings,
-        kind: Literal["fleiss", "gwet"],
+        formula: Literal["fleiss", "gwet"],
         scale: Scale | None = None,
     ) -> None:
         self._agreement = PercentAgreement(ratings, scale)
         # in a unit with m ratings, each rating adds 1/m to its category
         self._squares = SquaredCounts(ratings, 1.0 / ratings.sizes[ratings.units])
         self._units = np.bincount(ratings.documents, minlength=ratings.document_count)
-        self._is_gwet = kind == "gwet"
+        self._is_gwet = formula == "gwet"
         count = ratings.category_count
         self._factor = 1.0 / max(count - 1, 1)
         if scale is not None and count > 1:

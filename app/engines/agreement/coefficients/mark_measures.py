@@ -18,6 +18,7 @@ from app.engines.agreement.metrics import (
 )
 
 RESAMPLES = 1000
+"""The default number of resamples."""
 # the rows of `MarkSets.pair_sums`
 _EXACT_MATCHES, _OVERLAP_MATCHES, _MARKS, _OVERLAP_SUM, _OVERLAPPING_PAIRS = range(5)
 _DOCUMENTS, _AGREED_DOCUMENTS, _COMMON_LENGTH, _TEXT_LENGTH = range(5, 9)
@@ -225,7 +226,10 @@ def _build_estimate(
     values: tuple[float, float | None, float | None] | None,
     warnings: list[EstimateWarning],
 ) -> Estimate:
-    """Build an estimate, and add warnings about missing raters and undefined values."""
+    """Build an estimate, and add warnings about missing raters and undefined values.
+
+    `values` is (coefficient, lower bound, upper bound), or None if the coefficient is undefined.
+    """
     mark_warnings = []
     raters = len(marks.raters)
     if not len(documents):

@@ -39,7 +39,7 @@ class MarkSets:
     """Rows: exact matches, matches by overlap, marks of both raters, sum of overlaps, overlapping
     pairs, documents, documents on which both agree, common length of segments, text length."""
     segments: Floats
-    """Rows: document, rater, category, length, sum of squared lengths.
+    """Rows: document, rater, category, length, sum of squared lengths (for gaps, their length).
 
     The array is empty if the text lengths are unknown.
     """
@@ -86,8 +86,8 @@ class _MarkReader:
             self._close_document()
             self._current, self._length = document, length
             self._has_lengths &= length is not None
-        number = self._rater_numbers.setdefault(rater, len(self._rater_numbers))
-        self._marks[number] = list(marks)
+        rater_number = self._rater_numbers.setdefault(rater, len(self._rater_numbers))
+        self._marks[rater_number] = list(marks)
 
     def _close_document(self) -> None:
         """Close the current document: compute its sums and store them."""
@@ -96,19 +96,19 @@ class _MarkReader:
         self._documents.append(digest(self._current))
         if len(self._marks) == 1:
             self._single_count += 1
-        number = len(self._documents) - 1
+        document_number = len(self._documents) - 1
         length = self._length or 0
         segments = {
             rater: build_segments(marks, length) if self._length is not None else []
             for rater, marks in self._marks.items()
         }
         for (a, left), (b, right) in combinations(self._marks.items(), 2):
-            self._pairs.extend((number, a, b))
+            self._pairs.extend((document_number, a, b))
             self._pair_sums.extend(_compare_marks(left, right))
             self._pair_sums.extend((compute_common_length(segments[a], segments[b]), float(length)))
         if len(self._marks) > 1:
             for rater, parts in segments.items():
-                self._add_segments(number, rater, parts)
+                self._add_segments(document_number, rater, parts)
         self._marks.clear()
 
     def _add_segments(self, document: int, rater: int, segments: list[Segment]) -> None:
@@ -116,8 +116,8 @@ class _MarkReader:
         squares: Counter[int] = Counter()
         for start, end, label, is_gap in segments:
             # gaps count with their plain length, because chance moves their letters one by one
-            name = "gap" if is_gap else ("unit", label)
-            category = self._categories.setdefault(name, len(self._categories))
+            category_key = "gap" if is_gap else ("unit", label)
+            category = self._categories.setdefault(category_key, len(self._categories))
             lengths[category] += end - start
             squares[category] += end - start if is_gap else (end - start) ** 2
         for category, length in lengths.items():
@@ -130,12 +130,9 @@ class _MarkReader:
         if len(np.unique(documents)) < len(documents):
             raise ValueError("the rows of a document must be consecutive")
         names = sorted(self._rater_numbers, key=str)
-        position = {
-            self._rater_numbers[name]: rater_position for rater_position, name in enumerate(names)
-        }
-        rater_positions = np.array(
-            [position[number] for number in range(len(names))], dtype=np.int64
-        )
+        rater_positions = np.empty(len(names), dtype=np.int64)
+        for position, name in enumerate(names):
+            rater_positions[self._rater_numbers[name]] = position
         # the resamples must not depend on the order of the documents or rows
         order = np.argsort(documents)
         rank = np.empty(len(order), dtype=np.int64)

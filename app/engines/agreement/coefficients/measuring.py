@@ -35,6 +35,7 @@ from app.engines.agreement.metrics import (
 )
 
 RESAMPLES = 1000
+"""The default number of resamples."""
 _WEIGHTED_METRICS = (Metric.COHEN_KAPPA, Metric.GWET_AC2)
 
 
@@ -108,8 +109,9 @@ def measure(
     """Measure the agreement of all raters with one coefficient.
 
     `weights` apply to Cohen's kappa and AC2 and require an ordered level. AC2 without weights is
-    AC1. If `resamples` is 0, there is no interval. Raises ValueError for a metric that requires
-    marks.
+    AC1. If `resamples` is 0, there is no interval. `confidence` is the confidence level of the
+    interval. Raises ValueError for a metric that requires marks, and for weights at the nominal
+    level.
     """
     options = {"resamples": resamples, "seed": seed, "confidence": confidence}
     return measure_all(ratings, [metric], weights=weights, **options)[0]  # type: ignore[arg-type]

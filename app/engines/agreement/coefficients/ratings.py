@@ -32,7 +32,9 @@ class Ratings:
 
     `units`, `rater_codes` and `codes` have an entry for each rating. Codes below `len(values)` are
     categories in ascending order of their values; at the nominal level the order has no meaning.
-    The code `len(values)` stands for EMPTY, which is a category only at the nominal level.
+    The code `len(values)` stands for EMPTY. Weighted coefficients, and Krippendorff's alpha above
+    the nominal level, leave EMPTY ratings out. F1 counts EMPTY as no value. All other coefficients
+    treat EMPTY as a category.
     """
 
     level: Level
@@ -204,9 +206,8 @@ class _RatingReader:
         units = np.frombuffer(self._units, dtype=np.uint64)
         order = np.lexsort((raters, units, documents))
         raters, documents, units = raters[order], documents[order], units[order]
-        is_last = np.ones(
-            len(order), dtype=bool
-        )  # the sort is stable: the last rating is the latest
+        # The sort is stable, so the last rating of a unit by a rater is the latest one.
+        is_last = np.ones(len(order), dtype=bool)
         is_last[:-1] = (units[1:] != units[:-1]) | (raters[1:] != raters[:-1])
         codes, values = self._encode(order[is_last])
         units, documents, raters = units[is_last], documents[is_last], raters[is_last]

@@ -47,7 +47,7 @@ def _serialize(value: Any) -> bytes:
 
 
 def to_number(value: Any) -> float | None:
-    """Convert a value to a number for the interval and ratio levels; None if this is impossible.
+    """Convert a value to a number for a level above nominal; return None if this is impossible.
 
     Dates and times are converted to days. An amount of money loses its currency.
     """

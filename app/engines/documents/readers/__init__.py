@@ -65,7 +65,7 @@ def render_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Im
     """Render one page to an image. Raises `PageNotFound`, `ParseFailed`.
 
     `arguments` has the keys `media_type`, `page` (a number from 1), `width_px` and `scale` (pixels
-    per point). Either `width_px` or `scale` is None.
+    per point). Exactly one of `width_px` and `scale` is None.
     """
     _check_not_empty(file)
     media_type, number = arguments["media_type"], arguments["page"]

@@ -50,7 +50,10 @@ class Edge:
 
 
 def find_left_edges(segments: list[Segment]) -> list[Edge]:
-    """Return the left edges that several segments share, from left to right."""
+    """Return the left edges that several segments share, from left to right.
+
+    The leftmost edge is left out, because there is no gutter to its left.
+    """
     tolerance = _EDGE_TOLERANCE * median(segment.height for segment in segments)
     starts = [x0 for segment in segments for x0 in _get_starts(segment)]
     return [Edge(x) for x in _find_common_starts(starts, tolerance, MIN_LINES)]

@@ -2,7 +2,8 @@
 
 Paragraphs end with a line feed. The cells of a table row are separated by tabs, the paragraphs in a
 cell by spaces. Hidden text, deleted (tracked) text and field codes are omitted; text boxes, content
-controls and inserted text are included. All three types of checkboxes become symbols.
+controls and inserted text are included. Checkboxes become symbols, whether they are content
+controls, form fields or characters of a symbol font.
 """
 
 import re

@@ -123,7 +123,8 @@ class _VisibleText:
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._pending_space = ""  # white space to insert before the next visible text
-        self._pending_tabs = 0  # tabs to insert after `_pending_space`, for empty cells
+        # the number of tabs to insert after `_pending_space`, between the cells of a data table
+        self._pending_tabs = 0
         self._pre_depth = 0
         self._skipped: set[etree._Element] = set()
         self._tables: list[_TableState] = []  # the enclosing tables
@@ -196,6 +197,11 @@ class _VisibleText:
         self._tables[-1].start_row(len(self._parts))
 
     def _add_line_break(self, line_feeds: str, *, repeat: bool = False) -> None:
+        """Insert `line_feeds` before the next text; in a cell of a data table, insert a space.
+
+        Line feeds that are already pending are not repeated. If `repeat` is true, `line_feeds` are
+        added to them, up to two line feeds in total.
+        """
         if self._cell_depth:
             self._add_space()
         elif repeat and self._pending_space.startswith("\n"):

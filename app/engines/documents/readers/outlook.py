@@ -1,6 +1,6 @@
 """Convert an MSG file ([MS-OXMSG]), an email from Outlook, to a message of the standard library.
 
-Emails that are attached to it become attached messages.
+Emails that are attached to this email become attached messages.
 """
 
 import mimetypes

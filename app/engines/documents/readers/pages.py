@@ -14,7 +14,7 @@ class PageWords:
 
     `starts` and `ends` are offsets in the page's text; `boxes` has four coordinates per word,
     x0, y0, x1, y1, on the displayed page, in `BOX_UNITS`. `tokens` contains the index of the first
-    token of each word.
+    token of each word, or 0 for the words of a row with right-to-left letters.
     """
 
     starts: list[int] = field(default_factory=list)

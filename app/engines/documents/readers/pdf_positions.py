@@ -78,7 +78,10 @@ class CharacterPositions:
         self._rectangle_pointer = ctypes.byref(self._rectangle)
 
     def count_rectangles(self, first: int, end: int) -> int:
-        """Return the number of rectangles, one for each visible run drawn by one text object."""
+        """Return the number of rectangles of the characters from `first` up to `end`.
+
+        There is one rectangle for each visible run of characters that one text object draws.
+        """
         count: int = _count_rects(self._handle, first, end - first)
         return count
 
@@ -130,7 +133,10 @@ class CharacterPositions:
         return left, bottom, right, top
 
     def get_font_rectangle(self, index: int) -> Box | None:
-        """Return the rectangle of a character according to the metrics of its font."""
+        """Return the rectangle of a character according to the metrics of its font.
+
+        Returns None if pdfium does not know these metrics.
+        """
         if not _get_loose_char_box(self._handle, index, self._rectangle_pointer):
             return None
         box = self._rectangle

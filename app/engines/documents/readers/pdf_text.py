@@ -18,6 +18,7 @@ from app.engines.documents.text import UNSPACED_CHARS, normalize_text
 _IDEOGRAPH = re.compile(f"[{UNSPACED_CHARS}]")
 # The maximum gap between two parts of a word, and their maximum overlap, in line heights.
 _MAX_TOUCHING_GAP, _MAX_OVERLAP = 0.08, 0.3
+# The widest gap next to an ideograph that does not count as white space, in line heights.
 _MAX_IDEOGRAPH_GAP = 0.5
 # The margin in points for the smoothing around a glyph.
 _MARGIN = 0.5

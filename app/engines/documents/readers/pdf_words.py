@@ -84,12 +84,12 @@ class _WordExtractor:
 
     def _reserve_indexes(self, count: int) -> int:
         """Reserve indexes for `count` words and return the first index. Raises `ParseFailed`."""
-        first_number = self._word_count + 1
+        first_index = self._word_count + 1
         self._word_count += count
         if self._word_count > self._max_words:
             message = f"A page has more than {self._max_words} words."
             raise ParseFailed("too_large_unpacked", message)
-        return first_number
+        return first_index
 
     def _read_plain_line(self, first: int, line: str) -> Line | None:
         """Return a line of ASCII characters that one text object draws horizontally.
@@ -154,9 +154,9 @@ class _WordExtractor:
             x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
             if not text or not (0 <= x <= width and 0 <= y <= height):
                 continue  # unreadable, or outside the crop box
-            number = self._reserve_indexes(1)
+            index = self._reserve_indexes(1)
             quarters = self._get_direction(start)
-            yield quarters, self._build_token(text, box, number, gap, start, stop, quarters)
+            yield quarters, self._build_token(text, box, index, gap, start, stop, quarters)
 
     def _iterate_spans(self, line_start: int, line_end: int) -> Iterator[tuple[int, int, str]]:
         """Yield the start and end of each word of a line, and the white space before it."""

@@ -45,13 +45,13 @@ def list_slides(file: BinaryIO, limits: Limits) -> list[Any]:
 
 
 def _build_page_text(slide: Any) -> str:
-    return "\n".join(line for shape in slide.shapes for line in _list_lines(shape))
+    return "\n".join(line for shape in slide.shapes for line in _iterate_lines(shape))
 
 
-def _list_lines(shape: Any) -> Iterator[str]:
+def _iterate_lines(shape: Any) -> Iterator[str]:
     if isinstance(shape, GroupShape):
         for inner in shape.shapes:
-            yield from _list_lines(inner)
+            yield from _iterate_lines(inner)
     elif getattr(shape, "has_table", False):
         for row in shape.table.rows:
             yield "\t".join(" ".join(cell.text.split()) for cell in row.cells)

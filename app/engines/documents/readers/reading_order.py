@@ -23,9 +23,8 @@ MAX_SEGMENTS = 2_000
 """Pages with more segments are read in rows, because finding columns would take too long."""
 
 _MAX_DEPTH = 12
-_MIN_OVERLAP = (
-    0.5  # the minimum overlap of a segment with its row, as a fraction of the lower height
-)
+# The minimum vertical overlap of a segment with its row, as a fraction of the smaller height.
+_MIN_OVERLAP = 0.5
 _MIN_LINES = 3
 _MIN_LINE_LENGTH = 60.0  # points; the slope of shorter lines is not reliable
 _MIN_SLOPE, _MAX_SLOPE = 0.002, 0.18

@@ -1,8 +1,9 @@
 """Read XLSX and XLS workbooks with calamine: the visible sheets, one after the other.
 
-Each sheet starts a page with its name. A row is a line, with a tab between its cells; empty cells
-and rows at the end are left out, and consecutive empty rows become one. Cells have the values that
-the spreadsheet program computed last, without their display formats.
+Each sheet starts a new page, whose first line is the name of the sheet. A row is a line, with a tab
+between its cells; empty cells and rows at the end are left out, and consecutive empty rows become
+one. Cells have the values that the spreadsheet program computed last, without their display
+formats.
 """
 
 import datetime as dt
@@ -81,7 +82,10 @@ class _SheetAreas:
         self._last_row = self._last_column = 0
 
     def inspect(self, name: str, chunk: bytes) -> None:
-        """Extend the sheet's area to the cells in `chunk`. Raises `ParseFailed` if too large."""
+        """Extend the sheet's area to the cells in `chunk`.
+
+        Raises `ParseFailed` if the area has more than `_MAX_CELLS` cells.
+        """
         self.has_workbook = self.has_workbook or name == _WORKBOOK_PART
         if name != self._entry_name:
             self._entry_name, self._chunk_end = name, b""
@@ -109,9 +113,10 @@ def _parse_column(letters: bytes) -> int:
 
 
 def join_pages(sheets: Iterable[tuple[str, Iterator[str]]], limits: Limits) -> str:
-    """Join the text of all sheets with form feeds. Raises `ParseFailed`.
+    """Join the text of all sheets with form feeds; sheets without lines are left out.
 
-    `sheets` yields the name and the lines of each sheet.
+    `sheets` yields the name and the lines of each sheet. Raises `ParseFailed` if the text has more
+    than `limits.max_text_chars` characters.
     """
     pages: list[str] = []
     char_count = 0
