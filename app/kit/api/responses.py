@@ -168,14 +168,14 @@ def build_download(file: Download) -> Response:
     start, end = byte_range or (0, file.size)
     if byte_range:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{file.size}"
-    is_sent = request.method != "HEAD"
-    if is_sent:
+    sends_content = request.method != "HEAD"
+    if sends_content:
         if file.on_send is not None:
             file.on_send(byte_range is not None)
         link = file.link() if file.link is not None else None
         if link is not None:
             return Response(status=307, headers={"Location": link, "Cache-Control": "no-store"})
-    body = file.read(start, end) if is_sent and end > start else ()
+    body = file.read(start, end) if sends_content and end > start else ()
     response = Response(body, 206 if byte_range else 200, headers=headers, mimetype=file.media_type)
     response.content_length = end - start
     return response
