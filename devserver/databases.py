@@ -9,13 +9,15 @@ import psycopg2
 from psycopg2 import errors, sql
 from psycopg2.extensions import cursor
 
-from app.kit.db_guard.deadlines import LIBPQ
+from app.kit.db_guard.deadlines import LIBPQ_TIMEOUTS
 
 
 @contextmanager
 def _connect_as_superuser(admin_url: str) -> Iterator[cursor]:
     # CREATE DATABASE cannot run in a transaction.
-    with closing(psycopg2.connect(admin_url, **{**LIBPQ, "connect_timeout": 10})) as connection:
+    with closing(
+        psycopg2.connect(admin_url, **{**LIBPQ_TIMEOUTS, "connect_timeout": 10})
+    ) as connection:
         connection.autocommit = True
         with connection.cursor() as statements:
             yield statements
@@ -24,7 +26,7 @@ def _connect_as_superuser(admin_url: str) -> Iterator[cursor]:
 def can_connect(url: str) -> bool:
     """Return whether PostgreSQL accepts a connection with this URL."""
     try:
-        psycopg2.connect(url, **LIBPQ).close()
+        psycopg2.connect(url, **LIBPQ_TIMEOUTS).close()
     except psycopg2.OperationalError:
         return False
     return True

@@ -12,7 +12,7 @@ from functools import partial
 
 import psycopg2
 
-from app.kit.db_guard.deadlines import LIBPQ
+from app.kit.db_guard.deadlines import LIBPQ_TIMEOUTS
 
 PROGRESS_FD = "PROGRESS_FD"
 
@@ -85,7 +85,7 @@ def _count_organizations(url: str) -> tuple[int, int]:
     """
     with (
         closing(
-            psycopg2.connect(url, options="-c app.all_organizations=on", **LIBPQ)
+            psycopg2.connect(url, options="-c app.all_organizations=on", **LIBPQ_TIMEOUTS)
         ) as connection,
         connection.cursor() as cursor,
     ):

@@ -73,7 +73,10 @@ class Keyring:
         return self._fernet.encrypt(data).decode("ascii")
 
     def decrypt(self, token: str) -> bytes:
-        """Return the decrypted content of a token from `encrypt`. Raises DecryptionFailed."""
+        """Return the decrypted content of a token from `encrypt`.
+
+        Raises DecryptionFailed if no configured key can decrypt the token.
+        """
         try:
             return self._fernet.decrypt(_encode_token(token))
         except InvalidToken:
@@ -167,7 +170,7 @@ class HashingSlots:
     def reserve(self) -> Iterator[None]:
         """Reserve a slot while the block runs. A nested block shares the slot.
 
-        Raises 503 if no slot is free.
+        Raises 503 if no slot becomes free in time.
         """
         if getattr(self._reserved, "slot", False):
             yield

@@ -175,7 +175,7 @@ class Guard:
             self._probe = None
 
     def _stop_if_idle(self) -> bool:
-        """Close an unused probe. Return True if this thread has nothing to watch and must stop."""
+        """Close an unused probe. Return whether this thread has nothing to watch and must stop."""
         is_unused = time.monotonic() - self._probe_used_at > _KEEP_PROBE_SECONDS
         if is_unused:
             self._drop_probe()

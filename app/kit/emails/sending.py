@@ -118,7 +118,10 @@ class Emails:
             raise TemplateError(f"{name} requires values for {', '.join(sorted(missing_names))}")
 
     def render(self, name: str, locale: str, values: Values) -> RenderedEmail:
-        """Render the template `name` for a reader with this locale. Raises TemplateError."""
+        """Render the template `name` for a reader with this locale.
+
+        Raises TemplateError if the template does not exist or a value is missing.
+        """
         self._check_values(name, values)
         settings = container.settings()
         return render(
@@ -132,7 +135,10 @@ class Emails:
     def send(
         self, name: str, *, to: str, locale: str, values: Values, message_id: str | None = None
     ) -> None:
-        """Send an email immediately, without queueing it. Raises MailRefused or MailFailed."""
+        """Send an email immediately, without queueing it.
+
+        Raises TemplateError like `render`, and MailRefused and MailFailed like `Mailer.send`.
+        """
         email = self.render(name, locale, values)
         unsubscribe = values.get("unsubscribe")
         container.current().mailer.send(
