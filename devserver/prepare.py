@@ -46,6 +46,7 @@ def main() -> int:
 
 
 def _open_progress() -> Callable[[str], None]:
+    """Return the function that reports a line of progress: to PROGRESS_FD, or else to nobody."""
     descriptor = os.environ.pop(PROGRESS_FD, "")
     return partial(_write_line, int(descriptor)) if descriptor else _discard
 

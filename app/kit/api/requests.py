@@ -256,6 +256,6 @@ def read_if_match() -> int | None:
     if header is None or header.strip() == "*":
         return None
     text = header.strip().removeprefix("W/").strip('"')
-    if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004 - int4
+    if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004 - fits int4
         raise errors.unprocessable("If-Match", 'Must be a revision in quotes, for example "3".')
     return int(text)

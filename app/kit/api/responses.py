@@ -191,7 +191,7 @@ def get_dumper(returns: type[Schema], *, many: bool) -> Dumper:
     if not min_roles:
         return partial(dump_many, returns) if many else compile_dumper(returns)
 
-    def dump(record: Any) -> Any:
+    def dump(result: Any) -> Any:
         role = g.get("role")
         hidden_names = frozenset(
             name
@@ -199,7 +199,7 @@ def get_dumper(returns: type[Schema], *, many: bool) -> Dumper:
             if role is None or role < required_role
         )
         if many:
-            return dump_many(returns, record, hidden_names)
-        return compile_dumper(returns, hidden_names)(record)
+            return dump_many(returns, result, hidden_names)
+        return compile_dumper(returns, hidden_names)(result)
 
     return dump

@@ -223,7 +223,7 @@ def _build_dsn(dsn: str, connection: Connection) -> str:
 
 def _reset_in_child() -> None:
     for guard in list(_all_guards):
-        guard._reset()  # noqa: SLF001 - of this module
+        guard._reset()  # noqa: SLF001 - a class of this module
 
 
 os.register_at_fork(after_in_child=_reset_in_child)

@@ -24,7 +24,7 @@ MAX_ATTEMPTS = 30
 """The maximum number of attempts to send an email. They take about four hours."""
 _APP = Path(__file__).parents[2]
 
-FOLDERS: dict[str, "Emails"] = {}
+EMAILS_BY_FOLDER: dict[str, "Emails"] = {}
 """The email templates of all features, by folder path within the application. Queued jobs store the
 path."""
 
@@ -57,7 +57,7 @@ class Emails:
         self.queue = queue
         self.name = folder.resolve().relative_to(_APP).as_posix()
         self.templates = TextTemplates(folder)
-        FOLDERS[self.name] = self
+        EMAILS_BY_FOLDER[self.name] = self
 
     def enqueue(
         self,
@@ -173,7 +173,7 @@ def send(job: Job) -> None:
     email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
     job.checkpoint()
     try:
-        FOLDERS[job.args["folder"]].send(
+        EMAILS_BY_FOLDER[job.args["folder"]].send(
             job.args["name"], **email, message_id=job.args["message_id"]
         )
     except MailRefused as refusal:
