@@ -134,7 +134,7 @@ def _list_files(folder: Path) -> Iterator[Path]:
 
 
 def _copy_file(path: Path, copy: Path) -> bool:
-    """Copy a file atomically, and return True, or return False if the file no longer exists."""
+    """Copy a file atomically if it still exists, and return whether it was copied."""
     copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = copy.with_name(f".{copy.name}.part")
     with contextlib.suppress(FileNotFoundError):

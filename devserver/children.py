@@ -111,5 +111,5 @@ class ReadinessProbe:
 
 def are_workers_ready(pid: int | None) -> bool:
     """Return whether `pid`, the parent process of the workers, has started the relay."""
-    # Before the relay, it starts only one process: the launcher of the fork server.
+    # Before the relay, the tree contains only this parent and the launcher of the fork server.
     return pid is not None and len(list_tree(pid)) > _PROCESSES_BEFORE_RELAY

@@ -9,22 +9,24 @@ import psycopg2
 from psycopg2 import errors, sql
 from psycopg2.extensions import cursor
 
-from app.kit.db_guard.deadlines import LIBPQ
+from app.kit.db_guard.deadlines import LIBPQ_TIMEOUTS
 
 
 @contextmanager
 def _connect_as_superuser(admin_url: str) -> Iterator[cursor]:
     # CREATE DATABASE cannot run in a transaction.
-    with closing(psycopg2.connect(admin_url, **{**LIBPQ, "connect_timeout": 10})) as connection:
+    with closing(
+        psycopg2.connect(admin_url, **{**LIBPQ_TIMEOUTS, "connect_timeout": 10})
+    ) as connection:
         connection.autocommit = True
-        with connection.cursor() as statements:
-            yield statements
+        with connection.cursor() as db_cursor:
+            yield db_cursor
 
 
 def can_connect(url: str) -> bool:
     """Return whether PostgreSQL accepts a connection with this URL."""
     try:
-        psycopg2.connect(url, **LIBPQ).close()
+        psycopg2.connect(url, **LIBPQ_TIMEOUTS).close()
     except psycopg2.OperationalError:
         return False
     return True
@@ -38,11 +40,11 @@ def ensure_owner_role(admin_url: str, role: str, password: str) -> None:
     attributes = sql.SQL("ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS CREATEROLE PASSWORD {}").format(
         sql.Identifier(role), sql.Literal(password)
     )
-    with _connect_as_superuser(admin_url) as statements:
+    with _connect_as_superuser(admin_url) as db_cursor:
         try:
-            statements.execute(sql.SQL("CREATE ") + attributes)
+            db_cursor.execute(sql.SQL("CREATE ") + attributes)
         except errors.DuplicateObject:
-            statements.execute(sql.SQL("ALTER ") + attributes)
+            db_cursor.execute(sql.SQL("ALTER ") + attributes)
 
 
 def create_application_role(url: str, role: str, owner: str) -> None:
@@ -55,10 +57,10 @@ def create_application_role(url: str, role: str, owner: str) -> None:
     with (
         closing(psycopg2.connect(url, connect_timeout=10)) as connection,
         connection,
-        connection.cursor() as statements,
+        connection.cursor() as db_cursor,
     ):
-        statements.execute(create.format(sql.Identifier(role)))
-        statements.execute(grant.format(sql.Identifier(role), sql.Identifier(owner)))
+        db_cursor.execute(create.format(sql.Identifier(role)))
+        db_cursor.execute(grant.format(sql.Identifier(role), sql.Identifier(owner)))
 
 
 @contextmanager
@@ -66,18 +68,19 @@ def create_temporary_superuser(admin_url: str, role: str, owner: str) -> Iterato
     """Create a superuser for the duration of the block, and yield its URL.
 
     The URL has the host, port and database of `admin_url`. After the block, the objects that the
-    superuser created are reassigned to `owner`, and the superuser is dropped.
+    superuser created are reassigned to `owner`, and the superuser is dropped. If the block raises,
+    the superuser remains, so the caller must discard the server's data.
     """
     parts = urlsplit(admin_url)
     password = secrets.token_urlsafe(24)
     names = {"role": sql.Identifier(role), "owner": sql.Identifier(owner)}
     create = sql.SQL("CREATE ROLE {} SUPERUSER LOGIN PASSWORD {}")
-    with _connect_as_superuser(admin_url) as statements:
-        statements.execute(create.format(names["role"], sql.Literal(password)))
+    with _connect_as_superuser(admin_url) as db_cursor:
+        db_cursor.execute(create.format(names["role"], sql.Literal(password)))
     yield urlunsplit(parts._replace(netloc=f"{role}:{password}@{parts.hostname}:{parts.port}"))
-    with _connect_as_superuser(admin_url) as statements:
+    with _connect_as_superuser(admin_url) as db_cursor:
         for statement in ("REASSIGN OWNED BY {role} TO {owner}", "DROP ROLE {role}"):
-            statements.execute(sql.SQL(statement).format(**names))
+            db_cursor.execute(sql.SQL(statement).format(**names))
 
 
 @contextmanager
@@ -85,7 +88,7 @@ def rename_role_temporarily(admin_url: str, role: str, name: str) -> Iterator[No
     """Rename `role` to `name` for the duration of the block.
 
     If another role has the name `name`, it gets a temporary name. The superuser in `admin_url` must
-    be a third role.
+    be a third role. If the block raises, the roles keep their new names.
     """
     if role == name:
         yield
@@ -100,11 +103,11 @@ def rename_role_temporarily(admin_url: str, role: str, name: str) -> Iterator[No
 
 
 def _rename_role(admin_url: str, role: str, name: str) -> bool:
-    """Rename a role, and return True, or return False if the role does not exist."""
+    """Rename a role if it exists, and return whether it existed."""
     statement = sql.SQL("ALTER ROLE {} RENAME TO {}")
-    with _connect_as_superuser(admin_url) as statements:
+    with _connect_as_superuser(admin_url) as db_cursor:
         try:
-            statements.execute(statement.format(sql.Identifier(role), sql.Identifier(name)))
+            db_cursor.execute(statement.format(sql.Identifier(role), sql.Identifier(name)))
         except errors.UndefinedObject:
             return False
     return True
@@ -112,9 +115,9 @@ def _rename_role(admin_url: str, role: str, name: str) -> bool:
 
 def set_role_settings(admin_url: str, role: str, settings: Mapping[str, str]) -> None:
     """Set PostgreSQL settings for all future sessions of a role."""
-    with _connect_as_superuser(admin_url) as statements:
+    with _connect_as_superuser(admin_url) as db_cursor:
         for name, value in settings.items():
-            statements.execute(
+            db_cursor.execute(
                 sql.SQL("ALTER ROLE {} SET {} TO {}").format(
                     sql.Identifier(role), sql.Identifier(name), sql.Literal(value)
                 )
@@ -130,8 +133,8 @@ def create_database(admin_url: str, name: str, owner: str, template: str | None 
     statement = sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {}").format(
         sql.Identifier(name), sql.Identifier(owner), sql.Identifier(template or "template1")
     )
-    with _connect_as_superuser(admin_url) as statements:
-        statements.execute(statement)
+    with _connect_as_superuser(admin_url) as db_cursor:
+        db_cursor.execute(statement)
 
 
 def ensure_database(admin_url: str, name: str, owner: str) -> None:
@@ -145,5 +148,5 @@ def ensure_database(admin_url: str, name: str, owner: str) -> None:
 def drop_database(admin_url: str, name: str) -> None:
     """Terminate all sessions of a database, and drop it, if it exists."""
     statement = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
-    with _connect_as_superuser(admin_url) as statements:
-        statements.execute(statement)
+    with _connect_as_superuser(admin_url) as db_cursor:
+        db_cursor.execute(statement)

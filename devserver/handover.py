@@ -36,7 +36,7 @@ class Handover:
         # Nobody writes to the lifeline. When the supervisor exits, it closes, and the workers exit.
         self._lifeline, self._lifeline_writer = os.pipe2(os.O_CLOEXEC)
         self.report_reader, self._report_writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        self._ready: set[int] = set()
+        self._ready_pids: set[int] = set()
         self._orphans: dict[int, OrphanedWorker] = {}
         self._incomplete_line = b""
 
@@ -60,9 +60,9 @@ class Handover:
         self.process_reports()
         worker_pids = sorted(p.pid for p in list_children() if p.session == master)
         for pid in worker_pids:
-            if pid in self._ready:
+            if pid in self._ready_pids:
                 self._orphans[pid] = OrphanedWorker(pid)
-        self._ready.clear()
+        self._ready_pids.clear()
         serving_workers = [worker for worker in self._orphans.values() if worker.kill_at is None]
         self._terminate(serving_workers[: -self._worker_count])
 
@@ -74,8 +74,8 @@ class Handover:
         except BlockingIOError:
             pass
         *lines, self._incomplete_line = self._incomplete_line.split(b"\n")
-        self._ready.update(int(line) for line in lines)
-        if self._orphans and sum(map(is_running, self._ready)) >= self._worker_count:
+        self._ready_pids.update(int(line) for line in lines)
+        if self._orphans and sum(map(is_running, self._ready_pids)) >= self._worker_count:
             self._terminate(worker for worker in self._orphans.values() if worker.kill_at is None)
 
     def _terminate(self, workers: Iterable[OrphanedWorker]) -> None:

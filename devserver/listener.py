@@ -19,12 +19,12 @@ class Listener:
     def __init__(self, settings: Settings) -> None:
         location = f"{settings.host}:{settings.port}"
         try:
-            family, kind, protocol, _, address = socket.getaddrinfo(
+            family, socket_type, protocol, _, address = socket.getaddrinfo(
                 settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )[0]
         except OSError:
             raise ListenError(f"HOST {settings.host} is not an address of this machine") from None
-        self._socket = socket.socket(family, kind, protocol)
+        self._socket = socket.socket(family, socket_type, protocol)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._socket.bind(address)

@@ -75,8 +75,8 @@ _LOG_SETTINGS: Mapping[str, str] = {
 # application receives its errors and logs them itself.
 _ROLE_SETTINGS: Mapping[str, str] = {"log_min_messages": "log"}
 # After a kill, every file must be synced to disk before PostgreSQL recovers. On a busy machine, one
-# call for the file system takes 0.05 s, and one call per file 2.5 s. This option also applies to
-# existing clusters.
+# call for the file system takes 0.05 s, but the calls for all files together take 2.5 s. This is a
+# command line option, so that it also applies to clusters that already exist.
 _RECOVERY_SETTINGS: Mapping[str, str] = {"recovery_init_sync_method": "syncfs"}
 _FAST_SETTINGS: Mapping[str, str] = {
     "fsync": "off",

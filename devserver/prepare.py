@@ -12,7 +12,7 @@ from functools import partial
 
 import psycopg2
 
-from app.kit.db_guard.deadlines import LIBPQ
+from app.kit.db_guard.deadlines import LIBPQ_TIMEOUTS
 
 PROGRESS_FD = "PROGRESS_FD"
 
@@ -46,6 +46,7 @@ def main() -> int:
 
 
 def _open_progress() -> Callable[[str], None]:
+    """Return the function that reports a line of progress: to PROGRESS_FD, or else to nobody."""
     descriptor = os.environ.pop(PROGRESS_FD, "")
     return partial(_write_line, int(descriptor)) if descriptor else _discard
 
@@ -85,7 +86,7 @@ def _count_organizations(url: str) -> tuple[int, int]:
     """
     with (
         closing(
-            psycopg2.connect(url, options="-c app.all_organizations=on", **LIBPQ)
+            psycopg2.connect(url, options="-c app.all_organizations=on", **LIBPQ_TIMEOUTS)
         ) as connection,
         connection.cursor() as cursor,
     ):

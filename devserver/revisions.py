@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg2
 from psycopg2 import errors
 
-from app.kit.db_guard.deadlines import LIBPQ
+from app.kit.db_guard.deadlines import LIBPQ_TIMEOUTS
 
 _ASSIGNMENT = re.compile(
     r"^(revision|down_revision)\b[^=\n]*=\s*(?:[\"']([^\"']+)[\"']|None)", re.MULTILINE
@@ -31,7 +31,7 @@ def find_applied_revision(url: str) -> str | None:
     Raises psycopg2.OperationalError if the connection fails.
     """
     with (
-        closing(psycopg2.connect(url, **LIBPQ)) as connection,
+        closing(psycopg2.connect(url, **LIBPQ_TIMEOUTS)) as connection,
         connection.cursor() as cursor,
     ):
         try:
@@ -45,7 +45,7 @@ def find_applied_revision(url: str) -> str | None:
 def find_table_owner(url: str) -> str | None:
     """Return the role that owns the tables in a database, or None for a new database."""
     with (
-        closing(psycopg2.connect(url, **LIBPQ)) as connection,
+        closing(psycopg2.connect(url, **LIBPQ_TIMEOUTS)) as connection,
         connection.cursor() as cursor,
     ):
         cursor.execute(

@@ -78,7 +78,7 @@ class Service:
 
     def _wait(self, is_done: Callable[[], bool], seconds: float = READY_SECONDS) -> None:
         self.supervisor.wait_until(
-            is_done, tick=self._progress.tick, attempts=MAX_EXITS, seconds=seconds, interval=0.02
+            is_done, tick=self._progress.tick, max_exits=MAX_EXITS, seconds=seconds, interval=0.02
         )
 
     def _start_servers(self) -> None:

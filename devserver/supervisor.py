@@ -73,7 +73,7 @@ class Supervisor:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
@@ -114,18 +114,19 @@ class Supervisor:
 
     def run_task(
         self,
-        launch: Callable[[int], Launch],
+        build_launch: Callable[[int], Launch],
         on_line: Callable[[str], None],
         tick: Callable[[], None] = lambda: None,
     ) -> int:
         """Run a child until it exits, and return its exit status.
 
-        `launch` is called with a file descriptor for the child, and `on_line` with every line that
-        the child writes to that descriptor. `tick` is called regularly. Raises StopRequested.
+        `build_launch` is called with a file descriptor for the child, and `on_line` with every line
+        that the child writes to that descriptor. `tick` is called regularly. Raises StopRequested
+        when the supervisor receives a signal to stop.
         """
         read_descriptor, write_descriptor = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         try:
-            task = spawn(launch(write_descriptor))
+            task = spawn(build_launch(write_descriptor))
         finally:
             os.close(write_descriptor)
         self._tasks[task.pid] = task
@@ -145,14 +146,14 @@ class Supervisor:
         *,
         tick: Callable[[], None] = lambda: None,
         interval: float = 0.05,
-        attempts: int | None = None,
+        max_exits: int | None = None,
         seconds: float | None = None,
     ) -> None:
         """Supervise the children until `is_done()` returns true.
 
-        `is_done` and `tick` are called at least every `interval` seconds. Raises StopRequested,
-        ChildFailedError if a child has exited `attempts` times in a row, and TimeoutError after
-        `seconds`.
+        `is_done` and `tick` are called at least every `interval` seconds. Raises StopRequested when
+        the supervisor receives a signal to stop, ChildFailedError if a child has exited `max_exits`
+        times in a row, and TimeoutError after `seconds`.
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         while not is_done():
@@ -160,8 +161,8 @@ class Supervisor:
                 raise TimeoutError(f"not ready after {seconds:g} s")
             self._run_step(interval)
             tick()
-            if attempts is not None:
-                self._check_exits(attempts)
+            if max_exits is not None:
+                self._check_exits(max_exits)
 
     def run(
         self, tick: Callable[[], None] = lambda: None, interval: float | None = None

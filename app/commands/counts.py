@@ -1,4 +1,4 @@
-"""`flask counts`: commands that verify and repair the counters for lists and statistics."""
+"""`flask counts`: commands that verify and repair the stored counts of lists and statistics."""
 
 from dataclasses import asdict
 from uuid import UUID
@@ -17,7 +17,7 @@ from app.commands.running import (
 from app.kit import db, errors
 from app.kit.counters import upkeep
 
-group = AppGroup("counts", help="Counters for lists and statistics: verify, rebuild.")
+group = AppGroup("counts", help="Stored counts of lists and statistics: verify, rebuild.")
 _COLUMNS = ("organization", "source", "cube", "key", "bucket", "facets", "n", "total")
 
 
@@ -25,10 +25,10 @@ _COLUMNS = ("organization", "source", "cube", "key", "bucket", "facets", "n", "t
 @click.argument("slug", required=False)
 @as_json
 def verify(slug: str | None, *, as_json: bool) -> None:
-    """Compare the counters of all organizations, or of SLUG, with the rows that they count.
+    """Compare the stored counts of all organizations, or of SLUG, with the rows that they count.
 
-    Prints each counter cell that differs: "n" is the error of its count, and "total" is the error
-    of its sum. The exit status is 3 if any cell differs.
+    Prints each stored count that differs: "n" is the error of the number of rows, and "total" is
+    the error of the sum. The exit status is 3 if any stored count differs.
     """
     differences: list[upkeep.Difference] = []
     with run_operation("verify_counts"), show_progress("Verifying") as report_progress:
@@ -47,7 +47,7 @@ def verify(slug: str | None, *, as_json: bool) -> None:
 @click.argument("slug", required=False)
 @as_json
 def rebuild(slug: str | None, *, as_json: bool) -> None:
-    """Correct the counters of all organizations, or of SLUG.
+    """Correct the stored counts of all organizations, or of SLUG.
 
     The service may be running. It is safe to interrupt this command and to run it again.
     """

@@ -16,7 +16,7 @@ from app.kit import audit, db, db_errors, events
 from app.kit.api import requests
 from app.kit.errors import ApiError
 
-_UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 EXIT_FINDINGS = 3
 """The exit status of a command that completed but found a problem."""
 
@@ -97,7 +97,7 @@ def format_value(value: object) -> str:
         return ", ".join(f"{key}={format_value(item)}" for key, item in value.items()) or "-"
     if isinstance(value, list | tuple):
         return ", ".join(format_value(item) for item in value) or "-"
-    return "".join(c if c.isprintable() else _UNPRINTABLE for c in str(value))
+    return "".join(c if c.isprintable() else _REPLACEMENT for c in str(value))
 
 
 def show_json(value: object) -> None:

@@ -19,13 +19,14 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from app.kit import tenancy
 from app.kit.db_guard.connections import Connection as GuardedConnection
-from app.kit.db_guard.deadlines import LIBPQ
+from app.kit.db_guard.deadlines import LIBPQ_TIMEOUTS
 from app.kit.db_guard.guard import Guard
 from app.kit.ids import uuid7
 
 RELEASE = 2
-"""The value of `app.release` in PostgreSQL. Increase it by one if this release itself does work
-that a trigger must still do for instances of the previous release."""
+"""The value of `app.release` in PostgreSQL. Triggers that write data for instances of the previous
+release compare it, and do nothing for this release. When this release begins to write such data
+itself, increase the value by one (docs/contributors/migrations.md)."""
 
 JSON = dict[str, Any]
 
@@ -82,7 +83,7 @@ def _encode_json(value: object) -> str:
 def get_timeouts(url: str) -> JSON:
     """Return the libpq timeouts for connections to `url`, except timeouts that the URL sets."""
     query = make_url(url).query
-    return {name: value for name, value in LIBPQ.items() if name not in query}
+    return {name: value for name, value in LIBPQ_TIMEOUTS.items() if name not in query}
 
 
 def build_engine_options(url: str, threads: int, role: str) -> JSON:

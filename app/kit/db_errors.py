@@ -74,8 +74,8 @@ def _translate_integrity_error(failure: IntegrityError) -> Exception:
     if name in _CONFLICTS:
         message, field = _CONFLICTS[name]
         return ApiError("conflict", message, field=field)
-    if code == "23505":
+    if code == "23505":  # unique_violation
         return conflict("Another record with these values already exists.")
-    if code == "23503":
+    if code == "23503":  # foreign_key_violation
         return conflict("A related record no longer exists, or another record refers to this one.")
     return failure

@@ -108,50 +108,57 @@ def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> li
     expected_total = count_tokens() if progress is not None else 0
     counts: list[TokenCounts] = []
     for column in list_columns():
-        count = TokenCounts(column.name)
-        counts.append(count)
+        column_counts = TokenCounts(column.name)
+        counts.append(column_counts)
         for rows in _iterate_batches(column):
             with _across_organizations(), db.transaction():
-                for key, token in rows:
-                    _rotate_token(column, key, token, count, write=write)
+                for primary_key, token in rows:
+                    _rotate_token(column, primary_key, token, column_counts, write=write)
             if progress is not None:
-                done_count = sum(count.tokens for count in counts)
+                done_count = sum(finished.tokens for finished in counts)
                 progress(done_count, max(done_count, expected_total))
     return counts
 
 
 def _rotate_token(
-    column: EncryptedColumn, key: tuple[Any, ...], token: str, count: TokenCounts, *, write: bool
+    column: EncryptedColumn,
+    primary_key: tuple[Any, ...],
+    token: str,
+    counts: TokenCounts,
+    *,
+    write: bool,
 ) -> None:
     keyring = container.keyring()
-    count.tokens += 1
+    counts.tokens += 1
     try:
         if not keyring.needs_rotation(token):
             return
         new_token = keyring.rotate(token)
     except DecryptionFailed:
-        count.unreadable += 1
+        counts.unreadable += 1
         return
     if write:
         key_conditions = (
             key_column == value
-            for key_column, value in zip(_list_key_columns(column), key, strict=True)
+            for key_column, value in zip(
+                _list_primary_key_columns(column), primary_key, strict=True
+            )
         )
         statement = update(column.table).where(*key_conditions, column.value == token)
         new_values = {column.column: column.build_new_value(new_token)}
         result = db.session().execute(statement.values(new_values))
-        count.rotated += result.rowcount  # type: ignore[attr-defined]
+        counts.rotated += result.rowcount  # type: ignore[attr-defined]
     else:
-        count.rotated += 1
+        counts.rotated += 1
 
 
-def _list_key_columns(column: EncryptedColumn) -> list[Column[Any]]:
+def _list_primary_key_columns(column: EncryptedColumn) -> list[Column[Any]]:
     return list(column.table.primary_key.columns)
 
 
 def _iterate_batches(column: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
     """Yield batches of (primary key, token) pairs from a column, ordered by primary key."""
-    key_columns = _list_key_columns(column)
+    key_columns = _list_primary_key_columns(column)
     statement = select(*key_columns, column.value).where(column.value.is_not(None))
     statement = statement.order_by(*key_columns).limit(BATCH)
     after: tuple[Any, ...] | None = None

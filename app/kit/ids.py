@@ -7,7 +7,7 @@ from uuid import UUID
 
 _RANDOM_BYTES = 8
 _lock = threading.Lock()
-_last_tick = 0
+_last_tick = 0  # in ticks of 1/4096 of a millisecond since the epoch
 
 
 def uuid7() -> UUID:

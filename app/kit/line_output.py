@@ -66,13 +66,13 @@ class LineOutput:
         self._changed = Condition(RLock())
         self._lines: deque[bytes] = deque()
         self._queued_bytes = 0
-        self._batch_size = 0
-        self._is_exclusive = False
+        self._batch_size = 0  # the number of lines that the thread is writing
+        self._is_exclusive = False  # whether short writes are forbidden
         self._short_writers: set[int] = set()
         self._thread_is_idle = False
         self._flush_count = 0
-        self._drops = 0
-        self._is_cut = False
+        self._drops = 0  # the number of dropped lines that have not been reported
+        self._is_cut = False  # whether the last line was written only in part
         self._thread: Thread | None = None
 
     def write(self, line: bytes) -> None:

@@ -119,7 +119,7 @@ class LineHandler(logging.Handler):
     """Writes the records of the standard library's loggers in the same format."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        lines = _LineLogger(record.name)
+        line_logger = _LineLogger(record.name)
         try:
             event: Event = {**structlog.contextvars.get_contextvars()}
             event["event"] = record.getMessage()
@@ -129,11 +129,12 @@ class LineHandler(logging.Handler):
                 if not _redis_outage.record_line():
                     return
                 event = _shorten_outage(event, sys.exc_info()[1])
-            lines.msg(_render_line(lines, record.levelname.lower(), event))
+            line_logger.msg(_render_line(line_logger, record.levelname.lower(), event))
         except Exception as failure:  # noqa: BLE001 - logging must never fail its caller
             # The standard library would write a traceback to standard error, and wait for it.
             text = f"{type(failure).__name__}: {str(record.msg)[:100]}"
-            lines.msg(_render_line(lines, "error", {"event": "log.failed", "error": text}))
+            event = {"event": "log.failed", "error": text}
+            line_logger.msg(_render_line(line_logger, "error", event))
 
 
 class OutageDetector:
@@ -167,21 +168,21 @@ def _shorten_outage(event: Event, failure: BaseException | None) -> Event:
     return short_event
 
 
-def _render_line(lines: _LineLogger, level: str, event: Event) -> bytes:
+def _render_line(line_logger: _LineLogger, level: str, event: Event) -> bytes:
     if "exc_info" in event:
         event = structlog.processors.format_exc_info(None, level, event)
     leading_fields = {
         "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "level": level,
-        "logger": lines.name,
+        "logger": line_logger.name,
         "event": "",
     }
     return _LineLogger.render({**leading_fields, **redact(event)})
 
 
 def _describe_dropped(count: int) -> bytes:
-    lines = _LineLogger("app.kit.logging")
-    return _render_line(lines, "warning", {"event": "log.lines_dropped", "count": count})
+    line_logger = _LineLogger("app.kit.logging")
+    return _render_line(line_logger, "warning", {"event": "log.lines_dropped", "count": count})
 
 
 def _get_stderr_descriptor() -> int:

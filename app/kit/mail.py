@@ -114,7 +114,7 @@ class Mailer:
         message["Subject"] = _replace_surrogates(subject)
         message["Date"] = formatdate(usegmt=True)
         message["Message-ID"] = f"<{message_id}@{self._domain}>"
-        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office answers
+        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
         message.set_content(_replace_surrogates(text))
         if html is not None:
             message.add_alternative(_replace_surrogates(html), subtype="html")
@@ -123,17 +123,19 @@ class Mailer:
     @contextmanager
     def _connect(self) -> Iterator[smtplib.SMTP]:
         assert self._url is not None
-        host, name = self._url.hostname or "", socket.gethostname()
+        host, local_hostname = self._url.hostname or "", socket.gethostname()
         starttls = parse_qs(self._url.query).get("starttls", ["0"])[0] in ("1", "true", "on", "yes")
         port = self._url.port or _PORTS[self._url.scheme, starttls]
         context = ssl.create_default_context()
         server: smtplib.SMTP
         if self._url.scheme == "smtps":
             server = smtplib.SMTP_SSL(
-                host, port, local_hostname=name, timeout=TIMEOUT_SECONDS, context=context
+                host, port, local_hostname=local_hostname, timeout=TIMEOUT_SECONDS, context=context
             )
         else:
-            server = smtplib.SMTP(host, port, local_hostname=name, timeout=TIMEOUT_SECONDS)
+            server = smtplib.SMTP(
+                host, port, local_hostname=local_hostname, timeout=TIMEOUT_SECONDS
+            )
         with server:
             if starttls and self._url.scheme == "smtp":
                 server.starttls(context=context)

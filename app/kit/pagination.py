@@ -149,7 +149,7 @@ def paginate(
     These columns must belong to the statement or to the entity that it selects. `total` is an SQL
     expression for the length of the list (see `app.kit.counters`). If `total` is None, the rows of
     `count`, or of the statement, are counted, which is only allowed for lists that do not grow. If
-    there are `keys`, the union of their statements determines the rows of the page. Raises 422 on
+    there are `keys`, the union of their statements determines the rows of the page. Raises 422 for
     `cursor` if the cursor does not belong to this list.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
@@ -216,7 +216,8 @@ def _select_first_keys(keys: KeyQuery, order: _Order, limit: int) -> Subquery:
 
 
 def _is_entity(statement: Select[Any]) -> bool:
-    # `column_descriptions` would give the same answer, but describe every column.
+    """Return whether the statement selects ORM entities, and not rows of columns."""
+    # The public `column_descriptions` would be slower, because it describes every column.
     first = statement._raw_columns[0]  # noqa: SLF001 - no public accessor
     return first._is_from_clause and "parententity" in first._annotations  # noqa: SLF001
 

@@ -54,12 +54,12 @@ class PreparedList:
         """
         return paginate_rows(request, self._order, self._fetch)
 
-    def _fetch(self, edge: PageStart) -> tuple[list[Any], int | None]:
-        statement = self._statements[edge.descending, edge.is_first]
+    def _fetch(self, start: PageStart) -> tuple[list[Any], int | None]:
+        statement = self._statements[start.descending, start.is_first]
         organization_id = str(tenancy.current_organization_id())
-        values = [str(value) for value in edge.values.values()]
-        rows = statement.all(organization_id, edge.limit, *values)
-        if not edge.is_first:
+        values = [str(value) for value in start.values.values()]
+        rows = statement.all(organization_id, start.limit, *values)
+        if not start.is_first:
             return rows, None
         # The total is from the same snapshot: if the page is empty, the list is empty.
         return rows, int(rows[0].page_total) if rows else 0

@@ -73,7 +73,10 @@ class Keyring:
         return self._fernet.encrypt(data).decode("ascii")
 
     def decrypt(self, token: str) -> bytes:
-        """Return the decrypted content of a token from `encrypt`. Raises DecryptionFailed."""
+        """Return the decrypted content of a token from `encrypt`.
+
+        Raises DecryptionFailed if no configured key can decrypt the token.
+        """
         try:
             return self._fernet.decrypt(_encode_token(token))
         except InvalidToken:
@@ -157,7 +160,7 @@ class HashingSlots:
     wait_seconds = 0.25
 
     def __init__(self) -> None:
-        self.count = MAX_CONCURRENT_HASHES
+        self.slot_count = MAX_CONCURRENT_HASHES
         self._used_slots = 0
         self._free = threading.Condition()
         self._reserved = threading.local()
@@ -167,7 +170,7 @@ class HashingSlots:
     def reserve(self) -> Iterator[None]:
         """Reserve a slot while the block runs. A nested block shares the slot.
 
-        Raises 503 if no slot is free.
+        Raises 503 if no slot becomes free in time.
         """
         if getattr(self._reserved, "slot", False):
             yield
@@ -184,7 +187,7 @@ class HashingSlots:
 
     def _acquire_slot(self) -> None:
         with self._free:
-            if self._used_slots >= self.count:
+            if self._used_slots >= self.slot_count:
                 now = time.monotonic()
                 if now - self._last_scarce_at > self.flood_seconds:
                     self._scarce_since = now
@@ -196,7 +199,7 @@ class HashingSlots:
             self._used_slots += 1
 
     def _has_free_slot(self) -> bool:
-        return self._used_slots < self.count
+        return self._used_slots < self.slot_count
 
 
 hashing_slots = HashingSlots()
@@ -204,7 +207,7 @@ hashing_slots = HashingSlots()
 
 def limit_hashing_threads(threads: int) -> None:
     """Limit password hashing to all but one of the `threads` threads of this process."""
-    hashing_slots.count = max(1, threads - 1)
+    hashing_slots.slot_count = max(1, threads - 1)
 
 
 def hash_password(password: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from app.kit import settings_values as values
 from app.kit.settings_values import (
     DATABASE_ROLE,
-    LIBPQ,
+    DATABASE_URL_PREFIX,
     MIN_SECRET_KEY_LENGTH,
     Network,
     RetryDelays,
@@ -135,7 +135,7 @@ class Settings:
 
         SQLAlchemy would use psycopg 3 for plain postgresql://.
         """
-        return self.database_url.replace(LIBPQ, "postgresql+psycopg2://", 1)
+        return self.database_url.replace(DATABASE_URL_PREFIX, "postgresql+psycopg2://", 1)
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str], *, require_servers: bool = True) -> "Settings":

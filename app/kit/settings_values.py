@@ -18,7 +18,7 @@ MIN_PASSWORD_LENGTH = 10
 EXAMPLE_PREFIXES = ("change", "replace", "insert", "example", "your", "secret", "notasecret")
 # 32 random characters of base64 or hexadecimal practically always have more distinct characters.
 MIN_DISTINCT_CHARACTERS = 10
-LIBPQ = "postgresql://"
+DATABASE_URL_PREFIX = "postgresql://"
 DATABASE_ROLE = "labeling_app"
 """The default database role of the application; the setting of the same name overrides it."""
 _TRUE = {"1", "on", "true", "yes"}
@@ -29,7 +29,7 @@ _ADDRESS = r"[^\s<>@,;]+@[^\s<>@,;]+"
 
 
 def build_whole_number_parser(low: int, high: int) -> Callable[[str], int]:
-    """Build a parser for whole numbers from `low` to `high`."""
+    """Return a parser for whole numbers from `low` to `high`."""
 
     def parse(raw: str) -> int:
         # int() alone would also accept "1_000", signs and non-ASCII digits.
@@ -91,11 +91,11 @@ def _split_url(raw: str, *schemes: str) -> SplitResult:
 
 
 def parse_database_url(raw: str) -> str:
-    """Parse the URL of a PostgreSQL database. The result begins with `LIBPQ`."""
+    """Parse the URL of a PostgreSQL database. The result begins with `DATABASE_URL_PREFIX`."""
     parts = _split_url(raw, "postgresql", "postgres", "postgresql+psycopg2")
     if not parts.path.strip("/"):
         raise ValueError("must name a database: postgresql://user:password@host:5432/database")
-    return LIBPQ + raw.split("://", 1)[1]
+    return DATABASE_URL_PREFIX + raw.split("://", 1)[1]
 
 
 def parse_redis_url(raw: str) -> str:

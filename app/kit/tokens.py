@@ -66,7 +66,8 @@ def invalid() -> ApiError:
 def read(token: str) -> Claims:
     """Verify a token, and return its claims.
 
-    Raises 401 `token_expired` or `invalid_credentials`.
+    Raises 401 `token_expired` if the token has expired, and `invalid_credentials` if it is invalid
+    for another reason.
     """
     claims = _read_signed(token)
     if claims.expires_at <= time.time():

@@ -113,6 +113,7 @@ def _check_encryption(settings: Mapping[str, Any], field: str) -> None:
 
 
 def _find_path(problem: ValidationError) -> Iterator[str]:
+    """Yield the parts of the path to the setting that is invalid, missing or unknown."""
     yield from (str(part) for part in problem.absolute_path)
     rule: Any = problem.validator_value
     settings: Any = problem.instance

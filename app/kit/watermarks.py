@@ -1,7 +1,8 @@
 """Watermarks: timestamps before which an organization's records are complete.
 
-The timestamp of a record is set before its transaction commits. A reader that reads a period
-between these two times would miss the record, and the next period would not contain it either.
+The timestamp of a record is set before its transaction commits. A reader that reads the period
+after the timestamp was set but before the commit would miss the record, and the next period would
+not contain it either.
 Therefore, the reader first raises the organization's watermark to the end of the period
 (`raise_to`) and commits. From then on, no record is committed with an earlier timestamp. A deferred
 trigger (`keep_periods_complete`, migration 202611231000) runs when a transaction commits, and

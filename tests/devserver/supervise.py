@@ -60,7 +60,7 @@ def main() -> int:
                 )
                 say(task=status)
             if "attempts" in plan:
-                supervisor.wait_until(lambda: False, attempts=plan["attempts"])
+                supervisor.wait_until(lambda: False, max_exits=plan["attempts"])
             if "interval" in plan:
                 supervisor.run(lambda: say(tick=True), plan["interval"])
             supervisor.run()

@@ -23,6 +23,7 @@ def _reject_hooks(schema: Schema) -> None:
 
 
 def _get_nested(field: fields.Field[Any]) -> tuple[Schema, bool] | None:
+    """Return the schema of a nested field and whether it is a list, or None for a plain field."""
     if isinstance(field, fields.Nested):
         return field.schema, bool(field.many)
     if isinstance(field, fields.List) and isinstance(field.inner, fields.Nested):
@@ -33,18 +34,23 @@ def _get_nested(field: fields.Field[Any]) -> tuple[Schema, bool] | None:
 
 
 def _build_expression(
-    field: fields.Field[Any], read: str, index: int, scope: dict[str, Any]
+    field: fields.Field[Any], access: str, index: int, namespace: dict[str, Any]
 ) -> str:
+    """Return the source of the expression that converts the value of a field.
+
+    `access` is the source of the expression that reads the value. The dumper of a nested field is
+    added to `namespace`, in which the source will be executed.
+    """
     nested = _get_nested(field)
     if nested is None:
-        return read
+        return access
     schema, many = nested
-    scope[f"nest{index}"] = _build_nested_dumper(type(schema))
+    namespace[f"nest{index}"] = _build_nested_dumper(type(schema))
     if many and field.allow_none:
-        return f"(None if (v := {read}) is None else [nest{index}(x) for x in v])"
+        return f"(None if (v := {access}) is None else [nest{index}(x) for x in v])"
     if many:
-        return f"[nest{index}(x) for x in ({read} or ())]"
-    return f"(None if (v := {read}) is None else nest{index}(v))"
+        return f"[nest{index}(x) for x in ({access} or ())]"
+    return f"(None if (v := {access}) is None else nest{index}(v))"
 
 
 _compiling: set[type[Schema]] = set()
@@ -61,26 +67,28 @@ def _build_nested_dumper(schema_class: type[Schema]) -> Dumper:
     return dump
 
 
-def _compile_function(source: str, scope: dict[str, Any]) -> Dumper:
-    exec(compile(source, "<dumper>", "exec"), scope)  # noqa: S102 - consists of declared field names
-    dump: Dumper = scope["dump"]
+def _compile_function(source: str, namespace: dict[str, Any]) -> Dumper:
+    code = compile(source, "<dumper>", "exec")
+    exec(code, namespace)  # noqa: S102 - the source consists of declared field names
+    dump: Dumper = namespace["dump"]
     return dump
 
 
 def _build_dict_source(
     schema: Schema,
-    read: Callable[[str, fields.Field[Any]], str],
-    scope: dict[str, Any],
+    build_access: Callable[[str, fields.Field[Any]], str],
+    namespace: dict[str, Any],
     hidden_names: frozenset[str] = frozenset(),
 ) -> str:
+    """Return the source of a dict with all fields; `build_access` returns how to read a field."""
     parts = []
     for index, (name, field) in enumerate(schema.dump_fields.items()):
         key = field.data_key or name
         if name in hidden_names:
             parts.append(f"{key!r}: None")
             continue
-        value = read(field.attribute or name, field)
-        parts.append(f"{key!r}: {_build_expression(field, value, index, scope)}")
+        access = build_access(field.attribute or name, field)
+        parts.append(f"{key!r}: {_build_expression(field, access, index, namespace)}")
     return "{" + ", ".join(parts) + "}"
 
 
@@ -108,16 +116,16 @@ def compile_dumper(
     """
     schema = schema_class()
     _reject_hooks(schema)
-    scope: dict[str, Any] = {}
+    namespace: dict[str, Any] = {}
     _compiling.add(schema_class)
     try:
-        dict_code = _build_dict_source(schema, _build_item_access, scope, hidden_names)
-        object_code = _build_dict_source(schema, _build_attribute_access, scope, hidden_names)
+        dict_code = _build_dict_source(schema, _build_item_access, namespace, hidden_names)
+        object_code = _build_dict_source(schema, _build_attribute_access, namespace, hidden_names)
     finally:
         _compiling.discard(schema_class)
     return _compile_function(
         f"def dump(o):\n if o.__class__ is dict:\n  return {dict_code}\n return {object_code}\n",
-        scope,
+        namespace,
     )
 
 
@@ -128,11 +136,11 @@ def compile_row_dumper(
     """Return a function that converts a row, a tuple with these `columns`, to a dict."""
     schema = schema_class()
     _reject_hooks(schema)
-    scope: dict[str, Any] = {}
+    namespace: dict[str, Any] = {}
     body = _build_dict_source(
-        schema, lambda name, _: f"o[{columns.index(name)}]", scope, hidden_names
+        schema, lambda name, _: f"o[{columns.index(name)}]", namespace, hidden_names
     )
-    return _compile_function(f"def dump(o):\n return {body}\n", scope)
+    return _compile_function(f"def dump(o):\n return {body}\n", namespace)
 
 
 def dump_many(

@@ -44,7 +44,10 @@ class _Gunzip:
         self._compressed = b""
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes, and `b""` at the end. Raises zlib.error."""
+        """Return up to `size` bytes, and `b""` at the end.
+
+        Raises zlib.error if the stream is malformed or truncated, or if data follows it.
+        """
         while not self._inflate.eof:
             compressed = self._compressed or self._stream.read(_CHUNK_BYTES)
             data = self._inflate.decompress(compressed, size)
@@ -73,7 +76,10 @@ class BodyReader:
         self._build_error = build_error
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes, and `b""` at the end. Raises 413 or 422."""
+        """Return up to `size` bytes, and `b""` at the end.
+
+        Raises 422 if the body is not valid gzip, or the error from `build_error` (see above).
+        """
         try:
             data = self._stream.read(size)
         except zlib.error:

@@ -24,7 +24,7 @@ _DIGITS = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 def check_text(value: str) -> str:
-    """Check text, and return it. Raises ValidationError for NUL characters and lone surrogates."""
+    """Return `value` unchanged. Raises ValidationError for NUL characters and lone surrogates."""
     if "\x00" in value:
         raise ValidationError("NUL characters are not allowed.")
     if not value.isascii():
@@ -36,7 +36,7 @@ def check_text(value: str) -> str:
 
 
 def check_json(value: object, depth: int = 0) -> None:
-    """Check the strings and the number of levels in a JSON value. Raises ValidationError."""
+    """Raise ValidationError if JSON is nested too deeply or has text that `check_text` rejects."""
     if depth > MAX_DEPTH:
         raise ValidationError("Nested too deeply.")
     if isinstance(value, str):

@@ -110,7 +110,8 @@ def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], byte
     """Return the validated optional JSON body with defaults, and the raw body.
 
     If the client sends no fields, the returned raw body is empty, because some clients send `{}`
-    and others send an empty body of any media type. Raises 413, 415 or 422.
+    and others send an empty body of any media type. Otherwise raises 413, 415 and 422 like
+    `read_json_body`.
     """
     has_body = request.content_length or "Transfer-Encoding" in request.headers
     raw = read_body(limit) if has_body else b""
@@ -247,11 +248,14 @@ def parse_record_id(text: str) -> UUID:
 
 
 def read_if_match() -> int | None:
-    """Return the revision in the `If-Match` header, or None if the header is missing or `*`."""
+    """Return the revision in the `If-Match` header, or None if the header is missing or `*`.
+
+    Raises 422 if the header does not contain a revision.
+    """
     header = request.headers.get("If-Match")
     if header is None or header.strip() == "*":
         return None
     text = header.strip().removeprefix("W/").strip('"')
-    if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004 - int4
+    if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004 - fits int4
         raise errors.unprocessable("If-Match", 'Must be a revision in quotes, for example "3".')
     return int(text)

@@ -168,14 +168,14 @@ def build_download(file: Download) -> Response:
     start, end = byte_range or (0, file.size)
     if byte_range:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{file.size}"
-    is_sent = request.method != "HEAD"
-    if is_sent:
+    sends_content = request.method != "HEAD"
+    if sends_content:
         if file.on_send is not None:
             file.on_send(byte_range is not None)
         link = file.link() if file.link is not None else None
         if link is not None:
             return Response(status=307, headers={"Location": link, "Cache-Control": "no-store"})
-    body = file.read(start, end) if is_sent and end > start else ()
+    body = file.read(start, end) if sends_content and end > start else ()
     response = Response(body, 206 if byte_range else 200, headers=headers, mimetype=file.media_type)
     response.content_length = end - start
     return response
@@ -191,7 +191,7 @@ def get_dumper(returns: type[Schema], *, many: bool) -> Dumper:
     if not min_roles:
         return partial(dump_many, returns) if many else compile_dumper(returns)
 
-    def dump(record: Any) -> Any:
+    def dump(result: Any) -> Any:
         role = g.get("role")
         hidden_names = frozenset(
             name
@@ -199,7 +199,7 @@ def get_dumper(returns: type[Schema], *, many: bool) -> Dumper:
             if role is None or role < required_role
         )
         if many:
-            return dump_many(returns, record, hidden_names)
-        return compile_dumper(returns, hidden_names)(record)
+            return dump_many(returns, result, hidden_names)
+        return compile_dumper(returns, hidden_names)(result)
 
     return dump

@@ -41,8 +41,8 @@ class Between:
     Attributes:
         bucket: the facet that is computed from `column`.
         column: the column that contains the time.
-        after: start of the period.
-        before: end of the period.
+        after: start of the period (inclusive), or None.
+        before: end of the period (exclusive), or None.
         rows: statement that selects the rows of the list regardless of the period. Its columns are
             the facets to show and, if the source has one, the measure as `measure`. It is used to
             count the rows in incomplete buckets at the edges of the period. An index must support
@@ -62,18 +62,18 @@ class Between:
         return within(self.column, after, before)
 
     def split(
-        self, unit: int
+        self, level: int
     ) -> tuple[BucketSpan | None, list[tuple[int, list[ColumnElement[bool]]]]]:
         """Split the period into a span of whole buckets and conditions for rows at its edges.
 
-        Returns the span, and pairs of a sign and conditions. The sign is 1 if the rows are added to
-        the count. It is -1 if they are subtracted, because the buckets contain them but the period
-        does not.
+        `level` is the level of the finest buckets. Returns the span, and pairs of a sign and
+        conditions. The sign is 1 if the rows are added to the count. It is -1 if they are
+        subtracted, because the buckets contain them but the period does not.
         """
         whole_period = self.build_conditions(self.after, self.before)
         try:
-            first = None if self.after is None else spans.round_up(self.after, unit)
-            end = None if self.before is None else spans.round_down(self.before, unit)
+            first = None if self.after is None else spans.round_up(self.after, level)
+            end = None if self.before is None else spans.round_down(self.before, level)
         except OverflowError:  # a bucket at the edge is outside the calendar
             return None, [(1, whole_period)]
         if first is not None and end is not None and first >= end:
@@ -143,10 +143,10 @@ def select_cells_between(
 
     It adds up whole buckets, and counts the rows at the edges of the period one by one.
     """
-    levels = source.find_bucket_cubes(between.bucket, {*shown_facets, *where}, where)
-    unit = levels[-1].length if levels else None
-    span, edges = between.split(unit or spans.HOUR)
-    if unit is None:
+    bucket_cubes = source.find_bucket_cubes(between.bucket, {*shown_facets, *where}, where)
+    level = bucket_cubes[-1].length if bucket_cubes else None
+    span, edges = between.split(level or spans.HOUR)
+    if level is None:
         span, edges = None, [(1, between.build_conditions(between.after, between.before))]
     parts: list[Select[Any]] = []
     for sign, conditions in edges:
@@ -177,10 +177,10 @@ def build_total(
         counted_organization = tenancy.current_organization_id()
     if between is None:
         return _select_sum(source, where, counted_organization, None)
-    levels = source.find_bucket_cubes(between.bucket, where, where)
-    if not levels:
+    bucket_cubes = source.find_bucket_cubes(between.bucket, where, where)
+    if not bucket_cubes:
         return count(between.rows.where(*between.build_conditions(between.after, between.before)))
-    span, edges = between.split(levels[-1].length or 0)
+    span, edges = between.split(bucket_cubes[-1].length or 0)
     result: ColumnElement[int] = literal(0, BigInteger)
     for sign, conditions in edges:
         rows = count(between.rows.where(*conditions))

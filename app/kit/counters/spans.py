@@ -1,4 +1,7 @@
-"""Division of periods into buckets of a month, a day or an hour."""
+"""Division of periods into buckets of a month, a day or an hour.
+
+A bucket includes its end but not its start (see `as_hour` in `migrations/counting.py`).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +33,7 @@ def format_bucket(at: datetime, level: int) -> str:
 
 
 def round_down(at: datetime, level: int) -> datetime:
-    """Return the start, in UTC, of the bucket that contains `at`."""
+    """Return the start, in UTC, of the last bucket that does not start after `at`."""
     hour = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     if level == HOUR:
         return hour

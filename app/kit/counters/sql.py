@@ -159,11 +159,11 @@ class StatementBuilder:
             parts.append(self._select_cube(cube, shown_facets, filters, ()))
         else:
             level = span.level if isinstance(span, BucketSpan) else None
-            levels = source.find_bucket_cubes(span.bucket, needed_facets, filters, level)
-            if not levels:
+            bucket_cubes = source.find_bucket_cubes(span.bucket, needed_facets, filters, level)
+            if not bucket_cubes:
                 raise LookupError(f"{source.name} by {sorted(needed_facets)} and {span.bucket}")
-            ranges = _split_span([cube.length or 0 for cube in levels], span)
-            for cube in levels:
+            ranges = _split_span([cube.length or 0 for cube in bucket_cubes], span)
+            for cube in bucket_cubes:
                 cube_ranges = [part for part in ranges if part.level == cube.length]
                 if isinstance(span, PreparedSpan):
                     # PostgreSQL cannot use an index for alternatives whose bounds it does not know.
@@ -218,9 +218,9 @@ class StatementBuilder:
             level = span.level if isinstance(span, BucketSpan) else None
             columns[span.bucket] = f"left({bucket}, {level or spans.HOUR})"
             conditions.append(f"{bucket} <> ''")
-            for operator, at in zip((">=", "<"), _get_hour_bounds(span), strict=True):
-                if at is not None:
-                    conditions.append(f"{bucket} {operator} {self._bind(at)}")
+            for operator, bound in zip((">=", "<"), _get_hour_bounds(span), strict=True):
+                if bound is not None:
+                    conditions.append(f"{bucket} {operator} {self._bind(bound)}")
         return self._select("count_deltas", columns, shown_facets, filters, conditions)
 
     def _select(
@@ -248,11 +248,11 @@ class StatementBuilder:
         return f"SELECT {facets}n, total FROM {table} WHERE {' AND '.join(conditions)}"  # noqa: S608 - consists of constants
 
     def _build_range_condition(self, buckets: spans.BucketRange) -> str:
-        bounds = ["bucket > ''"]
-        for operator, at in ((">=", buckets.first), ("<", buckets.end)):
-            if at is not None:
-                bounds.append(f"bucket {operator} {self._bind(at)}")
-        return f"({' AND '.join(bounds)})"
+        conditions = ["bucket > ''"]
+        for operator, bound in ((">=", buckets.first), ("<", buckets.end)):
+            if bound is not None:
+                conditions.append(f"bucket {operator} {self._bind(bound)}")
+        return f"({' AND '.join(conditions)})"
 
     def _bind(self, value: str) -> str:
         """Return the placeholder for a value or for a prepared statement's parameter."""

@@ -6,7 +6,7 @@ from typing import Any
 CONNECT_SECONDS = 3
 """The timeout in seconds for a server that accepts a connection but does not respond."""
 
-LIBPQ: Mapping[str, Any] = {
+LIBPQ_TIMEOUTS: Mapping[str, Any] = {
     "connect_timeout": CONNECT_SECONDS,
     # A host that disappears or restarts during a statement is detected within four seconds. The
     # user timeout, in milliseconds, limits how long sent data may stay unacknowledged.

@@ -175,7 +175,7 @@ class Guard:
             self._probe = None
 
     def _stop_if_idle(self) -> bool:
-        """Close an unused probe. Return True if this thread has nothing to watch and must stop."""
+        """Close an unused probe. Return whether this thread has nothing to watch and must stop."""
         is_unused = time.monotonic() - self._probe_used_at > _KEEP_PROBE_SECONDS
         if is_unused:
             self._drop_probe()
@@ -223,7 +223,7 @@ def _build_dsn(dsn: str, connection: Connection) -> str:
 
 def _reset_in_child() -> None:
     for guard in list(_all_guards):
-        guard._reset()  # noqa: SLF001 - of this module
+        guard._reset()  # noqa: SLF001 - a class of this module
 
 
 os.register_at_fork(after_in_child=_reset_in_child)

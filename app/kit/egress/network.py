@@ -23,7 +23,11 @@ class GuardedNetwork:
         self._build_error = build_error
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
-        """Return a connected TCP socket. Raises OSError, or the exception from `build_error`."""
+        """Return a connected TCP socket.
+
+        Raises the exception from `build_error` if the policy refuses the connection, and OSError if
+        the connection fails.
+        """
         try:
             return self._egress.connect(host, port, timeout=timeout)
         except EgressRefused as refusal:

@@ -16,14 +16,15 @@ _MAX_LOOKUPS = 64
 _NUMERIC = re.compile(r"[0-9a-fx.:%]+", re.IGNORECASE)
 _lookup_semaphore = BoundedSemaphore(_MAX_LOOKUPS)
 
-_Info = tuple[
+_AddressInfo = tuple[
     int,
     int,
     int,
     str,
     tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes],
 ]
-_Infos = Sequence[_Info]
+_AddressInfos = Sequence[_AddressInfo]
+"""The result of `socket.getaddrinfo`."""
 
 
 class Endpoint(NamedTuple):
@@ -67,7 +68,7 @@ def resolve(policy: Policy, host: str, port: int, timeout: float) -> list[Endpoi
     return endpoints
 
 
-def _parse_numeric(host: str, port: int) -> _Infos:
+def _parse_numeric(host: str, port: int) -> _AddressInfos:
     """Parse `host` as a numeric address in any format, without a lookup.
 
     Returns an empty list if `host` is not a numeric address.
@@ -80,27 +81,27 @@ def _parse_numeric(host: str, port: int) -> _Infos:
         return []
 
 
-def _look_up(host: str, port: int, timeout: float) -> _Infos:
+def _look_up(host: str, port: int, timeout: float) -> _AddressInfos:
     deadline = monotonic() + timeout
     if not _lookup_semaphore.acquire(timeout=max(0.0, timeout)):
         raise ResolutionFailed(timed_out=True)
-    answers: SimpleQueue[Callable[[], _Infos]] = SimpleQueue()
+    results: SimpleQueue[Callable[[], _AddressInfos]] = SimpleQueue()
 
     def look_up() -> None:
         try:
-            infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            answers.put(lambda: infos)
+            address_infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            results.put(lambda: address_infos)
         except (OSError, ValueError):  # a label that is too long raises UnicodeError
-            answers.put(_raise_no_address)
+            results.put(_raise_no_address)
         finally:
             _lookup_semaphore.release()
 
     Thread(target=look_up, name="egress-lookup", daemon=True).start()
     try:
-        return answers.get(timeout=max(0.0, deadline - monotonic()))()
+        return results.get(timeout=max(0.0, deadline - monotonic()))()
     except Empty:
         raise ResolutionFailed(timed_out=True) from None
 
 
-def _raise_no_address() -> _Infos:
+def _raise_no_address() -> _AddressInfos:
     raise ResolutionFailed(timed_out=False)

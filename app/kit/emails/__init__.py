@@ -6,6 +6,6 @@ and sends emails. `messages` renders notifications, and `phrases` reads phrases 
 
 from app.kit.emails.layout import RenderedEmail
 from app.kit.emails.messages import Message, MessageTemplates
-from app.kit.emails.sending import FOLDERS, Email, Emails
+from app.kit.emails.sending import EMAILS_BY_FOLDER, Email, Emails
 
-__all__ = ["FOLDERS", "Email", "Emails", "Message", "MessageTemplates", "RenderedEmail"]
+__all__ = ["EMAILS_BY_FOLDER", "Email", "Emails", "Message", "MessageTemplates", "RenderedEmail"]

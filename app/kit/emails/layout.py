@@ -22,7 +22,7 @@ from app.kit.emails.templates import (
 _FOLDER = Path(__file__).parent / "base"
 _PAGE = _FOLDER / "base.html"
 _MAX_SUBJECT_LENGTH = 250
-_ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+_URL = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _PATH = re.compile(r"/?[A-Za-z0-9][A-Za-z0-9/_.-]*(\?[^\s<>\"]*)?")
 
 Values = Mapping[str, str | int | None]
@@ -169,4 +169,4 @@ def _build_link(link: str, pages_url: str) -> str:
     """Return an absolute http(s) URL, or an empty string for any other text."""
     if _PATH.fullmatch(link):
         return f"{pages_url}/{link.removeprefix('/')}"
-    return link if _ADDRESS.fullmatch(link) else ""
+    return link if _URL.fullmatch(link) else ""

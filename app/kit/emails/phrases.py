@@ -33,7 +33,7 @@ class Phrases:
     def phrases_by_language(self) -> dict[str, dict[str, tuple[PhrasePart, ...]]]:
         """Return the phrases by language tag in lower case, then by `table.name`.
 
-        Raises TemplateError.
+        Raises TemplateError if a phrase has a brace outside a placeholder.
         """
         return {
             path.stem.lower(): _read_phrases(path) for path in sorted(self.folder.glob("*.toml"))
@@ -56,7 +56,10 @@ class Phrases:
         return DEFAULT_LANGUAGE
 
     def find(self, key: str, locale: str) -> tuple[PhrasePart, ...]:
-        """Return the phrase `table.name` in the closest language. Raises TemplateError."""
+        """Return the phrase `table.name` in the closest available language.
+
+        Raises TemplateError if no language has the phrase.
+        """
         for language in list_fallback_languages(locale):
             phrase = self.phrases_by_language.get(language, {}).get(key)
             if phrase is not None:

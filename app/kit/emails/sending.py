@@ -25,7 +25,7 @@ MAX_ATTEMPTS = 30
 """The maximum number of attempts to send an email. They take about four hours."""
 _APP = Path(__file__).parents[2]
 
-FOLDERS: dict[str, "Emails"] = {}
+EMAILS_BY_FOLDER: dict[str, "Emails"] = {}
 """The email templates of all features, by folder path within the application. Queued jobs store the
 path."""
 
@@ -73,7 +73,7 @@ class Emails:
         self.find_address = find_address
         self.name = folder.resolve().relative_to(_APP).as_posix()
         self.templates = TextTemplates(folder)
-        FOLDERS[self.name] = self
+        EMAILS_BY_FOLDER[self.name] = self
 
     def enqueue(
         self,
@@ -139,7 +139,10 @@ class Emails:
             raise TemplateError(f"{name} requires values for {', '.join(sorted(missing_names))}")
 
     def render(self, name: str, locale: str, values: Values) -> RenderedEmail:
-        """Render the template `name` for a reader with this locale. Raises TemplateError."""
+        """Render the template `name` for a reader with this locale.
+
+        Raises TemplateError if the template does not exist or a value is missing.
+        """
         self._check_values(name, values)
         settings = container.settings()
         return render(
@@ -153,7 +156,10 @@ class Emails:
     def send(
         self, name: str, *, to: str, locale: str, values: Values, message_id: str | None = None
     ) -> None:
-        """Send an email immediately, without queueing it. Raises MailRefused or MailFailed."""
+        """Send an email immediately, without queueing it.
+
+        Raises TemplateError like `render`, and MailRefused and MailFailed like `Mailer.send`.
+        """
         email = self.render(name, locale, values)
         unsubscribe = values.get("unsubscribe")
         container.current().mailer.send(
@@ -189,7 +195,7 @@ def send(job: Job) -> None:
     If the job runs again after a crash, it uses the same message id.
     """
     email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
-    emails = FOLDERS[job.args["folder"]]
+    emails = EMAILS_BY_FOLDER[job.args["folder"]]
     # Jobs of earlier releases have no recipient.
     recipient = email.pop("recipient", None)
     if recipient is not None and emails.find_address is not None:

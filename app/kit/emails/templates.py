@@ -92,7 +92,7 @@ class TextTemplates:
     def templates_by_language(self) -> dict[str, dict[str, TextTemplate]]:
         """Return the templates by language tag in lower case, then by name.
 
-        Raises TemplateError.
+        Raises TemplateError if a file is invalid or `en.toml` is missing.
         """
         templates: dict[str, dict[str, TextTemplate]] = {}
         for path in sorted(self.folder.glob("*.toml")):

@@ -29,8 +29,9 @@ _READ = text(
 class Backlog(NamedTuple):
     """The backlog of a queue.
 
-    `depth` is the number of due rows. `age` is the number of seconds for which the oldest due row
-    has been waiting for a worker. The queue is late when `age` exceeds `late_after`.
+    `depth` is the number of due rows. For jobs, it includes running jobs, and is at most
+    MAX_COUNTED_JOBS. `age` is the number of seconds for which the oldest due row has been waiting
+    for a worker. The queue is late when `age` exceeds `late_after`.
     """
 
     queue: str

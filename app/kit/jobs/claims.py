@@ -46,6 +46,7 @@ IS_DUE = "due_at > '-infinity' AND due_at <= now()"
 
 _IS_FREE = "(leased_until IS NULL OR leased_until <= now())"
 _IS_READY = f"{IS_UNFINISHED} AND due_at <= now() AND {_IS_FREE}"
+# Only jobs that were never interrupted and had no error and few faults may run in a batch.
 _IS_FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"
 _IS_IN_QUEUE = f"queue = :queue AND {IS_UNFINISHED}"
 # `turns` contains the fairness keys of all unfinished jobs, in order and starting at :first. Each

@@ -112,12 +112,13 @@ def find_ids(job_filter: JobFilter) -> list[UUID]:
 def retry(
     job_ids: Sequence[UUID],
     checkpoint: Callable[[], None],
-    report: Callable[[int, int], None] = lambda _done, _total: None,
+    report_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Retry failed jobs: requeue them with reset counts, and return how many were requeued.
 
-    `checkpoint` commits after each batch. Jobs that have not failed are skipped. The caller must
-    have bound all organizations.
+    `checkpoint` commits after each batch. `report_progress` then receives the number of processed
+    ids and the number of all ids. Jobs that have not failed are skipped. The caller must have bound
+    all organizations.
 
     Raises:
         ApiError: 409 `conflict` if the function of a job is unknown or cannot be retried. Earlier
@@ -132,7 +133,7 @@ def retry(
         db.session().execute(_RETRY, {"ids": [str(row.id) for row in rows]})
         checkpoint()
         done_count += len(rows)
-        report(start + len(ids), len(job_ids))
+        report_progress(start + len(ids), len(job_ids))
     return done_count
 
 
@@ -148,11 +149,12 @@ def _prepare_retry(row: Row[Any]) -> None:
 def discard(
     job_ids: Sequence[UUID],
     checkpoint: Callable[[], None],
-    report: Callable[[int, int], None] = lambda _done, _total: None,
+    report_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Discard failed jobs: mark them as discarded, and return how many were marked.
 
-    `checkpoint` commits after each batch.
+    `checkpoint` and `report_progress` are called after each batch, as in `retry`. Jobs that have
+    not failed are skipped.
     """
     done_count = 0
     for start in range(0, len(job_ids), BATCH):
@@ -160,7 +162,7 @@ def discard(
         result = db.session().execute(_DISCARD, {"ids": ids})
         checkpoint()
         done_count += int(result.rowcount)  # type: ignore[attr-defined]
-        report(start + len(ids), len(job_ids))
+        report_progress(start + len(ids), len(job_ids))
     return done_count
 
 

@@ -36,7 +36,8 @@ class Job:
 
     `attempt` is the number of this attempt, beginning with 1. `created_at` is the time at which the
     transaction that enqueued the job began, according to the database clock. `lease` belongs to the
-    whole run, which includes all jobs of a batch.
+    whole run, which includes all jobs of a batch. `started_at` is the `time.monotonic()` value at
+    which the run began.
     """
 
     id: UUID
@@ -48,7 +49,7 @@ class Job:
     request_id: str | None
     created_at: datetime
     resumable: bool = False
-    started: float = field(default_factory=monotonic)
+    started_at: float = field(default_factory=monotonic)
 
     def checkpoint(self) -> None:
         """Commit. Call it before slow work, so that no transaction stays open meanwhile.
@@ -63,7 +64,7 @@ class Job:
         db.session().commit()
         if (
             self.resumable
-            and monotonic() - self.started > YIELD_AFTER_SECONDS
+            and monotonic() - self.started_at > YIELD_AFTER_SECONDS
             and self._has_other_due_jobs()
         ):
             raise Yielded

@@ -21,9 +21,9 @@ class JobRow(db.Base):
     """A job. `status` is queued, running, completed, failed or discarded.
 
     `due_at` is null for jobs that are finished. Due times and leases use the database clock.
-    `attempts` counts the runs that ended in an error. `interruptions` counts the runs whose worker
-    died. `faults` counts the latest consecutive runs that ended in a platform fault. `reported_at`
-    is the time at which the failure was reported to operators.
+    `attempts` counts the runs that ended in an error. `interruptions` counts the runs whose lease
+    expired, usually because the worker died. `faults` counts the latest consecutive runs that ended
+    in a platform fault. `reported_at` is the time at which the failure was reported to operators.
     """
 
     __tablename__ = "jobs"

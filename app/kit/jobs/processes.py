@@ -36,6 +36,7 @@ log = get_logger(__name__)
 STOP_SECONDS = 9.0
 """The timeout in seconds for children to finish their current jobs."""
 SOURCE_STOP_SECONDS = 7.5
+"""The timeout in seconds for a due source to stop. It is shorter than STOP_SECONDS."""
 _BACKOFF = Backoff(first=0.2, longest=10.0, healthy=30.0)
 _RELAY_TIMEOUT_SECONDS = 2.0
 _STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}

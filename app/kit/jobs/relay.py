@@ -95,7 +95,7 @@ class Relay:
         for name in due_queues:
             groups.setdefault(QUEUES[name].group.name, []).append(QUEUES[name])
         if groups:
-            # Even without a message: registered processes increase the quotas of organizations.
+            # Start them even if no message is sent, because running processes increase the quotas.
             self.start_processes(groups)
         lengths = self._count_messages(connection, list(groups))
         idle_groups = [

@@ -18,7 +18,7 @@ _OLD_ROWS = (
 
 @handler("kit.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete finished jobs, old events, idempotency keys and schedule runs."""
+    """Delete old finished jobs, events, idempotency keys and schedule runs."""
     for table, condition in _OLD_ROWS:
         purge_rows(table, condition, job.checkpoint)
     idempotency.purge(job.checkpoint)

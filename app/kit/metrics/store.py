@@ -53,7 +53,7 @@ class MetricStore:
         os.register_at_fork(after_in_child=self._reset)
 
     def _reset(self) -> None:
-        """Initialize the state, also in a forked child, whose inherited state is the parent's."""
+        """Initialize the state. A forked child does this again, because it inherits a copy."""
         self._start_lock = RLock()
         self._send_lock = Lock()
         self._thread: Thread | None = None

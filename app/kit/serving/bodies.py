@@ -33,7 +33,7 @@ class Spool:
         self._lock = threading.Lock()
 
     def allocate(self, count: int) -> bool:
-        """Reserve `count` bytes. Return False if that would exceed the limit."""
+        """Reserve `count` bytes unless that would exceed the limit. Return whether it succeeded."""
         with self._lock:
             if self._used_bytes + count > self._limit:
                 return False

@@ -13,6 +13,7 @@ _EVICTION_DIVISOR = 20
 """An eviction closes one in 20 connections, so that a flood of clients does not cause a search for
 each new connection."""
 _STALLED_SECONDS = 2.0
+"""The number of seconds behind the minimum transfer rate above which a client is stalled."""
 
 
 class ConnectionState(Enum):
@@ -36,8 +37,8 @@ class Connection:
         "deadline",
         "descriptor",
         "exchange",
-        "moved_at",
         "network",
+        "on_pace_until",
         "peer",
         "received",
         "request",
@@ -52,7 +53,13 @@ class Connection:
         self.peer, self.server = peer, server
         self.network = _get_network(peer)
         self.state = ConnectionState.IDLE
-        self.deadline = self.moved_at = 0.0
+        self.deadline = 0.0
+        self.on_pace_until = 0.0
+        """The time up to which the client has kept the minimum transfer rate.
+
+        A change of state sets it to the current time. Transferred bytes advance it, at most to the
+        current time.
+        """
         self.received = b""
         """Bytes of the next request that were received together with the current request."""
         self.request: Request | None = None
@@ -61,7 +68,7 @@ class Connection:
     def set_state(self, state: ConnectionState, now: float, seconds: float) -> None:
         """Set the state, and set the deadline to `seconds` from now."""
         self.state = state
-        self.moved_at = now
+        self.on_pace_until = now
         self.deadline = now + seconds
 
     def extend_deadline(self, count: int, now: float, rate: int, seconds: float) -> None:
@@ -70,7 +77,7 @@ class Connection:
         `rate` is the minimum number of bytes per second that the client must transfer.
         """
         self.deadline = min(now + seconds, self.deadline + count / rate)
-        self.moved_at = min(now, self.moved_at + count / rate)
+        self.on_pace_until = min(now, self.on_pace_until + count / rate)
 
 
 class ConnectionTable:
@@ -125,7 +132,7 @@ class ConnectionTable:
         def get_eviction_rank(connection: Connection) -> int:
             if connection.state is ConnectionState.IDLE:
                 return 1
-            return 0 if now - connection.moved_at > _STALLED_SECONDS else 2
+            return 0 if now - connection.on_pace_until > _STALLED_SECONDS else 2
 
         count = max(1, len(self._connections) // _EVICTION_DIVISOR)
         return sorted(candidates, key=get_eviction_rank)[:count]
@@ -141,7 +148,7 @@ class ConnectionTable:
             for c in self._connections.values()
             if c.state is ConnectionState.BODY
             and c is not requester
-            and now - c.moved_at > _STALLED_SECONDS
+            and now - c.on_pace_until > _STALLED_SECONDS
         ]
         return next(
             iter(_list_slowest_in_largest_network(stalled_connections, _get_body_size)), None

@@ -24,7 +24,7 @@ class Refusals:
         """Return the complete HTTP response. The connection must be closed after sending it."""
         body = responses.encode(error.body())
         request_id = headers.choose_request_id(request.header("X-REQUEST-ID") if request else "")
-        lines = {
+        response_headers = {
             "Date": formatdate(usegmt=True),
             "Connection": "close",
             "Content-Type": "application/json",
@@ -35,11 +35,11 @@ class Refusals:
         }
         origin = request.header("ORIGIN") if request else ""
         if origin:
-            lines |= headers.build_cors_headers(self._settings, origin)
+            response_headers |= headers.build_cors_headers(self._settings, origin)
         method = request.method if request else ""
         self._record(error, method, request_id)
         head = f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}\r\n"
-        head += "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        head += "".join(f"{name}: {value}\r\n" for name, value in response_headers.items())
         return head.encode("latin-1") + b"\r\n" + (b"" if method == "HEAD" else body)
 
     def _record(self, error: ApiError, method: str, request_id: str) -> None:

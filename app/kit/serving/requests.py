@@ -116,6 +116,7 @@ class Request:
             data = data.lstrip(b"\r\n")  # some clients send an empty line after a body
             if not data:
                 return b""
+        # The end of the head may be split between two calls, so the last three bytes are kept.
         index = (self._tail + data).find(_END_OF_HEAD)
         end = len(data) if index < 0 else index + len(_END_OF_HEAD) - len(self._tail)
         head, rest = data[:end], data[end:]
@@ -151,9 +152,9 @@ class Request:
 
     def _split_uri(self) -> SplitResult:
         self.uri = self.url.decode("latin-1")
-        is_path = self.uri.startswith("/") or "://" in self.uri
-        is_server = self.method == "OPTIONS" and self.uri == "*"
-        if self.method == "CONNECT" or not (is_path or is_server):
+        has_path = self.uri.startswith("/") or "://" in self.uri
+        is_asterisk_form = self.method == "OPTIONS" and self.uri == "*"
+        if self.method == "CONNECT" or not (has_path or is_asterisk_form):
             raise build_malformed_error("its target is not a path.")
         try:
             parts: SplitResult = split_request_uri(self.uri)
@@ -162,22 +163,22 @@ class Request:
         return parts
 
     def _read_headers(self) -> None:
-        seen: dict[str, str] = {}
+        values: dict[str, str] = {}
         for name, value in self.headers:
-            if name in _SINGLE_HEADERS and name in seen:
+            if name in _SINGLE_HEADERS and name in values:
                 raise build_malformed_error(f"it has more than one {name.title()} header.")
-            seen[name] = value
-        self._connection = seen.get("CONNECTION", "").lower()
-        if "TRANSFER-ENCODING" in seen:
+            values[name] = value
+        self._connection = values.get("CONNECTION", "").lower()
+        if "TRANSFER-ENCODING" in values:
             # Other codings, such as gzip, are not decoded, so the body would be unreadable.
-            if seen["TRANSFER-ENCODING"].lower() != "chunked" or self.version == (1, 0):
+            if values["TRANSFER-ENCODING"].lower() != "chunked" or self.version == (1, 0):
                 raise build_malformed_error("the only supported transfer coding is chunked.")
             self.chunked = True
         else:
-            self._remaining = int(seen.get("CONTENT-LENGTH", 0))
+            self._remaining = int(values.get("CONTENT-LENGTH", 0))
             self._check_size(self._remaining)
             self.complete = self._remaining == 0
-        self._read_expectation(seen.get("EXPECT", "").lower())
+        self._read_expectation(values.get("EXPECT", "").lower())
 
     def _read_expectation(self, expectation: str) -> None:
         if not expectation or self.version == (1, 0):

@@ -45,7 +45,10 @@ class Outbox:
             self.size += len(data)
 
     def flush(self) -> bool:
-        """Send as much as the socket accepts. Return whether all was sent. Raises ClientGone."""
+        """Send as much as the socket accepts, and return whether all was sent.
+
+        Raises ClientGone if the connection is broken.
+        """
         while self._buffers:
             try:
                 count = self._socket.sendmsg(self._buffers[:_MAX_BUFFERS])
@@ -113,7 +116,7 @@ class Exchange:
     def advance(self, application: Callable[..., Iterable[bytes]]) -> Progress:
         """Run the application, and send as much of the response as the client accepts.
 
-        Raises ClientGone, and all exceptions from the application.
+        Raises ClientGone if the connection is broken, and all exceptions from the application.
         """
         return self._context.run(self._advance, application)
 

@@ -29,10 +29,10 @@ class Backend(Protocol):
         """Write complete small files by key. After an error, some of the files may exist."""
 
     def move(self, source: str, target: str) -> None:
-        """Move a file, replacing the target."""
+        """Move a file, replacing the target. Raises NotStored if the source does not exist."""
 
     def open(self, key: str) -> BinaryIO:
-        """Open a file for reading."""
+        """Open a file for reading. Raises NotStored if it does not exist."""
 
     def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
         """Sign a URL with which anybody can read a file for `seconds`, and return the URL.
@@ -41,7 +41,7 @@ class Backend(Protocol):
         """
 
     def size(self, key: str) -> int:
-        """Return a file's size in bytes."""
+        """Return a file's size in bytes. Raises NotStored if it does not exist."""
 
     def remove(self, key: str) -> None:
         """Delete a file. Do nothing if it does not exist."""
@@ -53,7 +53,10 @@ class Backend(Protocol):
         """Delete a folder and its subfolders if they are empty."""
 
     def local(self, key: str) -> AbstractContextManager[Path]:
-        """Provide a local path to a file while the context is open."""
+        """Provide a local path to a file while the context is open.
+
+        Raises NotStored if the file does not exist.
+        """
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, float]]:
         """Yield the key, size in bytes and modification time of each file in a folder.

@@ -166,7 +166,10 @@ class Storage:
             self._backend = RemoteFiles(url)
 
     def stage(self, limit: int | None = None) -> StagedFile:
-        """Stage a file: return a context manager that receives at most `limit` bytes."""
+        """Stage a file: return a context manager that receives at most `limit` bytes.
+
+        If `limit` is None, the size is not limited.
+        """
         return StagedFile(self._backend, limit, self._reserve)
 
     def write(self, key: str, chunks: Iterable[bytes], *, limit: int | None = None) -> StoredFile:

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from lxml import html as lxml_html
 
-from app.kit.emails import FOLDERS
+from app.kit.emails import EMAILS_BY_FOLDER
 from app.kit.emails.layout import load_layout_phrases, render
 from app.kit.emails.templates import TextTemplate, parse_phrase
 
@@ -28,7 +28,7 @@ _import_all()
 
 LETTERS = [
     pytest.param(folder, language, name, id=f"{folder}/{language}/{name}")
-    for folder, letters in sorted(FOLDERS.items())
+    for folder, letters in sorted(EMAILS_BY_FOLDER.items())
     for language, found in letters.templates.templates_by_language.items()
     for name in found
 ]
@@ -45,13 +45,13 @@ def _words(text: str) -> set[str]:
 
 
 def test_every_folder_of_letters_is_known() -> None:
-    assert set(FOLDERS) == ON_DISK
+    assert set(EMAILS_BY_FOLDER) == ON_DISK
     assert "delivery/notifications/letters" in ON_DISK
 
 
-@pytest.mark.parametrize("folder", sorted(FOLDERS))
+@pytest.mark.parametrize("folder", sorted(EMAILS_BY_FOLDER))
 def test_every_language_has_every_letter_with_the_same_values(folder: str) -> None:
-    languages = FOLDERS[folder].templates.templates_by_language
+    languages = EMAILS_BY_FOLDER[folder].templates.templates_by_language
     assert set(languages) == set(load_layout_phrases()) >= {"en", "de"}
     english = {name: letter.names for name, letter in languages["en"].items()}
     for language, letters in languages.items():
@@ -63,7 +63,7 @@ def test_every_language_has_every_letter_with_the_same_values(folder: str) -> No
 def test_the_text_carries_all_that_the_html_does(
     app: Flask, folder: str, language: str, name: str
 ) -> None:
-    wording = FOLDERS[folder].templates.templates_by_language[language][name]
+    wording = EMAILS_BY_FOLDER[folder].templates.templates_by_language[language][name]
     letter = render(wording, _values(wording), public_url="https://zq.example", service="Labels")
     page = lxml_html.document_fromstring(letter.html)
     paragraphs = {p.text_content() for p in page.xpath("//main/p")}
