@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE
-from app.kit import container, errors
+from app.kit import container, errors, outbound_slots
 from app.kit.egress import EgressRefused
 
 
@@ -24,6 +24,7 @@ def check_events(names: Sequence[str], field: str = "events") -> None:
 def check_url(url: str) -> None:
     """Raise 400 unless deliveries may be sent to `url`."""
     try:
-        container.current().egress.check_url(url)
+        with outbound_slots.hold_check_slot():
+            container.current().egress.check_url(url)
     except EgressRefused as refusal:
         raise errors.invalid(f"This URL is not accepted: {refusal.reason}.", "url") from None

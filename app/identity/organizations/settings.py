@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.kit import container, errors, locales
+from app.kit import container, errors, locales, outbound_slots
 from app.kit.egress.policy import EgressRefused
 
 DEFAULTS: Mapping[str, Any] = {
@@ -98,7 +98,8 @@ def check_provider_address(changes: Mapping[str, Any]) -> None:
     url = changes.get("ai_provider", {}).get("base_url")
     if url:
         try:
-            container.current().model_egress.check_url(url)
+            with outbound_slots.hold_check_slot():
+                container.current().model_egress.check_url(url)
         except EgressRefused as refusal:
             raise errors.invalid(refusal.reason, "settings.ai_provider.base_url") from None
 

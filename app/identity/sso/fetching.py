@@ -1,20 +1,15 @@
 """Requests to identity providers, with limits on time and response size."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from functools import cache
-from threading import BoundedSemaphore
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from app.kit import container, errors
+from app.kit import container, outbound_slots
 
 DEADLINE = 5.0
 """The timeout in seconds for one request, including the response."""
 MAX_BYTES = 256 * 1024
-SLOT_TIMEOUT = 0.5
-"""The maximum time in seconds to wait for a free request slot."""
 
 
 class UnusableResponse(Exception):  # noqa: N818 - names what the answer is
@@ -25,32 +20,6 @@ class RequestRejected(UnusableResponse):
     """Raised if the provider rejected the request with a 4xx status."""
 
 
-@cache
-def get_request_slots() -> BoundedSemaphore:
-    """Return the semaphore that limits concurrent requests to providers in this process.
-
-    At most half of the process's threads can hold a slot.
-    """
-    return BoundedSemaphore(max(1, container.settings().web_threads // 2))
-
-
-@contextmanager
-def hold_slot() -> Iterator[None]:
-    """Hold a request slot while waiting for a server that an administrator chose.
-
-    The limit exists because anybody can become an administrator and choose a slow server, which
-    must not block other requests. Raises 503 if no slot becomes free.
-    """
-    if not get_request_slots().acquire(timeout=SLOT_TIMEOUT):
-        raise errors.busy(
-            "Too many requests to identity providers are in progress. Try again.", retry_after=1
-        )
-    try:
-        yield
-    finally:
-        get_request_slots().release()
-
-
 def fetch(
     method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> bytes:
@@ -58,7 +27,7 @@ def fetch(
 
     Raises `UnusableResponse`, `RequestRejected`, and 503 if too many requests are waiting.
     """
-    with hold_slot():
+    with outbound_slots.hold_slot():
         outcome = container.current().egress.request(
             method,
             url,

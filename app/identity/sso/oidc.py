@@ -22,7 +22,7 @@ from app.identity.sso.providers import (
     ProviderCheck,
     build_refusal_error,
 )
-from app.kit import container, errors
+from app.kit import container, errors, outbound_slots
 from app.kit.egress.policy import EgressRefused
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
@@ -92,7 +92,8 @@ def _check_issuer(issuer: str) -> None:
         raise UnusableResponse("the issuer is not a URL") from None
     if parts.query or parts.fragment or not issuer.isascii():
         raise UnusableResponse("an issuer must be ASCII without query and fragment")
-    container.current().egress.check_url(issuer)
+    with outbound_slots.hold_slot():
+        container.current().egress.check_url(issuer)
 
 
 def _parse_discovery(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +146,8 @@ def _parse_endpoint(document: dict[str, Any], name: str, *, for_browser: bool = 
         raise UnusableResponse(f"its {name} is missing or not a URL")
     egress = container.current().egress
     if not for_browser:
-        egress.check_url(url)
+        with outbound_slots.hold_slot():
+            egress.check_url(url)
         return url
     try:
         parts = urlsplit(url)

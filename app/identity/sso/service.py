@@ -11,7 +11,6 @@ from app.identity.sso import (
     accounts,
     domains,
     enforcement,
-    fetching,
     flows,
     keys,
     links,
@@ -22,7 +21,7 @@ from app.identity.sso.models import Code, Configuration, Domain
 from app.identity.sso.providers import PROTOCOLS, NewFlow, ProviderCheck
 from app.identity.teams import service as teams
 from app.identity.users.models import User
-from app.kit import audit, container, db, errors, tenancy
+from app.kit import audit, container, db, errors, outbound_slots, tenancy
 from app.kit.errors import ApiError
 from app.kit.permissions import PERMISSIONS, require_role
 from app.kit.principal import Caller
@@ -104,7 +103,7 @@ def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None
     db.checkpoint()
     tokens = {row.domain: row.token for row in rows}
     try:
-        with fetching.hold_slot():
+        with outbound_slots.hold_slot():
             results = domains.check_domains(tokens, timeout=domains.REQUEST_TIMEOUT)
     except ApiError:
         return

@@ -1,14 +1,18 @@
 """What is accepted as a webhook, and where its secret is seen."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from threading import Event
 from typing import Any
 
 import pytest
 from flask import Flask
 
-from app.kit import container, logging
+from app.kit import container, logging, outbound_slots
 from app.kit.egress import Egress, Policy
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.waiting import wait_until
 
 SHOWN = {
     "id",
@@ -166,3 +170,44 @@ def test_plain_http_needs_the_operators_consent(
 )
 def test_bodies_that_do_not_fit_are_unprocessable(org: Org, body: Any, field: str) -> None:
     assert _error(org.api("admin").post("/webhooks", json=body)) == (422, "unprocessable", field)
+
+
+def test_a_name_server_that_never_answers_holds_up_its_own_organization_only(
+    hooks: Any, other_org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = Event()
+    real = Egress.check_url
+
+    def check_url(egress: Egress, url: str) -> None:
+        if "slow" in url:
+            assert answered.wait(60)
+        real(egress, url)
+
+    monkeypatch.setattr(Egress, "check_url", check_url)
+    body = {"url": URL, "events": ["export.completed"]}
+    slow = {**body, "url": f"{URL}?slow"}
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(hooks.org.api("admin").post, "/webhooks", json=slow)
+        wait_until(
+            lambda: hooks.org.id in outbound_slots._checking_organization_ids, "the slow check"
+        )
+        refused = hooks.org.api("admin").post("/webhooks", json=body)
+        assert _error(refused)[:2] == (503, "service_unavailable")
+        assert refused.headers["Retry-After"] == "1"
+        assert other_org.api("admin").post("/webhooks", json=body).status_code == 201
+        answered.set()
+        assert first.result().status_code == 201
+    assert hooks.org.api("admin").post("/webhooks", json=body).status_code == 201
+
+
+def test_name_servers_that_never_answer_hold_at_most_half_of_the_threads(
+    hooks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbound_slots, "SLOT_TIMEOUT", 0.01)
+    body = {"url": URL, "events": ["export.completed"]}
+    with ExitStack() as slow:
+        for _ in range(container.settings().web_threads // 2):
+            slow.enter_context(outbound_slots.hold_slot())
+        refused = hooks.org.api("admin").post("/webhooks", json=body)
+        assert _error(refused)[:2] == (503, "service_unavailable")
+    assert hooks.org.api("admin").post("/webhooks", json=body).status_code == 201

@@ -14,10 +14,9 @@ from werkzeug.test import TestResponse
 
 from app.identity.auth.models import Session
 from app.identity.organizations.models import Membership, Organization
-from app.identity.sso import fetching
 from app.identity.sso.models import Identity
 from app.identity.users.models import User
-from app.kit import container, db, tenancy
+from app.kit import container, db, outbound_slots, tenancy
 from tests.factories import Org, make_org
 from tests.factories.emails import list_messages_to
 from tests.factories.orgs import PASSWORD, Api
@@ -562,15 +561,15 @@ def test_slow_providers_do_not_block_other_requests(
     org: Org, browser: Browser, configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An administrator may choose a provider that never responds."""
-    monkeypatch.setattr(fetching, "SLOT_TIMEOUT", 0.01)
+    monkeypatch.setattr(outbound_slots, "SLOT_TIMEOUT", 0.01)
     configure(org)
     who = person()
     with ExitStack() as slow:
         for _ in range(container.settings().web_threads // 2):
-            slow.enter_context(fetching.hold_slot())
+            slow.enter_context(outbound_slots.hold_slot())
         turned_away = browser.whole(org, who)
         assert turned_away.status_code == 503, turned_away.json
-        assert "in progress" in turned_away.json["error"]["message"]
+        assert "Too many requests" in turned_away.json["error"]["message"]
         assert turned_away.json["error"]["details"] == {"reason": "busy"}
         body = {"kind": "oidc", "oidc": {"issuer": "http://127.0.0.2:9", "client_id": "x"}}
         assert put(org, body).status_code == 503

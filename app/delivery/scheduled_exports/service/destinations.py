@@ -12,7 +12,7 @@ from app.engines.destinations import (
     DestinationErrorKind,
     DestinationType,
 )
-from app.kit import container, errors, typed_settings
+from app.kit import container, errors, outbound_slots, typed_settings
 from app.kit.egress import EgressRefused, GuardedNetwork
 from app.kit.secrets import DecryptionFailed
 from app.kit.typed_settings import ValidatedSettings
@@ -92,11 +92,12 @@ def _check_host(checked_settings: ValidatedSettings) -> ValidatedSettings:
         if not target:
             continue
         try:
-            if name == "host":
-                egress.resolve_address(target, checked_settings.public.get("port", _SFTP_PORT))
-            else:
-                parts = urlsplit(target)
-                egress.check_url(f"{parts.scheme}://{parts.netloc}/")
+            with outbound_slots.hold_check_slot():
+                if name == "host":
+                    egress.resolve_address(target, checked_settings.public.get("port", _SFTP_PORT))
+                else:
+                    parts = urlsplit(target)
+                    egress.check_url(f"{parts.scheme}://{parts.netloc}/")
         except EgressRefused as refusal:
             message = f"This host is not accepted: {refusal.reason}."
             raise errors.invalid(message, f"{_FIELD}.{name}") from None

@@ -1,0 +1,62 @@
+"""Slots for requests that wait for a host or a name server that a user chose.
+
+Anybody can create an organization, and name a host that never responds. A slow host must not block
+the requests of other organizations.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import BoundedSemaphore, Lock
+from uuid import UUID
+
+from app.kit import container, errors, tenancy
+
+SLOT_TIMEOUT = 0.5
+"""The maximum time in seconds to wait for a free slot."""
+_lock = Lock()
+_checking_organization_ids: set[UUID] = set()
+
+
+@cache
+def get_slots() -> BoundedSemaphore:
+    """Return the semaphore that limits waiting requests in this process.
+
+    At most half of the process's threads can hold a slot.
+    """
+    return BoundedSemaphore(max(1, container.settings().web_threads // 2))
+
+
+@contextmanager
+def hold_slot() -> Iterator[None]:
+    """Hold a slot while waiting for another host. Raises 503 if no slot becomes free."""
+    if not get_slots().acquire(timeout=SLOT_TIMEOUT):
+        raise _build_busy_error()
+    try:
+        yield
+    finally:
+        get_slots().release()
+
+
+@contextmanager
+def hold_check_slot() -> Iterator[None]:
+    """Hold a slot while a host of the current organization's settings is checked.
+
+    Raises 503 if no slot becomes free, or if the organization already holds such a slot.
+    """
+    organization_id = tenancy.current_organization_id()
+    with _lock:
+        if organization_id in _checking_organization_ids:
+            raise _build_busy_error()
+        _checking_organization_ids.add(organization_id)
+    try:
+        with hold_slot():
+            yield
+    finally:
+        with _lock:
+            _checking_organization_ids.discard(organization_id)
+
+
+def _build_busy_error() -> errors.ApiError:
+    message = "Too many requests are waiting for other hosts. Try again."
+    return errors.busy(message, retry_after=1)
