@@ -46,7 +46,7 @@ def list_tree(
     """List a tree: yield the path and item of each document, sorted by path.
 
     Subfolders that are removed during the listing are skipped. Raises ObjectMissing if the root
-    does not exist.
+    does not exist, and SourceError if folders are nested too deeply.
 
     Args:
         read_folder: reads one folder.

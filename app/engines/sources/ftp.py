@@ -154,7 +154,7 @@ class FtpSource:
         client = self.connect()
         budget = self._build_budget(client)
         with self._run(budget, refusal_means_missing=True):
-            # Servers would interpret options and `*` in the argument of a LIST command.
+            # LIST gets no argument, because servers would interpret options and `*` in it.
             client.cwd(target)
         if self._supports_mlsd:
             with self._run(budget):
@@ -253,7 +253,8 @@ def _translate_ftp_errors(*, refusal_means_missing: bool = False) -> Iterator[No
     """Translate errors from ftplib to SourceError or ObjectMissing.
 
     Args:
-        refusal_means_missing: whether a refusal means that the file or folder does not exist.
+        refusal_means_missing: whether a refusal (a response with a code from 550 to 559) means
+            that the file or folder does not exist.
     """
     try:
         with translate_errors():
