@@ -69,6 +69,7 @@ def _fold_name(text: str) -> str:
 
 @functools.cache
 def _load_codes() -> dict[str, str]:
+    """Load the alpha-2 codes by alpha-2 code, alpha-3 code and English name."""
     codes = dict(_EVERYDAY_NAMES)
     for country in pycountry.countries:
         names = (country.alpha_2, country.alpha_3, country.name)
@@ -84,7 +85,7 @@ def _load_codes() -> dict[str, str]:
 
 @functools.cache
 def _load_names() -> dict[str, str]:
-    """Load the country codes by country name in languages other than English.
+    """Load the alpha-2 codes by country name in languages other than English.
 
     Called only for text that is neither a code nor an English name.
     """
