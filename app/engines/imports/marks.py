@@ -1,4 +1,4 @@
-"""Convert labels from other tools to tags for the fields of a schema.
+"""Convert marks, which are labels from other tools, to tags for the fields of a schema.
 
 Other tools have other names for fields. A name refers to the field whose key or label is the same
 in snake_case, so it matches the field that an import of the tool's labeling configuration created
@@ -41,7 +41,7 @@ Mark: TypeAlias = SpanMark | ValueMark
 
 
 class MarkError(ValueError):
-    """A label does not match the schema or the text; the message gives the reason."""
+    """A mark does not match the schema or the text; the message gives the reason."""
 
 
 class MarkConverter:
@@ -53,14 +53,17 @@ class MarkConverter:
     def __init__(self, fields: Sequence[Field]) -> None:
         span_fields = [field for field in fields if field["type"] == "span"]
         value_fields = [field for field in fields if field["type"] not in _NON_VALUE_TYPES]
-        self._spans = _index_by_name(span_fields)
-        self._values = _index_by_name(value_fields)
-        self._options = _index_by_option(value_fields)
+        self._span_fields = _index_by_name(span_fields)
+        self._value_fields = _index_by_name(value_fields)
+        self._tags_by_option = _index_by_option(value_fields)
         text_fields = [field for field in value_fields if field["type"] == "text"]
         self._single_text_field = text_fields[0] if len(text_fields) == 1 else None
 
     def build_tags(self, marks: Iterable[Mark], text: str) -> list[dict[str, Any]]:
-        """Convert a document's marks to tags; `text` is its text. Raises MarkError."""
+        """Convert the marks of a document to tags. `text` is the document's text.
+
+        Raises MarkError if a mark matches no field, or does not match the text.
+        """
         return [
             self._build_span_tag(mark, text)
             if isinstance(mark, SpanMark)
@@ -69,7 +72,7 @@ class MarkConverter:
         ]
 
     def _build_span_tag(self, mark: SpanMark, text: str) -> dict[str, Any]:
-        field = self._spans.get(_normalize_name(mark.label)) or self._spans.get(
+        field = self._span_fields.get(_normalize_name(mark.label)) or self._span_fields.get(
             _normalize_name(mark.control or "")
         )
         if field is None:
@@ -79,12 +82,12 @@ class MarkConverter:
 
     def _build_value_tag(self, mark: ValueMark) -> dict[str, Any]:
         if mark.control is not None:
-            field = self._values.get(_normalize_name(mark.control))
+            field = self._value_fields.get(_normalize_name(mark.control))
             if field is None:
                 raise MarkError(f"The schema has no field `{mark.control[:_MAX_SHOWN_CHARS]}`.")
             return {"field": field["key"], "value": _find_option_value(field, mark.value)}
-        if isinstance(mark.value, str) and mark.value in self._options:
-            return dict(self._options[mark.value])
+        if isinstance(mark.value, str) and mark.value in self._tags_by_option:
+            return dict(self._tags_by_option[mark.value])
         if self._single_text_field is None:
             message = (
                 f"No field of the schema has the option `{str(mark.value)[:_MAX_SHOWN_CHARS]}`."
@@ -128,6 +131,10 @@ def _find_option_value(field: Field, value: Any) -> Any:
 
 
 def _locate_span(mark: SpanMark, text: str) -> tuple[int, int]:
+    """Return the offsets of a span in code points.
+
+    Raises MarkError if the text at the offsets differs from the exported text.
+    """
     start, end = mark.start, mark.end
     if mark.text is None or _is_same_text(text[start:end], mark.text):
         return start, end
