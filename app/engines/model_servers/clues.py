@@ -90,7 +90,7 @@ def _find_host(text: str) -> list[str]:
     host = rest if separator else scheme
     for delimiter in "/?#:":
         host = host.partition(delimiter)[0]
-    # The host of a canonical address is encoded in ASCII.
+    # A canonical URL encodes its host in ASCII, and a document may not. Both get an empty clue.
     return [host if host.isascii() and "xn--" not in host else ""] if "." in host else []
 
 
