@@ -15,7 +15,7 @@ from app.engines.charts import style
 from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, ImageKind, PairChart
 from app.engines.charts.texts import fit_text, measure_width
 
-# Widths of texts are in letters (see `fit_text`).
+# Widths of texts are in characters (see `fit_text`).
 _LABEL_WIDTH = 26
 _AXIS_LABEL_WIDTH = 44
 _CELL_INCHES = 0.46

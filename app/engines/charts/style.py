@@ -37,7 +37,7 @@ SEQUENTIAL_COLORMAP = LinearSegmentedColormap.from_list(
     "blues", ("#f6f9fc", "#c3dcee", "#7ab4d8", "#2b7fb8", "#0a4a7c")
 )
 _TITLE_WIDTH = 80
-"""The maximum width of a title in letters (see `fit_text`)."""
+"""The maximum width of a title in characters (see `fit_text`)."""
 _FALLBACK_FONTS = (
     ("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "WenQuanYi Micro Hei"),
     ("Noto Sans Devanagari", "Lohit Devanagari"),
@@ -75,7 +75,7 @@ def apply_style() -> Iterator[None]:
     Not thread-safe, because matplotlib is not thread-safe.
     """
     with warnings.catch_warnings(), mpl.rc_context():
-        warnings.simplefilter("ignore")  # a letter without a glyph is rendered as a box
+        warnings.simplefilter("ignore")  # A character without a glyph is rendered as a box.
         mpl.rcdefaults()
         mpl.rcParams.update(_RC_PARAMS)  # type: ignore[arg-type]
         mpl.rcParams["font.family"] = ["DejaVu Sans", *_find_fallback_fonts(), "sans-serif"]

@@ -43,7 +43,10 @@ class ContentError(ValueError):
 
 
 Converter = Callable[[dict[str, Any]], RecordContent]
-"""A function that converts a JSON object to the content of a record. Raises ContentError."""
+"""A function that converts a JSON object to the content of a record.
+
+Raises ContentError if the object is not valid in the format.
+"""
 
 
 class Record(NamedTuple):

@@ -131,6 +131,10 @@ def _exchange_messages(
     previous: bytes | None,
     examples: Iterable[Example],
 ) -> tuple[dict[str, Any] | None, bytes]:
+    """Send the task and the examples, and return the header and the content of the result.
+
+    The header is None if the child exited without a result.
+    """
     stdin, stdout = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
     with suppress(BrokenPipeError):  # The child has exited early; its result says why.
         write_frame(stdin, task_payload)  # type: ignore[arg-type]

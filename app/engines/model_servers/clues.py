@@ -31,7 +31,7 @@ class ClueFunctions(NamedTuple):
 def _convert_digits_to_ascii(text: str) -> str:
     if text.isascii():
         return text
-    return "".join(str(unicodedata.decimal(letter, letter)) for letter in text)
+    return "".join(str(unicodedata.decimal(char, char)) for char in text)
 
 
 def _list_digits(text: str) -> list[str]:

@@ -59,7 +59,7 @@ class FtpSource:
 
     def connect(self) -> FtpClient:
         """Connect and sign in, unless the connection is still open, and return the client."""
-        if self._client is not None and not self._check_connection(self._client):
+        if self._client is not None and not self._is_connected(self._client):
             self.close()
         if self._client is None:
             client = FtpClient(self._network, self._context)
@@ -117,7 +117,7 @@ class FtpSource:
     def _build_budget(self, client: FtpClient, seconds: float | None = None) -> TimeBudget:
         return TimeBudget(seconds or limits.OPERATION_SECONDS, client.shut_down)
 
-    def _check_connection(self, client: FtpClient) -> bool:
+    def _is_connected(self, client: FtpClient) -> bool:
         if monotonic() - self._used_at < _PROBE_SECONDS:
             return client.sock is not None
         with suppress(SourceError), _translate_ftp_errors(), self._build_budget(client).spend():

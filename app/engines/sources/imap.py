@@ -73,7 +73,7 @@ class ImapSource:
 
     def connect(self) -> ImapClient:
         """Connect and open the folder for reading, if necessary, and return the client."""
-        if self._client is not None and not self._check_connection(self._client):
+        if self._client is not None and not self._is_connected(self._client):
             self.close()
         if self._client is None:
             host, port = self._settings["host"], self._settings.get("port", 993)
@@ -125,7 +125,7 @@ class ImapSource:
             _shut_down(self._client)
             self._client = None
 
-    def _check_connection(self, client: ImapClient) -> bool:
+    def _is_connected(self, client: ImapClient) -> bool:
         if monotonic() - self._used_at < _PROBE_SECONDS:
             return True
         with suppress(SourceError), _translate_imap_errors(), _build_budget(client).spend():

@@ -127,7 +127,8 @@ class SourceType:
         settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
         secrets: names of the settings that must be stored encrypted and never shown.
         open: opens a source. Takes settings that match the schema, a network, and the operator's
-            folder that must contain all local sources, or None. Raises SourceError.
+            folder that must contain all local sources, or None. Raises SourceError if the source
+            cannot be opened.
     """
 
     name: str
