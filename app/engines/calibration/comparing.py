@@ -73,7 +73,7 @@ def _resample(
     )
     generator = np.random.Generator(np.random.PCG64(_SEED))
     documents = len(pairs)
-    # Documents with equal outcomes are drawn together, because few distinct pairs take little time.
+    # Documents with equal outcomes are sampled together, which takes less time.
     distinct_pairs, counts = np.unique(pairs, axis=0, return_counts=True)
     probabilities = counts / documents
     differences: list[Any] = []

@@ -29,5 +29,8 @@ _DRAWING = _preload()
 
 
 def render_chart(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
-    """Render the chart in `document`, and send the image as an `IMAGE` frame."""
+    """Render a chart, and send the image as an `IMAGE` frame.
+
+    `document` contains the chart as `codec.encode` returned it.
+    """
     send(IMAGE, _DRAWING.render_chart(decode(document.read()), arguments["kind"]))

@@ -13,15 +13,17 @@ from matplotlib.ticker import PercentFormatter
 
 from app.engines.charts import style
 from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, ImageKind, PairChart
-from app.engines.charts.texts import count_columns, fit_text
+from app.engines.charts.texts import fit_text, measure_width
 
-_LABEL_COLUMNS = 26
-_AXIS_COLUMNS = 44
+# Widths of texts are in characters (see `fit_text`).
+_LABEL_WIDTH = 26
+_AXIS_LABEL_WIDTH = 44
 _CELL_INCHES = 0.46
 _MAX_NUMBERED_CELLS = 16
 """The maximum number of rows or columns for which the cells show numbers."""
 _SMALL_CELL_INCHES = 0.2
-_MAX_HORIZONTAL_COLUMNS = 6
+_MAX_HORIZONTAL_WIDTH = 6
+"""The maximum width of column names that are horizontal; if one is wider, all are slanted."""
 _MIN_ROWS = 2
 _DARK_FRACTION = 0.55
 _NO_VALUE = "\u2013"
@@ -34,8 +36,8 @@ def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
     If rows and columns have the same values, the cells on the diagonal have a frame.
     """
     with style.apply_style():
-        rows = [fit_text(name, _LABEL_COLUMNS) or "(empty)" for name in chart.rows]
-        columns = [fit_text(name, _LABEL_COLUMNS) or "(empty)" for name in chart.columns]
+        rows = [fit_text(name, _LABEL_WIDTH) or "(empty)" for name in chart.rows]
+        columns = [fit_text(name, _LABEL_WIDTH) or "(empty)" for name in chart.columns]
         counts = np.array(chart.counts, dtype=np.float64).reshape(len(rows), len(columns))
         shown_counts = counts[:MAX_CATEGORIES, :MAX_CATEGORIES]
         figure = _create_figure(chart.title, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
@@ -50,8 +52,8 @@ def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
         texts = [[_format_count(count) if count else "" for count in row] for row in shown_counts]
         _draw_cells(axes, row_fractions, texts, 0.0)
         _label_cells(axes, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
-        axes.set_ylabel(fit_text(chart.row_axis, _AXIS_COLUMNS))
-        axes.set_xlabel(fit_text(chart.column_axis, _AXIS_COLUMNS), loc="left")
+        axes.set_ylabel(fit_text(chart.row_axis, _AXIS_LABEL_WIDTH))
+        axes.set_xlabel(fit_text(chart.column_axis, _AXIS_LABEL_WIDTH), loc="left")
         if list(chart.rows) == list(chart.columns):
             for index in range(min(shown_counts.shape)):
                 _frame_cell(axes, index)
@@ -66,7 +68,7 @@ def render_pair_matrix(chart: PairChart, kind: ImageKind) -> bytes:
     """Render a matrix that shows the coefficient for each pair of raters below the diagonal."""
     with style.apply_style():
         raters = list(chart.raters)[:MAX_CATEGORIES]
-        names = [fit_text(name, _LABEL_COLUMNS) or "(no name)" for name in raters]
+        names = [fit_text(name, _LABEL_WIDTH) or "(no name)" for name in raters]
         positions = {rater: number for number, rater in enumerate(raters)}
         values = np.full((len(raters), len(raters)), np.nan)
         for a, b, value in chart.values:
@@ -89,7 +91,9 @@ def render_pair_matrix(chart: PairChart, kind: ImageKind) -> bytes:
         ]
         _draw_cells(axes, shown_values, texts, low)
         _label_cells(axes, names[1:], names[:-1])
-        _draw_color_bar(figure, axes, low, fit_text(chart.metric, _AXIS_COLUMNS), is_fraction=False)
+        _draw_color_bar(
+            figure, axes, low, fit_text(chart.metric, _AXIS_LABEL_WIDTH), is_fraction=False
+        )
         hidden_count = len(chart.raters) - len(raters)
         if hidden_count:
             style.add_note(axes, f"{hidden_count} more people are not shown.")
@@ -98,13 +102,13 @@ def render_pair_matrix(chart: PairChart, kind: ImageKind) -> bytes:
 
 def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> Figure:
     """Create an empty figure that is large enough for the cells and the row and column names."""
-    max_name_columns = max(map(count_columns, rows), default=0)
+    max_name_width = max(map(measure_width, rows), default=0)
     is_numbered = max(len(rows), len(columns)) <= _MAX_NUMBERED_CELLS
     cell = _CELL_INCHES if is_numbered else _SMALL_CELL_INCHES
     height = 1.9 + cell * max(len(rows), _MIN_ROWS)
     if _is_slanted(columns):
-        height += 0.055 * max(map(count_columns, columns))
-    width = 2.4 + 0.075 * max_name_columns + cell * 1.35 * max(len(columns), 4)
+        height += 0.055 * max(map(measure_width, columns))
+    width = 2.4 + 0.075 * max_name_width + cell * 1.35 * max(len(columns), 4)
     return style.create_figure(title, max(width, 5.0), max(height, 2.6))
 
 
@@ -142,7 +146,7 @@ def _label_cells(axes: Axes, rows: Sequence[str], columns: Sequence[str]) -> Non
 
 
 def _is_slanted(columns: Sequence[str]) -> bool:
-    return any(count_columns(name) > _MAX_HORIZONTAL_COLUMNS for name in columns)
+    return any(measure_width(name) > _MAX_HORIZONTAL_WIDTH for name in columns)
 
 
 def _frame_cell(axes: Axes, index: int) -> None:

@@ -85,7 +85,11 @@ class ConfusionChart:
 
 @dataclass(frozen=True, slots=True)
 class PairChart:
-    """A coefficient for each pair of raters. `values` omits pairs that share no units."""
+    """A coefficient for each pair of raters.
+
+    `values` contains (rater, rater, coefficient) tuples, except for pairs that rated nothing in
+    common.
+    """
 
     title: str
     metric: str

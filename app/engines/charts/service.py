@@ -27,8 +27,10 @@ def render(chart: Chart, kind: ImageKind) -> bytes:
     """Render a chart in a child process, and return the bytes of the PNG or SVG image.
 
     The first call starts a server, which takes one or two seconds. The server exits after two idle
-    minutes. Later calls take a few tenths of a second. Raises `ChartNotRendered`, and
-    `SandboxUnavailable` if no process could be started; callers respond with 503 in both cases.
+    minutes. Later calls take a few tenths of a second.
+
+    Raises ChartNotRendered if the process failed or took too long, and SandboxUnavailable if no
+    process could be started. Callers respond with 503 in both cases.
     """
     with tempfile.TemporaryFile(buffering=0) as file:
         file.write(encode(chart))

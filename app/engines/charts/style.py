@@ -36,7 +36,8 @@ MARKERS = ("o", "s", "D", "^", "v", "P", "X", "h")
 SEQUENTIAL_COLORMAP = LinearSegmentedColormap.from_list(
     "blues", ("#f6f9fc", "#c3dcee", "#7ab4d8", "#2b7fb8", "#0a4a7c")
 )
-_TITLE_COLUMNS = 80
+_TITLE_WIDTH = 80
+"""The maximum width of a title in characters (see `fit_text`)."""
 _FALLBACK_FONTS = (
     ("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "WenQuanYi Micro Hei"),
     ("Noto Sans Devanagari", "Lohit Devanagari"),
@@ -74,7 +75,7 @@ def apply_style() -> Iterator[None]:
     Not thread-safe, because matplotlib is not thread-safe.
     """
     with warnings.catch_warnings(), mpl.rc_context():
-        warnings.simplefilter("ignore")  # a letter without a glyph is rendered as a box
+        warnings.simplefilter("ignore")  # A character without a glyph is rendered as a box.
         mpl.rcdefaults()
         mpl.rcParams.update(_RC_PARAMS)  # type: ignore[arg-type]
         mpl.rcParams["font.family"] = ["DejaVu Sans", *_find_fallback_fonts(), "sans-serif"]
@@ -95,9 +96,9 @@ def create_figure(title: str, width: float, height: float) -> Figure:
     """Create an empty figure with a title; `width` and `height` are in inches."""
     layout = ConstrainedLayoutEngine(w_pad=0.14, h_pad=0.12)
     figure = Figure(figsize=(width, height), layout=layout)
-    columns = min(_TITLE_COLUMNS, int(width * 9.5))
+    title_width = min(_TITLE_WIDTH, int(width * 9.5))
     figure.suptitle(
-        fit_text(title, columns) or " ", x=0.018, ha="left", fontsize=12, fontweight="bold"
+        fit_text(title, title_width) or " ", x=0.018, ha="left", fontsize=12, fontweight="bold"
     )
     return figure
 

@@ -9,39 +9,39 @@ _COMBINING_CATEGORIES = ("Mn", "Me")
 
 
 def fit_text(text: str, width: int) -> str:
-    """Fit text on one line of at most `width` columns; a wide letter occupies two columns.
+    """Fit text on one line of at most `width` characters; a wide character counts as two.
 
     Control and formatting characters are removed, because they could reverse the text around them.
     """
-    visible = "".join(" " if letter.isspace() else letter for letter in text if _is_visible(letter))
+    visible = "".join(" " if char.isspace() else char for char in text if _is_visible(char))
     line = " ".join(visible.split())
-    columns = 0
-    for position, letter in enumerate(line):
-        columns += _count_letter_columns(letter)
-        if columns > width:
+    line_width = 0
+    for position, char in enumerate(line):
+        line_width += _measure_char(char)
+        if line_width > width:
             return _cut_to_width(line[:position], width - 1) + _ELLIPSIS
     return line
 
 
-def count_columns(text: str) -> int:
-    """Return the number of columns that a text occupies; see `fit_text`."""
-    return sum(map(_count_letter_columns, text))
+def measure_width(text: str) -> int:
+    """Return the width of a text in characters; see `fit_text`."""
+    return sum(map(_measure_char, text))
 
 
 def _cut_to_width(text: str, width: int) -> str:
-    while count_columns(text) > width:
+    while measure_width(text) > width:
         text = text[:-1]
     return text.rstrip()
 
 
-def _count_letter_columns(letter: str) -> int:
-    if unicodedata.category(letter) in _COMBINING_CATEGORIES:
+def _measure_char(char: str) -> int:
+    if unicodedata.category(char) in _COMBINING_CATEGORIES:
         return 0
-    return 2 if unicodedata.east_asian_width(letter) in _WIDE_CLASSES else 1
+    return 2 if unicodedata.east_asian_width(char) in _WIDE_CLASSES else 1
 
 
-def _is_visible(letter: str) -> bool:
-    if letter.isspace():
+def _is_visible(char: str) -> bool:
+    if char.isspace():
         return True
-    is_control = unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co")
-    return not is_control and letter not in _NONCHARACTERS
+    is_control = unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co")
+    return not is_control and char not in _NONCHARACTERS

@@ -21,8 +21,8 @@ from app.engines.charts.texts import fit_text
 _WIDTH, _HEIGHT = 8.0, 4.2
 _MAX_MARKED_POINTS = 45
 _MIN_CONCISE_DAYS = 6
-_NAME_COLUMNS = 34
-_UNIT_COLUMNS = 48
+_NAME_WIDTH = 34
+_UNIT_WIDTH = 48
 _LEGEND_COLUMNS = 4
 
 
@@ -38,7 +38,7 @@ def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
         style.tidy_axes(axes)
         handles = [_draw_line(axes, line, number) for number, line in enumerate(lines[:MAX_SERIES])]
         _label_axes(axes, chart)
-        names = [_escape_underscore(fit_text(line.name, _NAME_COLUMNS)) for line in lines]
+        names = [_escape_underscore(fit_text(line.name, _NAME_WIDTH)) for line in lines]
         if any(names):
             figure.legend(
                 handles,
@@ -85,7 +85,7 @@ def _label_axes(axes: Axes, chart: TrendChart) -> None:
     )
     pad = max(0.5, (right - left) * 0.02)  # a single day gets a day of room
     axes.set_xlim(left - pad, right + pad)
-    axes.set_ylabel(fit_text(chart.unit, _UNIT_COLUMNS))
+    axes.set_ylabel(fit_text(chart.unit, _UNIT_WIDTH))
     bottom, top = axes.get_ylim()
     axes.set_ylim(
         bottom if chart.low is None else min(chart.low, axes.dataLim.y0),

@@ -1,4 +1,4 @@
-"""Read and verify the content of an outgoing file, and report the progress."""
+"""Read and verify the content of an outgoing file, and report the progress of its delivery."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -32,18 +32,18 @@ def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
         DestinationError: the content differs from the expected size or digest.
     """
     digest = hashlib.sha256()
-    received = 0
+    read_bytes = 0
     pending_block = b""
     for chunk in file.read():
-        received += len(chunk)
-        if received > file.size:
+        read_bytes += len(chunk)
+        if read_bytes > file.size:
             raise build_file_mismatch_error()
         digest.update(chunk)
         for start in range(0, len(chunk), block_bytes):
             if pending_block:
                 yield pending_block
             pending_block = chunk[start : start + block_bytes]
-    if received != file.size or digest.hexdigest() != file.sha256.lower():
+    if read_bytes != file.size or digest.hexdigest() != file.sha256.lower():
         raise build_file_mismatch_error()
     if pending_block:
         yield pending_block

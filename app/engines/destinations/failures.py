@@ -9,7 +9,7 @@ from app.engines.sources import ObjectMissing, SourceError
 
 @contextmanager
 def translate_source_errors() -> Iterator[None]:
-    """Translate errors of the protocol code, which sources also use, to DestinationError."""
+    """Translate the errors of code that is shared with sources to DestinationError."""
     try:
         yield
     except SourceError as error:
@@ -19,7 +19,7 @@ def translate_source_errors() -> Iterator[None]:
 
 
 def convert_source_error(error: SourceError) -> DestinationError:
-    """Convert an error of the protocol code, which sources also use, to a DestinationError."""
+    """Convert an error of code that is shared with sources to a DestinationError."""
     return DestinationError(DestinationErrorKind(error.kind.value), error.message)
 
 

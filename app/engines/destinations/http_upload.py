@@ -1,4 +1,4 @@
-"""Send a body through the guarded session of a network."""
+"""Send a request with a body through the guarded session of a network."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -81,12 +81,12 @@ def send_upload(network: Network, request: UploadRequest, seconds: float) -> Ite
     """
     session = network.session(deadline=seconds, max_response_bytes=limits.MAX_RESPONSE_BYTES)
     body = request.body
-    sent_body = None if body is None else RequestBody(body, body.size)
+    request_body = None if body is None else RequestBody(body, body.size)
     try:
         with (
             translate_source_errors(),
             send_request(
-                session, request.url, request.headers, method=request.method, body=sent_body
+                session, request.url, request.headers, method=request.method, body=request_body
             ) as response,
         ):
             _check_body_is_sent(response, body)

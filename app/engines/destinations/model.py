@@ -85,7 +85,8 @@ class DestinationType:
         settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
         secrets: names of the settings that must be stored encrypted and never shown.
         open: opens a destination. Takes settings that match the schema, and a network. SFTP signs
-            in; the other types connect when a file is sent. Raises DestinationError.
+            in; the other types connect when a file is sent. Raises DestinationError if the
+            destination cannot be opened.
     """
 
     name: str

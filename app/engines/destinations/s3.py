@@ -46,7 +46,10 @@ _MEBIBYTE = 1024**2
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "S3Destination":
-    """Open a bucket, or a folder in it, as a destination. Raises DestinationError."""
+    """Open a bucket, or a folder in it, as a destination.
+
+    Raises DestinationError if the endpoint URL is invalid.
+    """
     region = str(settings.get("region") or "us-east-1")
     credentials = Credentials(settings["access_key_id"], settings["secret_access_key"])
     with translate_source_errors():
@@ -165,6 +168,7 @@ class _S3Upload:
             digest = hashlib.sha256()
             for block in reader.read_part(size):
                 digest.update(block)
+                # No bytes were sent, but the callback gets a chance to stop the delivery.
                 self._progress.add(0)
             digests.append(digest.hexdigest())
         return digests
@@ -205,7 +209,10 @@ class _S3Upload:
         body: UploadBody | None = None,
         sha256: str = _EMPTY_SHA256,
     ) -> Iterator[Response]:
-        """Send a signed request and return its response. Raises DestinationError."""
+        """Send a signed request, and yield its response.
+
+        Raises DestinationError if the request fails, or if the store refuses it.
+        """
         seconds = self._deadline - monotonic()
         if seconds <= 0:
             raise build_timeout_error()

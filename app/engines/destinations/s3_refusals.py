@@ -11,7 +11,7 @@ from app.engines.destinations.failures import (
     convert_source_error,
 )
 from app.engines.destinations.model import DestinationError, DestinationErrorKind
-from app.engines.sources.s3_answers import build_code_error, find_error_code
+from app.engines.sources.s3_responses import build_code_error, find_error_code
 
 _DAMAGED_FILE = (
     DestinationErrorKind.PROTOCOL,

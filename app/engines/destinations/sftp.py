@@ -27,6 +27,7 @@ from app.engines.sources.sftp_session import SftpStatusError
 
 _SUFFIX_DIGITS = 16
 _UNSUPPORTED_CODE = 8
+"""The status code for operations that the server does not support (SSH_FX_OP_UNSUPPORTED)."""
 # Status codes of later protocol versions, which some servers also send in version 3.
 _FULL_DISK_CODES = (14, 15)
 _FULL_DISK_PHRASES = ("no space", "disk full", "quota")
@@ -60,7 +61,10 @@ class SftpDestination:
         self._host = host
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
-        """Deliver a file, and return its SFTP URL. Raises DestinationError."""
+        """Deliver a file, and return its SFTP URL.
+
+        Raises DestinationError if the file was not delivered.
+        """
         name = validate_name(file.name)
         with translate_source_errors():
             connection = self._connector.connect()
@@ -78,7 +82,7 @@ class SftpDestination:
             upload.rename(file.size)
         except BaseException:
             upload.remove_part()
-            # paramiko detects a lost connection only later.
+            # paramiko may still report a lost connection as active.
             self._connector.close()
             raise
         progress.finish()
@@ -165,7 +169,10 @@ class _SftpUpload:
 
 @contextmanager
 def _translate_errors(build_missing_error: Callable[[], DestinationError]) -> Iterator[None]:
-    """Translate errors from paramiko to DestinationError."""
+    """Translate errors from paramiko to DestinationError.
+
+    `build_missing_error` builds the error for a path that does not exist.
+    """
     with translate_source_errors(), translate_ssh_errors():
         try:
             yield
@@ -188,7 +195,7 @@ def _build_refusal_error(error: SftpStatusError) -> DestinationError:
         text in error.text.lower() for text in _FULL_DISK_PHRASES
     ):
         return build_full_disk_error()
-    # Servers also send this status for a full disk.
+    # For a full disk, many servers send only a general failure without an explanation.
     message = (
         "The server refuses to store the file. Its disk may be full, or a folder may have the name "
         "of the file."

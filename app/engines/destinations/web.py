@@ -75,7 +75,10 @@ class WebDestination:
         self._authorization = authorization
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
-        """Deliver a file, and return its URL without the query. Raises DestinationError."""
+        """Deliver a file, and return its URL without the query.
+
+        Raises DestinationError if the file was not delivered.
+        """
         validate_name(file.name)
         url = _build_url(self._url, file.name)
         progress = ProgressReporter(on_progress)

@@ -12,7 +12,10 @@ _NICENESS = 10
 
 
 def main() -> None:
-    """Compare the samples. The arguments are the limits as JSON and the caller's process id."""
+    """Compare the samples.
+
+    The command-line arguments are the limits as JSON, and the process id of the caller.
+    """
     exit_with_parent(int(sys.argv[2]))
     os.nice(_NICENESS)
     limits = DriftLimits(**json.loads(sys.argv[1]))

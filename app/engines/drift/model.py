@@ -77,12 +77,14 @@ class Comparison:
 
     Attributes:
         key: the key of the hypothesis.
-        verdict: the outcome; `assign_verdicts` sets the final outcome.
+        verdict: the outcome; preliminary until `assign_verdicts` has set it.
         test: `chi_square`, `fisher_exact` or `kolmogorov_smirnov`; None if nothing was tested.
         baseline_n, current_n: the sizes of the samples.
         baseline_value, current_value: the medians of numbers, the rates, or the proportions of
-            the category that changed most; None for an empty sample.
-        category: the category that changed most; None for numbers and rates.
+            the category that changed most; None for an empty sample, and for categories if a sample
+            is too small.
+        category: the category that changed most; None for numbers, for rates, and if a sample is
+            too small.
         p_value: the p-value of the test, not adjusted.
         q_value: the p-value adjusted for all comparisons of the run.
         psi: population stability index, minus its expected value without a shift.

@@ -54,8 +54,9 @@ def find_drift(
                 env=interpreter.build_environment(one_thread=True),
             )
         except subprocess.CalledProcessError as failure:
-            tail = failure.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-            raise ComparisonFailed(f"exit status {failure.returncode}: {tail[:200]}") from None
+            last_line = failure.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            message = f"exit status {failure.returncode}: {last_line[:200]}"
+            raise ComparisonFailed(message) from None
         except subprocess.TimeoutExpired:
             raise ComparisonFailed("the comparison took too long") from None
     return [parse_result(line) for line in completed.stdout.splitlines()]

@@ -48,7 +48,7 @@ def normalize(field: Field, value: object) -> JsonValue:
     """Normalize a value of `field` to its canonical form (see docs/integrators/fields.md).
 
     The value of a table is the list of its rows. Normalizing a value again does not change it.
-    Raises ValueProblem.
+    Raises ValueProblem if the value is invalid.
     """
     return get_normalizer(field)(value)
 
@@ -58,7 +58,7 @@ def check_tags(
 ) -> list[Tag]:
     """Check one list of tags; see `CompiledFields.check_tags`.
 
-    Raises TagErrors.
+    Raises TagErrors if any tag is invalid.
     """
     return compile_fields(fields).check_tags(tags, text_length=text_length, page_count=page_count)
 
@@ -75,6 +75,6 @@ def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -
     description of the schema. The schema accepts every list that `check_tags` returns.
     """
     # Imported on first use, because it loads the libraries for all field types.
-    from app.engines.fields.json_schema import labels  # noqa: PLC0415
+    from app.engines.fields.json_schema import tags  # noqa: PLC0415
 
-    return labels.build_tags_schema(fields, identifier=identifier, title=title)
+    return tags.build_tags_schema(fields, identifier=identifier, title=title)

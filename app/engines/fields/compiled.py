@@ -17,6 +17,7 @@ MAX_REPORTED_ERRORS = 100
 
 _TAG_PROPERTIES = frozenset({"field", "value", "row", "confidence", "source", "evidence"})
 SOURCES = frozenset({"human", "model", "import"})
+"""The values of a tag's `source`."""
 
 
 _TagKey = tuple[str, int | None]
@@ -30,7 +31,7 @@ class _CompiledField:
     normalize: Normalizer
     multiple: bool
     in_table: bool
-    kind: str
+    type: str
 
 
 class _TagError(Exception):
@@ -62,15 +63,15 @@ class CompiledFields:
         page_count: int,
         source: SourceText | None = None,
     ) -> list[Tag]:
-        """Check tags; return them in normal form and in the given order.
+        """Check tags, and return them in normal form and in the same order.
 
         Each tag has field, value, row, confidence, source and evidence. The tag of a table cell
         names `table.column` and has a `row`, counted from 0; other tags have no row. A field that
         is not multiple has at most one tag, or one tag per row in a table.
 
-        `text_length` is in code points; pages count from 1. `source` is the document's text; if it
-        is None, evidence is not compared with the document. Raises TagErrors with at most
-        MAX_REPORTED_ERRORS problems, and at most one problem per tag.
+        `text_length` is in code points; pages count from 1. The argument `source` is the document's
+        text; if it is None, evidence is not compared with the document. Raises TagErrors with at
+        most MAX_REPORTED_ERRORS problems, and at most one problem per tag.
         """
         if not isinstance(tags, list):
             raise TagErrors([("tags", "must be a list")])
@@ -150,6 +151,11 @@ class CompiledFields:
                     yield name
 
     def _find_field(self, tag: object, seen: set[_TagKey]) -> tuple[_TagKey, _CompiledField]:
+        """Return the key and the field of a tag.
+
+        Raises _TagError if a property is unknown, the field does not exist, the row is invalid, or
+        a field that is not multiple already has a tag in `seen`.
+        """
         if not isinstance(tag, dict):
             raise _TagError("", "must be an object")
         if not tag.keys() <= _TAG_PROPERTIES:
@@ -223,12 +229,12 @@ def _check_row(raw: object, field: _CompiledField) -> int | None:
 
 def _check_value(tag: Tag, field: _CompiledField, evidence: list[dict[str, Any]]) -> JsonValue:
     value = tag.get("value")
-    find_anchor = _ANCHORS.get(field.kind)
+    find_anchor = _ANCHOR_FINDERS.get(field.type)
     if find_anchor is not None:
         anchor = find_anchor(evidence)
         if value is None:
             value = anchor["text"]
-    if value is None and field.kind != "region":
+    if value is None and field.type != "region":
         raise _TagError(".value", "is required")
     try:
         return field.normalize(value)
@@ -250,10 +256,11 @@ def _find_region_item(evidence: list[dict[str, Any]]) -> dict[str, Any]:
     raise _TagError(".evidence", "must contain the page and box of the region")
 
 
-_ANCHORS: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {
+_ANCHOR_FINDERS: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {
     "span": _find_span_item,
     "region": _find_region_item,
 }
+"""The functions that find the evidence item at which the value of a span or region is located."""
 
 
 def _check_confidence(raw: object) -> float | None:

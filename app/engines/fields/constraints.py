@@ -17,7 +17,7 @@ MAX_LIST_ENTRIES = 200
 _TIME_TYPES = frozenset({"date", "time", "datetime"})
 
 
-def check_constraints(raw: object, kind: str, path: str) -> dict[str, Any]:
+def check_constraints(raw: object, field_type: str, path: str) -> dict[str, Any]:
     """Check constraints; return them in normal form, without null values and empty lists.
 
     Limits have the canonical form of the field's values, except that the limits of a money field
@@ -35,19 +35,21 @@ def check_constraints(raw: object, kind: str, path: str) -> dict[str, Any]:
             raise _build_error(constraint_path, "is unknown")
         if value is None or value == []:
             continue
-        if name not in CONSTRAINTS_BY_TYPE.get(kind, frozenset()):
-            raise _build_error(constraint_path, f"does not apply to a field of type {kind}")
+        if name not in CONSTRAINTS_BY_TYPE.get(field_type, frozenset()):
+            raise _build_error(constraint_path, f"does not apply to a field of type {field_type}")
         try:
-            checked_constraints[name] = _check_constraint(name, value, kind)
+            checked_constraints[name] = _check_constraint(name, value, field_type)
         except ValueProblem as problem:
             raise _build_error(constraint_path, problem.message) from None
-    _check_order(checked_constraints, kind, path)
+    _check_order(checked_constraints, field_type, path)
     return {name: checked_constraints[name] for name in sorted(checked_constraints)}
 
 
-def _check_constraint(name: str, value: object, kind: str) -> JsonValue:
+def _check_constraint(name: str, value: object, field_type: str) -> JsonValue:
     if name in {"min", "max"}:
-        return get_normalizer({"type": kind if kind in _TIME_TYPES else "number"})(value)
+        return get_normalizer({"type": field_type if field_type in _TIME_TYPES else "number"})(
+            value
+        )
     if name in {"min_length", "max_length"}:
         return _check_length(value)
     if name == "pattern":
@@ -55,7 +57,7 @@ def _check_constraint(name: str, value: object, kind: str) -> JsonValue:
     if name == "currencies":
         normalize_code = get_normalizer({"type": "currency"})
         return _check_list(value, normalize_code)
-    return _check_list(value, _check_region if kind == "phone" else _check_identifier)
+    return _check_list(value, _check_phone_region if field_type == "phone" else _check_identifier)
 
 
 def _check_length(value: object) -> int:
@@ -85,19 +87,19 @@ def _check_identifier(value: object) -> str:
     return value
 
 
-def _check_region(value: object) -> str:
+def _check_phone_region(value: object) -> str:
     regions = importlib.import_module("app.engines.fields.values.phones").REGIONS
     if not isinstance(value, str) or value not in regions:
         raise ValueProblem("must be a country (ISO 3166-1 alpha-2) with its own phone numbers")
     return value
 
 
-def _check_order(constraints: dict[str, Any], kind: str, path: str) -> None:
+def _check_order(constraints: dict[str, Any], field_type: str, path: str) -> None:
     for low, high in (("min", "max"), ("min_length", "max_length")):
         if low not in constraints or high not in constraints:
             continue
         low_value, high_value = constraints[low], constraints[high]
-        if kind in _TIME_TYPES and low == "min":
+        if field_type in _TIME_TYPES and low == "min":
             is_reversed = low_value.rstrip("Z") > high_value.rstrip("Z")
         else:
             is_reversed = parse_decimal(low_value) > parse_decimal(high_value)

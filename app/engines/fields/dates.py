@@ -1,4 +1,4 @@
-"""Parse dates and times of day as they are written in documents, whatever the current date is."""
+"""Parse dates and times of day as documents write them, independently of the current date."""
 
 import functools
 import json
@@ -20,7 +20,7 @@ _TIME = re.compile(
     r"(?P<hour>[01]?[0-9]|2[0-3])"
     r"(?:(?:[:.]| ?h ?)(?P<minute>[0-5][0-9])"
     r"(?:[:.](?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,6}))?)?)?"
-    r" ?(?P<half>[ap]\.? ?m\.?)?(?: ?(?:uhr|h))?",
+    r" ?(?P<am_pm>[ap]\.? ?m\.?)?(?: ?(?:uhr|h))?",
     re.IGNORECASE,
 )
 _MONTHS = 12
@@ -33,14 +33,14 @@ def parse_date(text: str) -> date:
 
     Accepts ISO 8601, numbers separated by periods (day first), slashes, dashes or spaces, and month
     names in any of thirty languages. Rejects an ambiguous date such as 03/04/2024 (March or April),
-    a two-digit year, and an ISO week without a day. Raises ValueProblem.
+    a two-digit year, and an ISO week without a day. Raises ValueProblem if the date is rejected.
     """
     if _WEEK.fullmatch(text):
         raise ValueProblem("is a week; use a date in the form YYYY-MM-DD")
     try:
         return date.fromisoformat(text)
     except ValueError:
-        year, month, day = _parse_numbers(text)
+        year, month, day = _parse_written_date(text)
     try:
         return date(year, month, day)
     except ValueError:
@@ -50,21 +50,23 @@ def parse_date(text: str) -> date:
 def parse_time(text: str) -> time:
     """Parse a time of day from text that `clean_text` returned.
 
-    Accepts, for example, 14:30, 2:30 pm, 14h30 and 14.30 Uhr. Raises ValueProblem.
+    Accepts, for example, 14:30, 2:30 pm, 14h30 and 14.30 Uhr. Raises ValueProblem if `text` is not
+    a time of day.
     """
     match = _TIME.fullmatch(text)
-    if match is None or not (match["minute"] or match["half"]):
+    if match is None or not (match["minute"] or match["am_pm"]):
         raise ValueProblem("is not a time of day; use the form HH:MM:SS")
     hour = int(match["hour"])
-    if match["half"]:
+    if match["am_pm"]:
         if not 1 <= hour <= _NOON:
             raise ValueProblem("must have an hour from 1 to 12 with am or pm")
-        hour = hour % _NOON + (_NOON if match["half"][0] in "pP" else 0)
+        hour = hour % _NOON + (_NOON if match["am_pm"][0] in "pP" else 0)
     fraction = int((match["fraction"] or "0").ljust(6, "0"))
     return time(hour, int(match["minute"] or 0), int(match["second"] or 0), fraction)
 
 
-def _parse_numbers(text: str) -> tuple[int, int, int]:
+def _parse_written_date(text: str) -> tuple[int, int, int]:
+    """Parse a date that is not in ISO 8601 format, and return year, month and day."""
     match = _YEAR_FIRST.fullmatch(text)
     if match is not None:
         return int(match[1]), int(match[3]), int(match[4])

@@ -70,26 +70,26 @@ def _check_field_list(raw: object, path: str, limit: int, *, nested: bool) -> li
 def _check_field(raw: object, path: str, *, nested: bool) -> Field:
     properties = _check_properties(raw, path, _PROPERTIES)
     key = _check_key(properties.get("key"), f"{path}.key")
-    kind = _check_type(properties.get("type"), f"{path}.type", nested=nested)
+    field_type = _check_type(properties.get("type"), f"{path}.type", nested=nested)
     label = _check_text(properties.get("label"), f"{path}.label", MAX_LABEL).strip()
-    multiple = _check_flag(properties, "multiple", path, default=kind == "span")
-    if multiple and kind == "table":
+    multiple = _check_flag(properties, "multiple", path, default=field_type == "span")
+    if multiple and field_type == "table":
         raise _build_error(
             f"{path}.multiple", "must be false for a table, which always allows multiple rows"
         )
     return {
         "key": key,
         "label": label or key.replace("_", " ").capitalize(),
-        "type": kind,
+        "type": field_type,
         "required": _check_flag(properties, "required", path, default=False),
         "multiple": multiple,
         "description": _check_text(
             properties.get("description"), f"{path}.description", MAX_DESCRIPTION
         ),
-        "options": _check_options(properties.get("options"), kind, f"{path}.options"),
-        "columns": _check_columns(properties.get("columns"), kind, f"{path}.columns"),
+        "options": _check_options(properties.get("options"), field_type, f"{path}.options"),
+        "columns": _check_columns(properties.get("columns"), field_type, f"{path}.columns"),
         "constraints": check_constraints(
-            properties.get("constraints"), kind, f"{path}.constraints"
+            properties.get("constraints"), field_type, f"{path}.constraints"
         ),
         "ai_assist": _check_flag(properties, "ai_assist", path, default=True),
     }
@@ -111,8 +111,8 @@ def _check_type(raw: object, path: str, *, nested: bool) -> str:
     return raw
 
 
-def _check_options(raw: object, kind: str, path: str) -> list[dict[str, str]]:
-    if kind != "choice":
+def _check_options(raw: object, field_type: str, path: str) -> list[dict[str, str]]:
+    if field_type != "choice":
         return _check_absent(raw, path, "is only allowed for a choice")
     if not isinstance(raw, list) or not raw:
         raise _build_error(path, "must be a non-empty list for a choice")
@@ -134,8 +134,8 @@ def _check_options(raw: object, kind: str, path: str) -> list[dict[str, str]]:
     return options
 
 
-def _check_columns(raw: object, kind: str, path: str) -> list[Field]:
-    if kind != "table":
+def _check_columns(raw: object, field_type: str, path: str) -> list[Field]:
+    if field_type != "table":
         return _check_absent(raw, path, "is only allowed for a table")
     if not raw:
         raise _build_error(path, "needs at least one column")

@@ -13,7 +13,7 @@ from app.engines.fields.source_text import (
 
 MAX_EVIDENCE = 100
 
-_CORNERS = 4
+_COORDINATES = 4
 _PROPERTIES = frozenset({"page", "box", "start", "end", "text"})
 
 
@@ -24,9 +24,11 @@ def check_evidence(
 
     `page` counts from 1. `box` is [x0, y0, x1, y1] from 0 to 1, measured from the top left, and
     needs a page. `start` and `end` are code point offsets into a text of `text_length`. Each entry
-    needs a page, offsets or text. If `source` is given, the text of an entry with offsets must
-    equal the text of the document, and is replaced by it; missing text is filled in. Raises
-    EvidenceProblem.
+    needs a page, offsets or text. If `source` is not None, the `text` of an entry with offsets must
+    equal the document's text at these offsets, and a missing `text` is filled in unless it is too
+    long. Canonically equivalent Unicode text counts as equal, but the document's text is returned.
+
+    Raises EvidenceProblem if an entry is invalid.
     """
     if raw is None:
         return []
@@ -91,7 +93,7 @@ def _get_document_text(source: SourceText, start: Any, end: Any, claimed_text: A
 
 
 def _check_box(raw: object) -> list[float]:
-    if not isinstance(raw, list) or len(raw) != _CORNERS:
+    if not isinstance(raw, list) or len(raw) != _COORDINATES:
         raise EvidenceProblem(".box", "must be [x0, y0, x1, y1]")
     for number in raw:
         # The comparison is also False for NaN.

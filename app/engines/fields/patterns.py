@@ -23,7 +23,7 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Pattern:
     """
     if len(pattern) > MAX_PATTERN:
         raise ValueError(f"the pattern is longer than {MAX_PATTERN:,} characters")
-    # imported on first use, because most processes never need it
+    # Imported on first use, because most processes never need it.
     re2: Any = importlib.import_module("re2")
     options = re2.Options()
     options.log_errors = False

@@ -19,9 +19,9 @@ _REPLACEMENTS = (
 
 
 def check_text(value: object, limit: int) -> str:
-    """Check that `value` is valid text, and return it. Raises ValueProblem.
+    """Check that `value` is valid text, and return it. Raises ValueProblem if it is not.
 
-    Valid text is a string of at most `limit` code points, without NUL or lone surrogates.
+    Valid text is a string of at most `limit` code points, without NUL or unpaired surrogates.
     """
     if not isinstance(value, str):
         raise ValueProblem("must be a string")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 MAX_EVIDENCE_TEXT = 20_000
 MAX_FILLED_IN = 1_000_000
-"""The maximum number of code points that are filled in as evidence text for one list of tags."""
+"""The maximum number of code points that one `SourceText` fills in as text of evidence."""
 
 _EXCERPT_LENGTH = 40
 _LEAD_LENGTH = 10
@@ -29,7 +29,8 @@ class SourceText:
     def fill_in(self, start: int, end: int) -> str | None:
         """Return the text to fill in for evidence without text, or None if it is too long.
 
-        The limits are MAX_EVIDENCE_TEXT for each text and MAX_FILLED_IN for all texts.
+        The limits are MAX_EVIDENCE_TEXT for each text, and MAX_FILLED_IN for all texts of this
+        object.
         """
         length = end - start
         if length > min(self._remaining, MAX_EVIDENCE_TEXT):

@@ -1,4 +1,4 @@
-"""Stream ZIP archives in constant memory; equal entries give equal bytes."""
+"""Stream ZIP archives in constant memory. Archives with identical entries are identical."""
 
 import json
 import re
@@ -32,7 +32,7 @@ class ArchiveWriter:
         self._zip.NameToInfo = _EmptyNameIndex()
 
     def add(self, name: str, data: bytes, *, is_compressed: bool = False) -> None:
-        """Add a file with a unique name. If `is_compressed`, the data is stored unchanged."""
+        """Add a file with a unique name. Data that is already compressed is stored unchanged."""
         entry = _build_entry(name, is_compressed=is_compressed)
         entry.file_size = len(data)
         with self._zip.open(entry, "w") as file:

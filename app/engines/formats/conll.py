@@ -6,9 +6,9 @@ from typing import Any, BinaryIO
 
 from app.engines.formats.documents import DocumentWriter
 from app.engines.formats.model import Field, Format, Page, Row, Source, Word
-from app.engines.formats.stretches import list_text_spans, select_disjoint_spans, tag_words
+from app.engines.formats.text_spans import list_text_spans, select_disjoint_spans, tag_words
 
-_CHUNK_CHARS = 1 << 18  # characters
+_CHUNK_CHARS = 1 << 18
 _BLOCK_START = "-DOCSTART-"
 _TOKEN = re.compile(r"\S+")
 # Characters at which a reader may split the line: white space, controls and line separators.
@@ -68,8 +68,8 @@ class ConllWriter(DocumentWriter):
     def _finish(self) -> None:
         self._flush()
 
-    def _add_sequence(self, tagged: Sequence[tuple[Word, str]]) -> None:
-        for word, tag in tagged:
+    def _add_sequence(self, tagged_words: Sequence[tuple[Word, str]]) -> None:
+        for word, tag in tagged_words:
             self._add_line(f"{_clean_token(word.text)}{self._format_columns(word)} {tag}")
         self._add_line("")
 

@@ -21,7 +21,7 @@ from app.engines.formats.model import Field, Format, Row
 from app.engines.formats.parsing import ParsingWriter
 from app.engines.formats.sample import render_sample
 
-_CHUNK_CHARS = 1 << 18  # characters
+_CHUNK_CHARS = 1 << 18
 
 _OPTIONS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",

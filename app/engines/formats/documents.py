@@ -53,6 +53,7 @@ class DocumentWriter(ParsingWriter):
         return True
 
     def _end_batch(self) -> None:
+        """Write the rows of the batch, each with the pages of its document."""
         rows, self._batch, self._batch_bytes = self._batch, [], 0
         if not rows:
             return

@@ -9,7 +9,7 @@ import orjson
 from app.engines.formats.model import NO_OPTIONS, TAG_SET_PARTS, Field, Format, Row
 from app.engines.formats.sample import render_sample
 
-_CHUNK_BYTES = 1 << 18  # bytes
+_CHUNK_BYTES = 1 << 18
 
 
 class JsonLinesWriter:

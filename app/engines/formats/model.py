@@ -82,7 +82,7 @@ ImageFormat: TypeAlias = Literal["png", "jpeg"]
 
 
 class Source(Protocol):
-    """Access to the rows' documents. The caller provides it to writers that need documents.
+    """Provides the pages and files of the rows' documents to writers that need them.
 
     The argument `artifact` is the property `artifact` of a row.
     """
@@ -92,9 +92,8 @@ class Source(Protocol):
     ) -> Iterator[tuple[int, Page]]:
         """Yield each page of the documents, with the document's index in `artifact_ids`.
 
-        Pages are ordered by that index, then by page number. Ids that are
-        None, and documents without pages, are skipped. If `with_words` is false, the pages have no
-        words.
+        Pages are ordered by that index, then by page number. Ids that are None, and documents
+        without pages, are skipped. If `with_words` is false, the pages have no words.
         """
 
     def read_content(self, artifact: Mapping[str, Any]) -> Iterator[bytes] | None:
@@ -160,7 +159,7 @@ class Format:
 
         `fields` is the union of the fields from all schema versions in the export, as returned by
         `merge_fields`. `options` are returned by `check_options`. A format with a `document_writer`
-        needs the `source`.
+        needs the `source`; without it, ValueError is raised.
         """
         if self.writer is not None:
             return self.writer(out, fields, options)

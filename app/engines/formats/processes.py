@@ -76,7 +76,7 @@ class ProcessWriter:
             os.set_blocking(descriptor, False)
             with suppress(OSError):  # the system may limit pipes to a smaller size
                 fcntl(descriptor, F_SETPIPE_SZ, _PIPE_BYTES)
-        end = secrets.token_hex(16)  # no row has this text
+        end = secrets.token_hex(16)  # Random, so that no row can be equal to this line.
         self._end = end.encode() + b"\n"
         request = {"format": format_id, "fields": fields, "options": options, "end": end}
         self._buffer = bytearray(orjson.dumps(request) + b"\n")
@@ -86,7 +86,7 @@ class ProcessWriter:
         self.write_json(json.dumps(row).encode())
 
     def write_json(self, line: bytes) -> None:
-        """Add one tag set as JSON."""
+        """Add one tag set as JSON, which only the process parses."""
         self.write_chunk(line, is_last=True)
 
     def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:
@@ -124,7 +124,8 @@ class ProcessWriter:
                 if self._output in ready and not self._receive():
                     self._finish()
                 if self._input in ready:
-                    with suppress(BrokenPipeError):  # the output ends next
+                    # The process has exited early; `_receive` then detects the end of its output.
+                    with suppress(BrokenPipeError):
                         remaining = remaining[os.write(self._input, remaining) :]
                 self._on_wait()
 

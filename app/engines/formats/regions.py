@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from app.engines.formats.model import Page, Row
-from app.engines.formats.stretches import has_offsets
+from app.engines.formats.text_spans import has_offsets
 
 Box: TypeAlias = tuple[float, float, float, float]
 

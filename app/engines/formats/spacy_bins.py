@@ -13,7 +13,7 @@ from app.engines.formats.archives import ArchiveWriter
 from app.engines.formats.model import Field, Format, Row
 from app.engines.formats.parsing import ParsingWriter, dump_json, parse_row
 from app.engines.formats.sample import SAMPLE_ROW
-from app.engines.formats.stretches import TextSpan, list_text_spans
+from app.engines.formats.text_spans import TextSpan, list_text_spans
 
 SPANS_KEY = "labels"
 _PART_ROWS = 1_000

@@ -136,7 +136,7 @@ class _Sheet:
         self._headers = headers
         self._names = names
         self._date_format = _add_format(book, "yyyy-mm-dd")
-        self._time_format = _add_format(book, "yyyy-mm-dd hh:mm:ss")
+        self._datetime_format = _add_format(book, "yyyy-mm-dd hh:mm:ss")
         self._start()
 
     def write(self, cells: Iterable[Any]) -> None:
@@ -163,7 +163,7 @@ class _Sheet:
         elif isinstance(value, bool):
             sheet.write_boolean(row, column, value)
         elif isinstance(value, datetime):
-            sheet.write_datetime(row, column, value, self._time_format)
+            sheet.write_datetime(row, column, value, self._datetime_format)
         elif isinstance(value, date):
             sheet.write_datetime(row, column, value, self._date_format)
         else:

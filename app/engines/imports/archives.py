@@ -75,7 +75,11 @@ class _LimitedFile:
 
 
 class Archive:
-    """A ZIP archive and its `entries`. Raises ImportFileError if the archive is damaged."""
+    """A ZIP archive and its `entries`, which do not include folders.
+
+    `size` is the size of the archive in bytes. Raises ImportFileError if the archive is damaged, or
+    if its directory is too large.
+    """
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         try:
@@ -87,7 +91,7 @@ class Archive:
         self.entries = list(_build_entries(self._infos, limit))
 
     def read(self, entry: ArchiveEntry) -> Iterator[bytes]:
-        """Yield the content of a file in chunks. Raises DamagedEntryError."""
+        """Yield the content of a file in chunks. Raises DamagedEntryError if it is damaged."""
         try:
             with self._zip.open(self._infos[entry.number - 1]) as stream:
                 while chunk := stream.read(_CHUNK_BYTES):

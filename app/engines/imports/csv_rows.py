@@ -40,9 +40,11 @@ class _RowTooLargeError(Exception):
 
 
 class _CsvLines(Iterator[str]):
-    """Iterates over the lines for the CSV parser; `offset` is the end of the last line read.
+    """Iterates over the lines for the CSV parser.
 
-    Raises _RowTooLargeError for a very long row, because the parser keeps a whole row in memory.
+    `offset` is the end of the last line that was read. `is_too_long` is true if a line of the row
+    exceeds MAX_LINE_BYTES; such a line is replaced by an empty line. Raises _RowTooLargeError for a
+    very long row, because the parser keeps a whole row in memory.
     """
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
@@ -90,8 +92,8 @@ class CsvReader:
         """
         header = _read_header(file)
         offset, number = max(start.offset, header.end), start.number
-        for row, failure, end in _read_rows(file, offset, header.delimiter):
-            content, error = (None, failure) if failure else _parse_row(header.columns, row)
+        for row, row_error, end in _read_rows(file, offset, header.delimiter):
+            content, error = (None, row_error) if row_error else _parse_row(header.columns, row)
             yield Record(number, content, error, end - offset, Position(end, number + 1))
             offset, number = end, number + 1
 

@@ -1,13 +1,13 @@
 """Read the JSON Lines that doccano exports: one document and its labels in each line.
 
 A label is either a span of the text or a string. A span is `[start, end, label]`, or an object with
-`start_offset`, `end_offset` and `label`. A string is a category or an answer. Source: the export of
+`start_offset`, `end_offset` and `label`. A string is a category or a text. Source: the export of
 https://doccano.github.io/doccano/.
 """
 
 from typing import Any
 
-from app.engines.imports.foreign import build_properties, read_id
+from app.engines.imports.document_properties import build_properties, read_id
 from app.engines.imports.marks import Mark, SpanMark, ValueMark
 from app.engines.imports.records import ContentError, RecordContent
 
@@ -18,10 +18,11 @@ _SPAN_LENGTH = 3
 
 
 def convert_line(line: dict[str, Any]) -> RecordContent:
-    """Convert a line of a doccano export to the content of a record. Raises ContentError.
+    """Convert a line of a doccano export to the content of a record.
 
     The `id` becomes the external id. Other properties become metadata if they are plain values. A
-    document without labels is imported as unlabeled.
+    document without labels is imported as unlabeled. Raises ContentError if the text is missing or
+    a label is malformed.
     """
     text = line.get("text")
     if not isinstance(text, str):

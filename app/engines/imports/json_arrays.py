@@ -37,7 +37,10 @@ class JsonArrayReader:
         self._convert = convert
 
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
-        """Yield the records of a file from `start`. Raises ImportFileError."""
+        """Yield the records of a file from `start`.
+
+        Raises ImportFileError if the file is not a well-formed JSON array.
+        """
         offset, number = start
         for element in _ArrayScanner(file, offset).read():
             size, offset = element.end - offset, element.end
@@ -46,7 +49,10 @@ class JsonArrayReader:
             number += 1
 
     def count(self, file: BinaryIO) -> int:
-        """Return the number of records in a file. Raises ImportFileError."""
+        """Return the number of records in a file.
+
+        Raises ImportFileError if the file is not a well-formed JSON array.
+        """
         return sum(1 for _ in _ArrayScanner(file, START.offset).read())
 
     def _parse_element(self, data: bytes) -> tuple[RecordContent | None, tuple[str, str] | None]:

@@ -7,7 +7,7 @@ https://labelstud.io/guide/export#Label-Studio-JSON-format-of-annotated-tasks.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.engines.imports.foreign import build_properties, read_id
+from app.engines.imports.document_properties import build_properties, read_id
 from app.engines.imports.marks import Mark, SpanMark, ValueMark
 from app.engines.imports.records import ContentError, RecordContent
 
@@ -18,10 +18,11 @@ _IGNORED_TYPES = ("relation",)
 
 
 def convert_task(task: dict[str, Any]) -> RecordContent:
-    """Convert a task from Label Studio to the content of a record. Raises ContentError.
+    """Convert a task from Label Studio to the content of a record.
 
     The `id` of the task becomes the external id, and plain values of its `data` become metadata.
-    Each annotation that was not canceled becomes a list of marks; ground truths come first.
+    Each annotation that was not canceled becomes a list of marks; ground truths come first. Raises
+    ContentError if the text is missing, or if a result is malformed or not supported.
     """
     data = task.get("data")
     if not isinstance(data, dict):
@@ -99,10 +100,10 @@ def _read_taxonomy_paths(control: str, value: Mapping[str, Any]) -> list[Mark]:
     return [ValueMark(_SEPARATOR.join(_read_strings(path)), control) for path in value["taxonomy"]]
 
 
-def _read_answers(control: str, value: Mapping[str, Any]) -> list[Mark]:
+def _read_texts(control: str, value: Mapping[str, Any]) -> list[Mark]:
     text = value["text"]
-    answers = [text] if isinstance(text, str) else _read_strings(text)
-    return [ValueMark(answer, control) for answer in answers]
+    texts = [text] if isinstance(text, str) else _read_strings(text)
+    return [ValueMark(text, control) for text in texts]
 
 
 def _read_strings(values: object) -> list[str]:
@@ -119,6 +120,6 @@ _RESULT_READERS: Mapping[str, Callable[[str, Mapping[str, Any]], list[Mark]]] = 
     "labels": _read_spans,
     "choices": _read_choices,
     "taxonomy": _read_taxonomy_paths,
-    "textarea": _read_answers,
+    "textarea": _read_texts,
     **{name: _build_property_reader(name) for name in ("number", "rating", "datetime")},
 }

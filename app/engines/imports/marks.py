@@ -1,4 +1,4 @@
-"""Convert labels from other tools to tags for the fields of a schema.
+"""Convert marks, which are labels from other tools, to tags for the fields of a schema.
 
 Other tools have other names for fields. A name refers to the field with this key or label. If there
 is none, it refers to the field whose key or label is the same in snake_case, so it matches the
@@ -43,7 +43,7 @@ Mark: TypeAlias = SpanMark | ValueMark
 
 
 class MarkError(ValueError):
-    """A label does not match the schema or the text; the message gives the reason."""
+    """A mark does not match the schema or the text; the message gives the reason."""
 
 
 class MarkConverter:
@@ -55,14 +55,17 @@ class MarkConverter:
     def __init__(self, fields: Sequence[Field]) -> None:
         span_fields = [field for field in fields if field["type"] == "span"]
         value_fields = [field for field in fields if field["type"] not in _NON_VALUE_TYPES]
-        self._spans = _FieldNames(span_fields)
-        self._values = _FieldNames(value_fields)
-        self._options = _index_by_option(value_fields)
+        self._span_fields = _FieldNames(span_fields)
+        self._value_fields = _FieldNames(value_fields)
+        self._tags_by_option = _index_by_option(value_fields)
         text_fields = [field for field in value_fields if field["type"] == "text"]
         self._single_text_field = text_fields[0] if len(text_fields) == 1 else None
 
     def build_tags(self, marks: Iterable[Mark], text: str) -> list[dict[str, Any]]:
-        """Convert a document's marks to tags; `text` is its text. Raises MarkError."""
+        """Convert the marks of a document to tags. `text` is the document's text.
+
+        Raises MarkError if a mark matches no field, or does not match the text.
+        """
         return [
             self._build_span_tag(mark, text)
             if isinstance(mark, SpanMark)
@@ -71,9 +74,9 @@ class MarkConverter:
         ]
 
     def _build_span_tag(self, mark: SpanMark, text: str) -> dict[str, Any]:
-        field = self._spans.find(mark.label)
+        field = self._span_fields.find(mark.label)
         if field is None and mark.control:
-            field = self._spans.find(mark.control)
+            field = self._span_fields.find(mark.control)
         if field is None:
             raise MarkError(f"The schema has no span field `{mark.label[:_MAX_SHOWN_CHARS]}`.")
         start, end = _locate_span(mark, text)
@@ -81,12 +84,12 @@ class MarkConverter:
 
     def _build_value_tag(self, mark: ValueMark) -> dict[str, Any]:
         if mark.control is not None:
-            field = self._values.find(mark.control)
+            field = self._value_fields.find(mark.control)
             if field is None:
                 raise MarkError(f"The schema has no field `{mark.control[:_MAX_SHOWN_CHARS]}`.")
             return {"field": field["key"], "value": _find_option_value(field, mark.value)}
-        if isinstance(mark.value, str) and mark.value in self._options:
-            return dict(self._options[mark.value])
+        if isinstance(mark.value, str) and mark.value in self._tags_by_option:
+            return dict(self._tags_by_option[mark.value])
         if self._single_text_field is None:
             message = (
                 f"No field of the schema has the option `{str(mark.value)[:_MAX_SHOWN_CHARS]}`."
@@ -153,6 +156,10 @@ def _find_option_value(field: Field, value: Any) -> Any:
 
 
 def _locate_span(mark: SpanMark, text: str) -> tuple[int, int]:
+    """Return the offsets of a span in code points.
+
+    Raises MarkError if the text at the offsets differs from the exported text.
+    """
     start, end = mark.start, mark.end
     if mark.text is None or _is_same_text(text[start:end], mark.text):
         return start, end

@@ -43,7 +43,10 @@ class ContentError(ValueError):
 
 
 Converter = Callable[[dict[str, Any]], RecordContent]
-"""A function that converts a JSON object to the content of a record. Raises ContentError."""
+"""A function that converts a JSON object to the content of a record.
+
+Raises ContentError if the object is not valid in the format.
+"""
 
 
 class Record(NamedTuple):
@@ -82,7 +85,13 @@ class Reader(Protocol):
     """Reads the import files of one format."""
 
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
-        """Yield the records of a file from `start`. Raises ImportFileError."""
+        """Yield the records of a file from `start`.
+
+        Raises ImportFileError if the file as a whole cannot be imported.
+        """
 
     def count(self, file: BinaryIO) -> int:
-        """Return the number of records in a file. Raises ImportFileError."""
+        """Return the number of records in a file.
+
+        Raises ImportFileError if the file as a whole cannot be imported.
+        """

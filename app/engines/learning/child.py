@@ -63,7 +63,8 @@ def _run_task(
         try:
             previous_model = extraction.load_model(previous)
         except extraction.InvalidModel:
-            previous_model = None  # It has another feature version, so the new model replaces it.
+            # The previous model is damaged or has another feature version, so it is replaced.
+            previous_model = None
         is_better = previous_model is None or extraction.can_replace(
             model.report, previous_model.report
         )

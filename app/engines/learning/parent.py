@@ -49,7 +49,8 @@ class LearningInterrupted(Exception):  # noqa: N818 - named after the outcome
 class TrainingResult(NamedTuple):
     """A trained model as bytes, with its evaluation report.
 
-    `is_better` is also true if there is no previous model to compare with.
+    `is_better` is true if the model may replace the previous model. It is also true if there is no
+    previous model, or if the previous model cannot be loaded.
     """
 
     version: str
@@ -68,7 +69,8 @@ def train_in_child(
 ) -> TrainingResult:
     """Train a model in a child process, and compare it with `previous`, a serialized model.
 
-    The caller must have verified the MAC of `previous`. Raises LearningFailed.
+    The caller must have verified the MAC of `previous`. Raises LearningFailed if the child returned
+    no model, and LearningInterrupted if a signal killed the child.
     """
     task = {"task": "train", "fields": list(fields), "schema_version": schema_version}
     header, content = _run_child(task, previous, examples, limits)
@@ -84,7 +86,8 @@ def evaluate_in_child(
 ) -> dict[str, Any]:
     """Evaluate a model in a child process by cross-validation, and return a report.
 
-    `folds` is the number of folds. Raises LearningFailed.
+    `folds` is the number of folds. Raises LearningFailed if the child returned no report, and
+    LearningInterrupted if a signal killed the child.
     """
     task = {"task": "evaluate", "fields": list(fields), "folds": folds}
     header, _ = _run_child(task, None, examples, limits)
@@ -116,7 +119,7 @@ def _run_child(
         if is_timed_out:
             raise LearningFailed("timed_out", "Training took too long.")
         if header is None:
-            raise _explain_exit(child.wait())
+            raise _build_exit_error(child.wait())
     if "error" in header:
         raise LearningFailed(header["error"], header["message"])
     return header, content
@@ -128,6 +131,10 @@ def _exchange_messages(
     previous: bytes | None,
     examples: Iterable[Example],
 ) -> tuple[dict[str, Any] | None, bytes]:
+    """Send the task and the examples, and return the header and the content of the result.
+
+    The header is None if the child exited without a result.
+    """
     stdin, stdout = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
     with suppress(BrokenPipeError):  # The child has exited early; its result says why.
         write_frame(stdin, task_payload)  # type: ignore[arg-type]
@@ -162,7 +169,7 @@ def _start_child() -> Iterator["subprocess.Popen[bytes]"]:
         child.wait()
 
 
-def _explain_exit(status: int) -> LearningFailed | LearningInterrupted:
+def _build_exit_error(status: int) -> LearningFailed | LearningInterrupted:
     if -status in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         return LearningInterrupted()
     if status == -24:  # noqa: PLR2004 - SIGXCPU

@@ -15,7 +15,11 @@ from app.engines.fields import Field, Tag, ValueProblem
 from app.engines.fields.model import Normalizer
 from app.engines.fields.values import get_normalizer
 from app.engines.model_servers.clues import CLUE_FUNCTIONS
-from app.engines.model_servers.places import DocumentSearch, SearchedValue, TimeBudget
+from app.engines.model_servers.document_search import (
+    DocumentSearch,
+    ProcessorTimeBudget,
+    SearchedValue,
+)
 from app.engines.model_servers.protocol import is_requested
 
 MAX_VALUES = 1_000
@@ -47,7 +51,7 @@ class _ValueAligner:
     """Searches one document for the values of one answer."""
 
     def __init__(self, document: Document) -> None:
-        self._budget = TimeBudget()
+        self._budget = ProcessorTimeBudget()
         self._search = DocumentSearch(document, self._budget)
         self._normalizers: dict[str, Normalizer] = {}
 
@@ -71,27 +75,27 @@ class _ValueAligner:
 
     def _build_tag(self, answer_value: _AnswerValue) -> tuple[Tag | None, SearchedValue | None]:
         """Return (tag, None), (None, value to search for in other spellings), or (None, None)."""
-        raw, kind = answer_value.raw, answer_value.field["type"]
+        raw, field_type = answer_value.raw, answer_value.field["type"]
         if raw is None or raw == "" or isinstance(raw, dict | list):
             return None, None
         if isinstance(raw, str) and len(raw) > _MAX_VALUE_CHARS:
             return None, None
         value = raw
-        if kind != "span":
+        if field_type != "span":
             normalize = self._get_normalizer(answer_value)
             try:
                 value = normalize(raw)
             except ValueProblem:
                 return None, None
-        if kind in _TYPES_WITHOUT_EVIDENCE:
+        if field_type in _TYPES_WITHOUT_EVIDENCE:
             return _create_tag(answer_value, value, []), None
         text_range = self._search.find_text(str(raw))
         if text_range is None:
-            has_clues = kind in CLUE_FUNCTIONS
+            has_clues = field_type in CLUE_FUNCTIONS
             return None, SearchedValue(
-                kind, value, self._get_normalizer(answer_value)
+                field_type, value, self._get_normalizer(answer_value)
             ) if has_clues else None
-        if kind == "span":
+        if field_type == "span":
             # The validation of tags sets the exact text of the document.
             value = None
         return _create_tag(answer_value, value, [self._search.build_evidence(text_range)]), None

@@ -31,7 +31,7 @@ class ClueFunctions(NamedTuple):
 def _convert_digits_to_ascii(text: str) -> str:
     if text.isascii():
         return text
-    return "".join(str(unicodedata.decimal(letter, letter)) for letter in text)
+    return "".join(str(unicodedata.decimal(char, char)) for char in text)
 
 
 def _list_digits(text: str) -> list[str]:
@@ -90,7 +90,7 @@ def _find_host(text: str) -> list[str]:
     host = rest if separator else scheme
     for delimiter in "/?#:":
         host = host.partition(delimiter)[0]
-    # The host of a canonical address is encoded in ASCII.
+    # A canonical URL encodes its host in ASCII, and a document may not. Both get an empty clue.
     return [host if host.isascii() and "xn--" not in host else ""] if "." in host else []
 
 

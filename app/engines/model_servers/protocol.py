@@ -1,4 +1,4 @@
-"""Build the request to a model server, and parse its answer."""
+"""Build the request to a model server, and parse its response."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -22,11 +22,15 @@ _UNSUPPORTED_TYPES = frozenset({"region"})
 
 
 class InvalidAnswer(Exception):  # noqa: N818 - named after the outcome
-    """The answer is not JSON with the requested values."""
+    """The response contains no answer, or the answer is not a JSON object."""
 
 
 class Answer(NamedTuple):
-    """The values by field key, as the model wrote them, with the model version and token counts."""
+    """The answer of a model: the values by field key, as the model wrote them.
+
+    `model_version` is None if the server does not report it. A token count is 0 if the server does
+    not report it.
+    """
 
     values: dict[str, Any]
     model_version: str | None
@@ -35,9 +39,8 @@ class Answer(NamedTuple):
 
 
 def build_request(text: str, fields: Sequence[Field], *, model: str) -> bytes:
-    """Build the body of a chat completion request for the assisted fields of a document."""
-    assisted = [field for field in fields if is_requested(field)]
-    schema = _build_object_schema(assisted)
+    """Build the body of a chat completion request for the values of `fields` in a document."""
+    schema = _build_object_schema([field for field in fields if is_requested(field)])
     return orjson.dumps(
         {
             "model": model,
@@ -58,7 +61,8 @@ def build_request(text: str, fields: Sequence[Field], *, model: str) -> bytes:
 def is_requested(field: Field) -> bool:
     """Return whether a field is part of the request.
 
-    Regions are excluded, because they have no text to copy.
+    Fields without AI assistance are excluded. Regions are also excluded, because they have no text
+    to copy.
     """
     return bool(field.get("ai_assist", True)) and field["type"] not in _UNSUPPORTED_TYPES
 
@@ -101,18 +105,21 @@ def _describe_field(field: Field) -> str:
 
 
 def parse_answer(body: bytes) -> Answer:
-    """Parse the answer to a chat completion request. Raises InvalidAnswer."""
+    """Parse the response to a chat completion request, and return the answer in it.
+
+    Raises InvalidAnswer if the response contains no answer, or the answer is not a JSON object.
+    """
     try:
-        answer = orjson.loads(body)
-        content = answer["choices"][0]["message"]["content"]
+        response = orjson.loads(body)
+        content = response["choices"][0]["message"]["content"]
         values = orjson.loads(content)
     except (orjson.JSONDecodeError, KeyError, IndexError, TypeError) as problem:
         raise InvalidAnswer from problem
     if not isinstance(values, dict):
         raise InvalidAnswer
-    usage = answer.get("usage")
+    usage = response.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    version = answer.get("model")
+    version = response.get("model")
     return Answer(
         values,
         version[:_MAX_VERSION_CHARS] if isinstance(version, str) and version else None,

@@ -95,4 +95,4 @@ def _lower_text(text: str) -> str:
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
-    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+    return "".join(char.lower() if len(char.lower()) == 1 else char for char in text)

@@ -22,9 +22,10 @@ _CONSTRAINT_NAMES = {
 
 
 def parse_json(content: object) -> object:
-    """Return `content`, parsed if it is JSON text, after checking its size and characters.
+    """Parse `content` if it is JSON text, check the value, and return it.
 
-    Raises SchemaSourceError.
+    Raises SchemaSourceError if the text is too long or not JSON, or if the value is nested too
+    deeply, or contains a NUL character, an unpaired surrogate or a number of more than 64 bits.
     """
     value = content
     if isinstance(content, str):
@@ -38,7 +39,7 @@ def parse_json(content: object) -> object:
 
 
 def check_text(content: str) -> None:
-    """Check text: raise SchemaSourceError if it is too long, or has NUL or a lone surrogate."""
+    """Raise SchemaSourceError if text is too long, or has a NUL or an unpaired surrogate."""
     if len(content) > MAX_CHARACTERS:
         raise SchemaSourceError("", f"is longer than {MAX_CHARACTERS:,} characters")
     if FORBIDDEN.search(content):

@@ -45,6 +45,7 @@ FILE_SCHEMA: Mapping[str, Any] = {
 }
 """The JSON Schema of the file; `fields` are validated by `check_fields`."""
 
+# Properties of API responses that have a meaning only in the original installation.
 _LOCAL_PROPERTIES = frozenset(
     {
         *("id", "status", "ai_assist_enabled", "current_version", "created_by", "created_at"),
@@ -55,10 +56,13 @@ _LOCAL_PROPERTIES = frozenset(
 
 
 def read_portable(content: object) -> SourceSchema:
-    """Read a portable file, or the API's representation of a schema. Raises SchemaSourceError."""
+    """Read a portable file, or the API's representation of a schema.
+
+    Raises SchemaSourceError if it is not JSON, does not match FILE_SCHEMA, or has invalid fields.
+    """
     value = parse_json(content)
     if isinstance(value, dict) and "fields" not in value and isinstance(value.get("data"), dict):
-        value = value["data"]  # the file contains a whole API response
+        value = value["data"]  # The file contains a whole API response.
     _validate_file(value)
     assert isinstance(value, dict)
     collector = WarningCollector()
@@ -99,7 +103,7 @@ def _convert_skills(skills: list[str]) -> list[str]:
 
 
 def _validate_file(value: object) -> None:
-    # imported on first use, because it takes 2 MB per process
+    # Imported on first use, because it takes 2 MB per process.
     jsonschema: Any = importlib.import_module("jsonschema")
     error = next(jsonschema.Draft202012Validator(FILE_SCHEMA).iter_errors(value), None)
     if error is None:

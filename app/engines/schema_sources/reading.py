@@ -18,6 +18,6 @@ def read_schema(format_: str, content: object) -> SourceSchema:
     """Read a schema in one of the `FORMATS`.
 
     `content` is a JSON value, JSON text or XML text, depending on the format. Raises
-    SchemaSourceError.
+    SchemaSourceError if the content cannot be imported.
     """
     return FORMATS[format_](content)

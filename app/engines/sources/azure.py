@@ -49,7 +49,10 @@ _REFUSED_KEY_CODES = frozenset(
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> ObjectStoreSource:
-    """Open a container, or a folder in it, as a source. Raises SourceError."""
+    """Open a container, or a folder in it, as a source.
+
+    Raises SourceError if the account key or the endpoint URL is invalid.
+    """
     del local_root
     account, container = str(settings["account"]), str(settings["container"])
     endpoint = settings.get("endpoint_url") or f"https://{account}.blob.core.windows.net"
@@ -67,7 +70,7 @@ class _SignatureProvider(Protocol):
     """Provides shared access signatures in the form of URL queries."""
 
     def get(self) -> str:
-        """Return a signature that is valid now. Raises SourceError."""
+        """Return a signature for the next request. Raises SourceError if it cannot be built."""
 
 
 class _FixedSignature:
@@ -82,7 +85,10 @@ class _FixedSignature:
 
 
 class _SignatureBuilder:
-    """Builds signatures that allow listing and reading a container. Raises SourceError."""
+    """Builds signatures that allow listing and reading a container.
+
+    Raises SourceError if the key is invalid.
+    """
 
     def __init__(self, account: str, container: str, key: str) -> None:
         self._account, self._container, self._key = account, container, key

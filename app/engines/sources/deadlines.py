@@ -1,4 +1,4 @@
-"""Limit the total time of operations on hosts that answer slowly."""
+"""Limit the total time of operations on hosts that respond slowly."""
 
 import contextlib
 import socket
@@ -9,14 +9,15 @@ from time import monotonic
 
 from app.engines.sources.model import SourceError, SourceErrorKind
 
-_TOO_SLOW_MESSAGE = "The host did not complete its answer in time."
+_TOO_SLOW_MESSAGE = "The host did not complete its response in time."
 
 
 class TimeBudget:
     """The maximum time for an operation. Only time inside `spend` counts.
 
     The timeout of a socket restarts with every byte, so it does not stop an operation in which a
-    host sends single bytes slowly. Therefore a timer shuts down the connection.
+    host sends single bytes slowly. Therefore a timer shuts down the connection when the budget is
+    used up.
 
     Args:
         seconds: the maximum time.
@@ -29,7 +30,10 @@ class TimeBudget:
 
     @contextmanager
     def spend(self) -> Iterator[None]:
-        """Count the time in the context against the budget. Raises SourceError if it is used up."""
+        """Count the time in the context against the budget.
+
+        Raises SourceError if the budget is used up before or within the context.
+        """
         if self._remaining_seconds <= 0:
             raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
         expired = threading.Event()

@@ -46,21 +46,24 @@ def list_tree(
     """List a tree: yield the path and item of each document, sorted by path.
 
     Subfolders that are removed during the listing are skipped. Raises ObjectMissing if the root
-    does not exist.
+    does not exist, and SourceError if folders are nested too deeply.
 
     Args:
         read_folder: reads one folder.
         after: a path; documents up to and including this path are left out.
     """
-    start = after.split("/") if after else []
-    stack = [("", sort_items(read_folder("")), start)]
+    after_names = after.split("/") if after else []
+    stack = [("", sort_items(read_folder("")), after_names)]
     while stack:
-        prefix, items, start = stack[-1]
+        prefix, items, after_names = stack[-1]
         item = next(items, None)
         if item is None:
             stack.pop()
             continue
-        if start and (item.name < start[0] or (item.name == start[0] and not item.is_folder)):
+        is_on_after_path = bool(after_names) and item.name == after_names[0]
+        if after_names and (
+            item.name < after_names[0] or (is_on_after_path and not item.is_folder)
+        ):
             continue
         path = prefix + item.name
         if not item.is_folder:
@@ -73,8 +76,7 @@ def list_tree(
             child_items = sort_items(read_folder(path))
         except ObjectMissing:
             continue
-        child_start = start[1:] if start and item.name == start[0] else []
-        stack.append((path + "/", child_items, child_start))
+        stack.append((path + "/", child_items, after_names[1:] if is_on_after_path else []))
 
 
 def list_objects(read_folder: ReadFolder, after: str | None) -> Iterator[SourceObject]:

@@ -59,7 +59,7 @@ class FtpSource:
 
     def connect(self) -> FtpClient:
         """Connect and sign in, unless the connection is still open, and return the client."""
-        if self._client is not None and not self._check_connection(self._client):
+        if self._client is not None and not self._is_connected(self._client):
             self.close()
         if self._client is None:
             client = FtpClient(self._network, self._context)
@@ -117,7 +117,7 @@ class FtpSource:
     def _build_budget(self, client: FtpClient, seconds: float | None = None) -> TimeBudget:
         return TimeBudget(seconds or limits.OPERATION_SECONDS, client.shut_down)
 
-    def _check_connection(self, client: FtpClient) -> bool:
+    def _is_connected(self, client: FtpClient) -> bool:
         if monotonic() - self._used_at < _PROBE_SECONDS:
             return client.sock is not None
         with suppress(SourceError), _translate_ftp_errors(), self._build_budget(client).spend():
@@ -154,7 +154,7 @@ class FtpSource:
         client = self.connect()
         budget = self._build_budget(client)
         with self._run(budget, refusal_means_missing=True):
-            # Servers would interpret options and `*` in the argument of a LIST command.
+            # LIST gets no argument, because servers would interpret options and `*` in it.
             client.cwd(target)
         if self._supports_mlsd:
             with self._run(budget):
@@ -253,7 +253,8 @@ def _translate_ftp_errors(*, refusal_means_missing: bool = False) -> Iterator[No
     """Translate errors from ftplib to SourceError or ObjectMissing.
 
     Args:
-        refusal_means_missing: whether a refusal means that the file or folder does not exist.
+        refusal_means_missing: whether a refusal (a response with a code from 550 to 559) means
+            that the file or folder does not exist.
     """
     try:
         with translate_errors():

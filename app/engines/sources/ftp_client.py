@@ -66,9 +66,8 @@ class FtpClient(ftplib.FTP):
         try:
             connection.settimeout(limits.IDLE_SECONDS)
             response = self.sendcmd(command)
-            if (
-                response[0] == "2"
-            ):  # some servers send a success response before the transfer starts
+            # Some servers send a success response before the transfer starts.
+            if response[0] == "2":
                 response = self.getresp()
             _check_start(response)
             if self._context is not None:

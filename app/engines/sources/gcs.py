@@ -41,7 +41,10 @@ _FIELDS = "nextPageToken,prefixes,items(name,size,generation,updated)"
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> ObjectStoreSource:
-    """Open a bucket, or a folder in it, as a source. Raises SourceError."""
+    """Open a bucket, or a folder in it, as a source.
+
+    Raises SourceError if the key of the service account or the endpoint URL is invalid.
+    """
     del local_root
     endpoint = normalize_endpoint(str(settings.get("endpoint_url") or _ENDPOINT))
     bucket = quote(str(settings["bucket"]), safe="")
@@ -51,7 +54,10 @@ def open_source(
 
 
 class _TokenSigner:
-    """Signs tokens with the JSON key of a service account. Raises SourceError."""
+    """Signs tokens with the JSON key of a service account.
+
+    Raises SourceError if the key is invalid.
+    """
 
     def __init__(self, key: str) -> None:
         try:

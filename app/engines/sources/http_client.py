@@ -67,6 +67,8 @@ def send_request(
 ) -> Iterator[Response]:
     """Send a request through a guarded session, and yield the response before its body is read.
 
+    Raises SourceError if the URL is too long or the request fails.
+
     Args:
         session: the session of a network.
         url: the URL, whose path and query are sent exactly as they are.
@@ -111,7 +113,10 @@ def build_authorization_header(settings: Mapping[str, Any]) -> str | None:
 
 
 def read_chunks(response: Response) -> Iterator[bytes]:
-    """Yield a body in chunks, without decompressing it. Raises SourceError if it is incomplete."""
+    """Yield a body in chunks, without decompressing it.
+
+    Raises SourceError if the body is incomplete, or if the host does not send its size.
+    """
     raw = response.raw
     # Without a length or chunked encoding, a lost connection looks like the end of the body.
     if raw.length_remaining is None and not getattr(raw, "chunked", False):
@@ -127,7 +132,10 @@ def _read_chunk(raw: urllib3.HTTPResponse) -> bytes:
 
 
 def read_body(response: Response, limit: int = limits.MAX_LISTING_BYTES) -> bytes:
-    """Return the body of a listing or error response. Raises SourceError if it is too large."""
+    """Return the body of a listing or error response.
+
+    Raises SourceError if the body is incomplete or has more than `limit` bytes.
+    """
     body = bytearray()
     for chunk in read_chunks(response):
         body += chunk

@@ -41,6 +41,8 @@ _PROBE_SECONDS = 60.0
 
 
 class _ListedMessage(NamedTuple):
+    """A message in a listing. `number` is its sequence number in the folder."""
+
     number: int
     uid: int
     size: int | None
@@ -71,7 +73,7 @@ class ImapSource:
 
     def connect(self) -> ImapClient:
         """Connect and open the folder for reading, if necessary, and return the client."""
-        if self._client is not None and not self._check_connection(self._client):
+        if self._client is not None and not self._is_connected(self._client):
             self.close()
         if self._client is None:
             host, port = self._settings["host"], self._settings.get("port", 993)
@@ -123,7 +125,7 @@ class ImapSource:
             _shut_down(self._client)
             self._client = None
 
-    def _check_connection(self, client: ImapClient) -> bool:
+    def _is_connected(self, client: ImapClient) -> bool:
         if monotonic() - self._used_at < _PROBE_SECONDS:
             return True
         with suppress(SourceError), _translate_imap_errors(), _build_budget(client).spend():
@@ -151,12 +153,12 @@ class ImapSource:
         self._uid_validity = validity.decode()
 
     def _list_messages(self, after: int) -> Iterator[_ListedMessage]:
-        """Yield the messages whose UID is higher than `after`; fetch them page by page."""
+        """Yield the messages whose UID is higher than `after`, and fetch them in pages."""
         last_uid, position, client = after, 0, None
         while True:
             current = self.connect()
             with self._run(_build_budget(current)):
-                # The numbers of messages change when other clients delete messages.
+                # Sequence numbers change when other clients delete messages.
                 if current is not client or current.has_new_numbers:
                     client = current
                     position = _find_position(client, last_uid)
@@ -206,11 +208,12 @@ def _shut_down(client: ImapClient) -> None:
 
 
 def _find_position(client: ImapClient, uid: int) -> int:
-    """Find the number of the last message with a UID of at most `uid`, or 0 if there is none.
+    """Find the sequence number of the last message with a UID of at most `uid`.
 
-    Refreshes the message numbers, and searches them by bisection.
+    Returns 0 if there is no such message. Updates the number of messages first, and searches by
+    bisection.
     """
-    client.noop()  # updates the number of messages
+    client.noop()  # The server then reports new and deleted messages.
     client.has_new_numbers = False
     low, high = 0, client.message_count
     while low < high:

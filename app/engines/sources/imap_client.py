@@ -33,7 +33,8 @@ class ImapClient(imaplib.IMAP4):
 
     Attributes:
         message_count: number of messages in the open folder.
-        has_new_numbers: whether the numbers of messages changed, because messages were deleted.
+        has_new_numbers: whether sequence numbers changed, because messages were deleted. The
+            caller resets it.
     """
 
     def __init__(

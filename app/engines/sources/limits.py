@@ -6,8 +6,8 @@ IDLE_SECONDS = 30.0
 OPERATION_SECONDS = 120.0
 """The maximum time to sign in, to list one folder, or to request one page of a listing."""
 READ_SECONDS = 900.0
-"""The maximum time to receive one document. The time that the caller spends on the chunks counts
-only for HTTP."""
+"""The maximum time to receive one document. For HTTP, this includes the time in which the caller
+processes the chunks; for other protocols, it does not."""
 CHUNK_BYTES = 256 * 1024
 MAX_LISTING_BYTES = 16 * 1024 * 1024
 """The maximum size of an index page, or of one page of an object store's listing."""

@@ -1,8 +1,9 @@
 """Read documents from a folder on the operator's machine.
 
-Every file is opened from the root downwards without following links. Therefore neither a name nor a
-link that changes at the same time can lead out of the root. A link to a file inside the root is
-followed; other links are not listed. Folders are never entered through links.
+Every file is opened from the root downwards with `O_NOFOLLOW`. Therefore neither a name nor a link
+that changes at the same time can lead out of the root. If a link points to a file inside the root,
+its target is opened in the same way; other links are not listed. Folders are never entered through
+links.
 """
 
 import os
@@ -33,7 +34,11 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "LocalSource":
-    """Open a folder below the operator's root as a source. Raises SourceError."""
+    """Open a folder below the operator's root as a source.
+
+    Raises SourceError if local folders are not enabled, or if the folder does not exist or is
+    outside the root.
+    """
     del network
     if local_root is None:
         message = "The operator of this service has not enabled local folders."
@@ -122,7 +127,8 @@ class LocalSource:
         with _close_on_exit(descriptor), os.scandir(descriptor) as entries:
             for entry in entries:
                 name = os.fsencode(entry.name)
-                with suppress(OSError, ObjectMissing):  # removed, or a broken link
+                # Skip entries that were removed during the listing, and broken links.
+                with suppress(OSError, ObjectMissing):
                     status = self._get_status(entry, [*names, name])
                     is_folder = stat.S_ISDIR(status.st_mode)
                     if is_folder or stat.S_ISREG(status.st_mode):
@@ -187,16 +193,16 @@ def _open_regular_file(name: bytes, folder: int) -> int:
 
 def _read_file(descriptor: int) -> Iterator[bytes]:
     status_before = os.fstat(descriptor)
-    received = 0
+    read_bytes = 0
     try:
         while chunk := os.read(descriptor, limits.CHUNK_BYTES):
-            received += len(chunk)
+            read_bytes += len(chunk)
             yield chunk
         status_after = os.fstat(descriptor)
     except OSError:
         message = "The document could not be read completely from the disk."
         raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
-    if received != status_after.st_size or status_after.st_mtime_ns != status_before.st_mtime_ns:
+    if read_bytes != status_after.st_size or status_after.st_mtime_ns != status_before.st_mtime_ns:
         raise ObjectMissing
 
 

@@ -36,7 +36,7 @@ class SourceError(Exception):
 
 
 class ObjectMissing(Exception):  # noqa: N818 - names what happened
-    """The listed document no longer exists, or was replaced while it was being read."""
+    """A document or folder does not exist, or a document changed while it was being read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,18 @@ class Network(Protocol):
     """Opens connections to other hosts, and refuses addresses that are not allowed."""
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
-        """Connect to a host; return the socket. Raises OSError, or SourceError `not_allowed`."""
+        """Connect to a host, and return the socket. `timeout` is in seconds.
+
+        Raises OSError if the connection fails, and SourceError (`not_allowed`) if the address is
+        not allowed.
+        """
 
     def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
         """Return an HTTP session that does not follow redirects.
 
-        Its requests raise the exceptions of `requests`. Any other exception means that the address
-        is not allowed.
+        `deadline` is the maximum time in seconds for a request and its response together. Requests
+        raise the exceptions of `requests`; any other exception means that the address is not
+        allowed.
         """
 
 
@@ -99,7 +104,11 @@ class Source(Protocol):
         """Browse a folder: return at most `limit` of its entries. The root has an empty path."""
 
     def open(self, path: str) -> AbstractContextManager[Iterator[bytes]]:
-        """Open a document to read it in chunks of at most 1 MiB. Raises ObjectMissing."""
+        """Open a document to read it in chunks of at most 1 MiB.
+
+        Raises ObjectMissing if the document does not exist. Reading the chunks may also raise it,
+        if the document changes in the meantime.
+        """
 
     def close(self) -> None:
         """Close all connections."""
@@ -118,7 +127,8 @@ class SourceType:
         settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
         secrets: names of the settings that must be stored encrypted and never shown.
         open: opens a source. Takes settings that match the schema, a network, and the operator's
-            folder that must contain all local sources, or None. Raises SourceError.
+            folder that must contain all local sources, or None. Raises SourceError if the source
+            cannot be opened.
     """
 
     name: str

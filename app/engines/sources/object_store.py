@@ -148,7 +148,7 @@ class ObjectStoreSource:
         self._store.close()
 
     def _is_document(self, key: bytes) -> bool:
-        # A name that ends with a slash is a folder without documents.
+        # A name that ends with a slash is the placeholder of a folder, not a document.
         is_inside = key.startswith(self._prefix) and not key.endswith(b"/")
         return is_inside and len(key) <= limits.MAX_NAME_BYTES
 
@@ -202,14 +202,17 @@ def build_prefix(folder: str) -> bytes:
 
 
 def check_key(key: bytes) -> None:
-    """Check a key: raise SourceError if a host may confuse it with another key."""
+    """Check a key. Raises SourceError if a host may confuse it with another key."""
     if _DOT_SEGMENTS.search(key):
         message = "The name contains the segment `.` or `..`, which could lead to another document."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
 
 
 def normalize_endpoint(endpoint: str) -> str:
-    """Normalize an endpoint: return its URL without trailing slashes. Raises SourceError."""
+    """Return the URL of an endpoint without trailing slashes.
+
+    Raises SourceError if `endpoint` is not a valid URL.
+    """
     try:
         urlsplit(endpoint)
     except ValueError:

@@ -41,7 +41,7 @@ def encode_key(key: bytes) -> str:
             slashes = ""
         else:
             slashes += "%2F"
-    # the key ends with slashes: the first slash separates, the other slashes belong to the name
+    # The key ends with slashes: the first slash separates, and the others belong to the last name.
     if slashes:
         segments.append(slashes.removesuffix("%2F"))
     return "/".join(segments)

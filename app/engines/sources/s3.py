@@ -23,7 +23,7 @@ from app.engines.sources.object_store import (
     ObjectStoreSource,
     normalize_endpoint,
 )
-from app.engines.sources.s3_answers import build_refusal_error, parse_listing
+from app.engines.sources.s3_responses import build_refusal_error, parse_listing
 
 _PAGE_KEYS = 1000
 _SAFE_CHARS = "/-_.~"
@@ -32,7 +32,10 @@ _SAFE_CHARS = "/-_.~"
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> ObjectStoreSource:
-    """Open a bucket, or a folder in it, as a source. Raises SourceError."""
+    """Open a bucket, or a folder in it, as a source.
+
+    Raises SourceError if the endpoint URL is invalid.
+    """
     del local_root
     region = str(settings.get("region") or "us-east-1")
     credentials = Credentials(settings["access_key_id"], settings["secret_access_key"])
@@ -45,7 +48,10 @@ def open_source(
 
 
 def build_bucket_url(bucket: str, region: str, endpoint: str | None) -> str:
-    """Build the URL of a bucket, without a trailing slash. Raises SourceError."""
+    """Build the URL of a bucket, without a trailing slash.
+
+    Raises SourceError if `endpoint` is not a valid URL.
+    """
     if endpoint:
         return f"{normalize_endpoint(endpoint)}/{quote(bucket)}"
     domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"

@@ -78,7 +78,7 @@ class SftpSource:
         try:
             yield from _read_file(reader, budget)
         except SourceError:
-            # paramiko detects a lost connection only later.
+            # paramiko may still report a lost connection as active.
             self.close()
             raise
 

@@ -130,7 +130,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         self._read_response()
 
     def check_status(self, message: Message) -> None:
-        """Check a status: raise EOFError for the end of a file, or OSError for an error."""
+        """Raise EOFError if a status is the end of a file, and OSError if it is an error."""
         self._convert_status(message)
 
     def _convert_status(self, msg: Message) -> None:
@@ -245,7 +245,7 @@ class SftpWriter:
         self._failure: Exception | None = None
 
     def write(self, data: bytes) -> None:
-        """Write data after the data that was written before."""
+        """Append data to the file. Raises the error of an earlier block if one failed."""
         for start in range(0, len(data), _BLOCK_BYTES):
             while self._pending >= _MAX_PENDING_REQUESTS:
                 self._session.receive()
@@ -256,7 +256,10 @@ class SftpWriter:
             self._offset += len(block)
 
     def close(self) -> None:
-        """Close the file after all blocks are written."""
+        """Wait until all blocks are written, and close the file.
+
+        Raises the error of the first block that failed.
+        """
         while self._pending:
             self._session.receive()
         self._raise_failure()

@@ -13,7 +13,11 @@ def build_context(ca_certificate: str | None) -> ssl.SSLContext:
     """Build a TLS context that verifies certificates and host names.
 
     Args:
-        ca_certificate: PEM certificates that are trusted in addition to the public authorities.
+        ca_certificate: PEM certificates that are trusted in addition to the public certificate
+            authorities, or None.
+
+    Raises:
+        SourceError: `ca_certificate` is invalid.
     """
     context = ssl.create_default_context(cafile=certifi.where())
     if ca_certificate:

@@ -39,7 +39,10 @@ _MISSING_STATUSES = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "WebSource":
-    """Open an index page, or a list of URLs, as a source. Raises SourceError."""
+    """Open an index page, or a list of URLs, as a source.
+
+    Raises SourceError if a URL is invalid, or if credentials would be sent to several origins.
+    """
     del local_root
     site = build_site(settings.get("url"), settings.get("urls", ()))
     authorization = build_authorization_header(settings)
@@ -72,7 +75,7 @@ class WebSource:
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
         """Yield all documents, sorted by path.
 
-        Asks the server for the version of each document.
+        Sends a request for each document to get its version.
         """
         try:
             for path, _ in list_tree(self._read_folder, after):
@@ -188,7 +191,7 @@ def _resolve_location(url: str, location: str) -> str:
 
 
 def _check_status(response: Response) -> None:
-    """Check a status: raise ObjectMissing or SourceError if the response is not a document."""
+    """Raise ObjectMissing or SourceError if the response is not a readable document."""
     status = response.status_code
     if status in _MISSING_STATUSES:
         raise ObjectMissing

@@ -43,7 +43,7 @@ class Site(NamedTuple):
         return self.origin is not None and _get_origin(url) == self.origin
 
     def find_url(self, path: str) -> str | None:
-        """Return the URL of a document, or None if there is no such document."""
+        """Return the URL of a document, or None if the path is invalid or not listed."""
         if not self.has_index:
             return self.urls_by_path.get(path)
         folder, separator, query = path.partition("?")
@@ -52,7 +52,7 @@ class Site(NamedTuple):
         return f"{url}{separator}{query}" if url and not folder.endswith("/") else None
 
     def find_folder_url(self, path: str) -> str | None:
-        """Return the URL of a folder, or None if there is no such folder."""
+        """Return the URL of a folder, or None if the path is invalid."""
         if not path:
             return self.index_url
         url = self._build_url(path)
@@ -71,15 +71,15 @@ class Site(NamedTuple):
         folder = f"{self._build_url(path)}/" if path else self.base_url
         try:
             parts = urlsplit(link)
-            is_below = _get_origin(link) == _get_origin(folder)
+            has_same_origin = _get_origin(link) == _get_origin(folder)
         except ValueError:
             return None
         start = urlsplit(folder).path
-        if not is_below or not parts.path.startswith(start) or len(link) > MAX_NAME_BYTES:
+        if not has_same_origin or not parts.path.startswith(start) or len(link) > MAX_NAME_BYTES:
             return None
         name, slash, subpath = parts.path.removeprefix(start).partition("/")
         is_folder = bool(slash)
-        # The link leads to another sort order of this folder, or to a page in a deeper folder.
+        # Skip links to another sort order of this folder, and to pages in deeper folders.
         if not is_valid_name(unquote_to_bytes(name)) or subpath or (is_folder and parts.query):
             return None
         if parts._replace(query="", fragment="").geturl() == self.index_url:
@@ -97,7 +97,10 @@ class Site(NamedTuple):
 
 
 def build_site(url: str | None, urls: Iterable[str]) -> Site:
-    """Build the site for an index page, or for a list of URLs. Raises SourceError."""
+    """Build the site for an index page, or for a list of URLs.
+
+    Raises SourceError if a URL is invalid.
+    """
     try:
         if url:
             # The path is normalized, so that links can be compared with it.

@@ -25,7 +25,7 @@ from app.engines.charts import (
 )
 from app.engines.charts.codec import decode, encode
 from app.engines.charts.drawing import render_chart
-from app.engines.charts.texts import count_columns, fit_text
+from app.engines.charts.texts import fit_text, measure_width
 
 KINDS: list[ImageKind] = ["png", "svg"]
 HOSTILE = [
@@ -215,7 +215,7 @@ def test_scripts_of_dejavu_have_glyphs() -> None:
 )
 def test_texts_are_fitted(text: str, width: int, shown: str) -> None:
     assert fit_text(text, width) == shown
-    assert count_columns(shown) <= width
+    assert measure_width(shown) <= width
 
 
 def test_the_caller_imports_no_plotting_library() -> None:

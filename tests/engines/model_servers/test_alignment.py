@@ -10,8 +10,8 @@ from app.engines.model_servers import (
     InvalidAnswer,
     align_values,
     build_request,
+    document_search,
     parse_answer,
-    places,
 )
 
 FIELDS = check_fields(
@@ -94,7 +94,7 @@ def test_values_that_are_made_up_or_do_not_fit_are_left_out(values: dict[str, An
 
 def test_values_that_are_not_reached_in_time_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 0.1, 1_000.0])
-    monkeypatch.setattr(places, "thread_time", lambda: next(clock, 1_000.0))
+    monkeypatch.setattr(document_search, "thread_time", lambda: next(clock, 1_000.0))
     names = [field for field in FIELDS if field["key"] == "names"]
     tags = align_values({"names": ["Ann", "Bob"]}, _document(), names)
     assert _found(tags) == ["Ann"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.engines.extraction import Document, SourceWord
 from app.engines.fields import check_fields
 from app.engines.fields.values import get_normalizer
-from app.engines.model_servers import align_values, alignment, places, text_index
+from app.engines.model_servers import align_values, alignment, document_search, text_index
 from app.engines.model_servers.text_index import TextIndex, TextRange
 
 SECOND = 1.0
@@ -32,7 +32,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.calls = 0.0, 0
-        monkeypatch.setattr(places, "thread_time", lambda: self.now)
+        monkeypatch.setattr(document_search, "thread_time", lambda: self.now)
         monkeypatch.setattr(alignment, "get_normalizer", self._get_normalizer)
 
     def _get_normalizer(self, field: dict[str, Any]) -> Callable[[object], Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.engines.schema_sources import SchemaSourceError, read_schema
-from app.engines.schema_sources.label_studio import controls, scene
+from app.engines.schema_sources.label_studio import controls, import_state
 from app.engines.schema_sources.texts import to_line
 
 FIELD = '<TextArea name="a" toName="t"/>'
@@ -82,7 +82,7 @@ def test_a_long_name_is_not_read_again_for_each_option(monkeypatch: pytest.Monke
         char_count += len(str(text))
         return to_line(text, limit)
 
-    for module in (scene, controls):
+    for module in (import_state, controls):
         monkeypatch.setattr(module, "to_line", count_chars)
     options = '<Choice value="a"/>' * 1000
     content = f'<View><Choices name="{"n" * 100_000}">{options}</Choices></View>'

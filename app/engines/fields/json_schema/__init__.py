@@ -1,4 +1,4 @@
 """Generate the JSON Schema for tags.
 
-The module `labels` builds the schema, and the other modules build its parts.
+The module `tags` builds the schema, and the other modules build its parts.
 """

@@ -8,9 +8,9 @@ Schema = dict[str, Any]
 
 
 def _build_required_properties_schema(**types: str) -> Schema:
-    """Return a schema that requires the given properties, each with the given type."""
+    """Build a schema that requires properties; `types` maps their names to JSON types."""
     return {
-        "properties": {name: {"type": kind} for name, kind in types.items()},
+        "properties": {name: {"type": json_type} for name, json_type in types.items()},
         "required": list(types),
     }
 

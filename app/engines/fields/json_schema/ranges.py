@@ -39,9 +39,10 @@ def build_time_min_pattern(low: str) -> str:
 def build_time_max_pattern(high: str) -> str:
     """Build a pattern that matches a canonical date, time or datetime if it is not after `high`."""
     latest, end = high.rstrip("Z"), "Z$" if high.endswith("Z") else "$"
-    equal_forms = [latest, latest[:-_FRACTION_LENGTH]] if "." in latest else [latest]
-    equal_patterns = [_escape(text) + end for text in equal_forms]
-    return f"^(?:{'|'.join([*_list_smaller_patterns(latest), *equal_patterns])})"
+    # The time without a fraction is earlier, but none of the patterns per digit matches it.
+    whole_texts = [latest, latest[:-_FRACTION_LENGTH]] if "." in latest else [latest]
+    whole_patterns = [_escape(text) + end for text in whole_texts]
+    return f"^(?:{'|'.join([*_list_smaller_patterns(latest), *whole_patterns])})"
 
 
 def _list_patterns_at_least(limit: Decimal) -> Iterator[str]:

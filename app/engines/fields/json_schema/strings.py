@@ -104,13 +104,14 @@ URL: Schema = {"type": "string", "allOf": [{"pattern": _URL}, {"pattern": _HOST}
 
 def build_time_schema(field: Field) -> Schema:
     """Return the schema for a date, time or datetime within the limits of the field."""
-    kind, limits = field["type"], field["constraints"]
-    patterns = [_TIME_PATTERNS[kind]]
+    field_type, limits = field["type"], field["constraints"]
+    patterns = [_TIME_PATTERNS[field_type]]
     if "min" in limits:
         patterns.append(build_time_min_pattern(limits["min"]))
     if "max" in limits:
         patterns.append(build_time_max_pattern(limits["max"]))
-    format_schema = {"date": {"format": "date"}, "datetime": {"format": "date-time"}}.get(kind, {})
+    formats = {"date": {"format": "date"}, "datetime": {"format": "date-time"}}
+    format_schema = formats.get(field_type, {})
     return {
         "type": "string",
         **format_schema,

@@ -69,6 +69,7 @@ def _fold_name(text: str) -> str:
 
 @functools.cache
 def _load_codes() -> dict[str, str]:
+    """Map alpha-2 codes, alpha-3 codes and English names to alpha-2 codes."""
     codes = dict(_EVERYDAY_NAMES)
     for country in pycountry.countries:
         names = (country.alpha_2, country.alpha_3, country.name)
@@ -84,7 +85,7 @@ def _load_codes() -> dict[str, str]:
 
 @functools.cache
 def _load_names() -> dict[str, str]:
-    """Load the country codes by country name in languages other than English.
+    """Map country names in languages other than English to alpha-2 codes.
 
     Called only for text that is neither a code nor an English name.
     """

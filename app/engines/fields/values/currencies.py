@@ -43,7 +43,8 @@ def get_allowed_currencies(field: Field) -> tuple[str, ...]:
 def parse_currency(text: str, allowed: tuple[str, ...]) -> str:
     """Parse a currency code, or a currency sign such as `€` or `kr.`, and return the code.
 
-    A sign that more than one allowed currency uses is rejected. Raises ValueProblem.
+    A sign that more than one allowed currency uses is rejected. Raises ValueProblem if the text is
+    rejected, or if the currency is not allowed.
     """
     token = text.strip().rstrip(".").upper()
     if token in CODES:

@@ -52,6 +52,7 @@ def build_normalizer(field: Field) -> Normalizer:
 
 
 def _split_amount(value: object) -> tuple[Decimal, str]:
+    """Return the number and the currency code or sign, which is empty if there is none."""
     if isinstance(value, dict):
         return _parse_object(value)
     if isinstance(value, str):

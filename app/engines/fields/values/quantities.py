@@ -31,7 +31,7 @@ def build_normalizer(field: Field) -> Normalizer:
 
 
 def check_range(number: Decimal, low: Decimal | None, high: Decimal | None) -> None:
-    """Check that `number` is in the range [low, high]. Raises ValueProblem."""
+    """Raise ValueProblem if `number` is less than `low` or greater than `high`."""
     if low is not None and number < low:
         raise ValueProblem(f"is less than {format_decimal(low)}")
     if high is not None and number > high:

@@ -20,15 +20,15 @@ def build_normalizer(field: Field) -> Normalizer:
     Text is trimmed. The text of a span is not modified, because the offsets of the span refer to
     its characters. A region may have no text (null).
     """
-    kind = field["type"]
+    field_type = field["type"]
     check_length = build_length_check(field)
     formats = tuple((field.get("constraints") or {}).get("formats") or ())
 
     def normalize(value: object) -> JsonValue:
-        if kind == "region":
+        if field_type == "region":
             return None if value is None else check_text(value, MAX_TEXT)
         text = check_text(value, MAX_TEXT)
-        if kind == "text":
+        if field_type == "text":
             text = text.strip()
             if formats:
                 text = parse_identifier(text, formats)
@@ -41,7 +41,7 @@ def build_normalizer(field: Field) -> Normalizer:
 def build_length_check(field: Field) -> Callable[[str], None]:
     """Build a function that checks `min_length`, `max_length` (code points) and `pattern`.
 
-    The function raises ValueProblem.
+    The function raises ValueProblem if text violates one of them.
     """
     constraints = field.get("constraints") or {}
     low: int = constraints.get("min_length") or 0

@@ -26,11 +26,11 @@ def build_normalizer(field: Field) -> Normalizer:
     `www.example.com` becomes `https://www.example.com`. A user name or password in the URL is
     rejected, because it would be copied into every export.
     """
-    check = build_length_check(field)
+    check_length = build_length_check(field)
 
     def normalize(value: object) -> JsonValue:
         url = _parse_url(check_text(value, MAX_URL).strip())
-        check(url)
+        check_length(url)
         return url
 
     return normalize

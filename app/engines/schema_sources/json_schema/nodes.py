@@ -13,7 +13,10 @@ from app.engines.schema_sources.texts import to_line
 MAX_VISITS = 50_000
 """The maximum number of visits to schemas, properties and options, including repeated visits."""
 VISIT_BYTES = 1024
-"""The bytes of content that count as one more visit, because each reference reads them again."""
+"""The number of bytes of a schema that count as one additional visit.
+
+Every reference to a schema reads its content again, so large schemas count more.
+"""
 MAX_TRAIL = 100
 MAX_REFERENCE_CHARS = 1000
 
@@ -85,7 +88,11 @@ class Resolver:
         self._weights: dict[int, int] = {}
 
     def build_node(self, parts: Iterable[SchemaPart]) -> Node:
-        """Merge all `parts` into one node; the first title is used. Raises SchemaSourceError."""
+        """Merge all `parts` into one node; the first title is used.
+
+        Raises SchemaSourceError if a schema is malformed or too large, or if a reference cannot be
+        resolved.
+        """
         pending = list(parts)[::-1]
         node = Node(pending[-1].path)
         while pending:
@@ -157,7 +164,7 @@ class Resolver:
         elif properties is not None:
             raise SchemaSourceError(_join_path(part.path, "properties"), "must be an object")
         required = schema.get("required")
-        # in draft 3, `required` was a boolean in the schema of the property itself
+        # In draft 3, `required` was a boolean in the schema of the property itself.
         if isinstance(required, list):
             self._count_visits(len(required), part.path)
             node.required.update(name for name in required if isinstance(name, str))
@@ -167,7 +174,8 @@ class Resolver:
         if isinstance(items, dict | bool):
             node.items.append(SchemaPart(items, _join_path(part.path, "items"), part.trail))
         elif items is not None:
-            node.keywords["prefixItems"] = items  # valid up to 2019-09
+            # Up to draft 2019-09, a list in `items` had the meaning of `prefixItems`.
+            node.keywords["prefixItems"] = items
 
     def _list_parts(self, schema: dict[str, Any], name: str, part: SchemaPart) -> list[SchemaPart]:
         group = schema.get(name, [])

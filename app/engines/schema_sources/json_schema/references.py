@@ -40,7 +40,7 @@ class References:
             raise SchemaSourceError(f"{path}.$ref".lstrip("."), message)
         fragment = unquote(fragment)
         if fragment and not fragment.startswith("/"):
-            self._get_resources()
+            self._get_resources()  # Also indexes the anchors.
             target: object = self._anchors.get(fragment)
             if target is None:
                 raise _build_unresolved_error(path)
@@ -59,6 +59,7 @@ class References:
         return self._get_resources().get(address)
 
     def _get_resources(self) -> dict[str, Mapping[str, Any]]:
+        """Return the embedded schemas by address; index them and the anchors on first use."""
         if self._resources is not None:
             return self._resources
         self._resources = {}
@@ -79,7 +80,7 @@ class References:
                 continue
             if name in _ANCHOR_KEYWORDS:
                 self._anchors.setdefault(value, node)
-            elif value.startswith("#"):  # valid up to draft 7
+            elif value.startswith("#"):  # Up to draft 7, an id with only a fragment is an anchor.
                 self._anchors.setdefault(value[1:], node)
             else:
                 resources.setdefault(_join_address(self._base, value), node)

@@ -34,7 +34,7 @@ _TYPE_HINTS: dict[str, tuple[str, ...]] = {
 def find_value_type(node: Node) -> str | None:
     """Find the type of the value: `object`, `array`, `choice`, `mixed`, or a simple type.
 
-    Returns None if any value is allowed.
+    `mixed` means that the schema allows several types. Returns None if any value is allowed.
     """
     if any(name in node.keywords for name in ("options", "enum", "const")):
         return "choice"
@@ -140,7 +140,7 @@ def _convert_number(node: Node, field_type: str, collector: WarningCollector) ->
         value = node.pop_keyword(limit)
         exclusive_limit = node.pop_keyword("exclusive" + limit.capitalize())
         if exclusive_limit is not None and exclusive_limit is not False:
-            # in draft 4 the keyword is a boolean
+            # In draft 4, the keyword is a boolean.
             excluded_value = value if exclusive_limit is True else exclusive_limit
             if field_type == "integer" and isinstance(excluded_value, int):
                 value = excluded_value + step

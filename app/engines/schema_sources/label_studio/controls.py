@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from app.engines.fields.definition import MAX_LABEL, MAX_OPTIONS
 from app.engines.schema_sources.finishing import select_constraints
-from app.engines.schema_sources.label_studio.scene import MAXIMUM_LEFT_OUT_MESSAGE, Control
+from app.engines.schema_sources.label_studio.import_state import MAXIMUM_LEFT_OUT_MESSAGE, Control
 from app.engines.schema_sources.texts import to_line
 
 _SEPARATOR = " / "
@@ -96,7 +96,7 @@ def _add_choice_field(control: Control, *, multiple: bool) -> None:
     hints = []
     for value, label, element in _list_paths(control.element, "", "", separator):
         if leaves_only and element.find("Choice") is not None:
-            continue  # it only groups the options below it
+            continue  # The element only groups the options below it.
         option = {"value": to_line(value), "label": to_line(label)}
         if option["value"] != " ".join(value.split()):
             control.add_warning(f"An option of more than {MAX_LABEL} characters was truncated.")

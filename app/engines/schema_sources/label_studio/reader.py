@@ -4,19 +4,19 @@ from xml.etree.ElementTree import Element
 
 from app.engines.schema_sources.finishing import finish_fields
 from app.engines.schema_sources.label_studio.controls import VALUE_CONTROLS
+from app.engines.schema_sources.label_studio.import_state import (
+    PAGE_TAGS,
+    RECORDING_TAGS,
+    TEXT_TAGS,
+    Control,
+    ImportState,
+)
 from app.engines.schema_sources.label_studio.regions import (
     DRAWING_TAGS,
     PAGE_LABEL_TAGS,
     TEXT_LABEL_TAGS,
     add_drawing_tool,
     add_labels,
-)
-from app.engines.schema_sources.label_studio.scene import (
-    PAGE_TAGS,
-    RECORDING_TAGS,
-    TEXT_TAGS,
-    Control,
-    ImportState,
 )
 from app.engines.schema_sources.label_studio.xml import parse_xml
 from app.engines.schema_sources.model import SchemaSourceError, SourceSchema
@@ -49,7 +49,10 @@ _UNSUPPORTED_TAGS = {
 
 
 def read_label_studio(content: object) -> SourceSchema:
-    """Read a labeling configuration, given as XML text. Raises SchemaSourceError."""
+    """Read a labeling configuration, given as XML text.
+
+    Raises SchemaSourceError if it is invalid, or has no tags from which fields can be created.
+    """
     if not isinstance(content, str):
         raise SchemaSourceError("", "must be text: the XML of a labeling configuration")
     root = parse_xml(content)

@@ -2,7 +2,7 @@
 
 from xml.etree.ElementTree import Element
 
-from app.engines.schema_sources.label_studio.scene import (
+from app.engines.schema_sources.label_studio.import_state import (
     MAXIMUM_LEFT_OUT_MESSAGE,
     PAGE_TAGS,
     RECORDING_TAGS,

@@ -42,7 +42,10 @@ class _LimitedTreeBuilder(TreeBuilder):
 
 
 def parse_xml(text: str) -> Element:
-    """Parse XML, and return the root element. Raises SchemaSourceError."""
+    """Parse XML, and return the root element.
+
+    Raises SchemaSourceError if the XML is malformed, exceeds a limit, or has a document type.
+    """
     check_text(text)
     parser = DefusedXMLParser(
         target=_LimitedTreeBuilder(), forbid_dtd=True, forbid_entities=True, forbid_external=True

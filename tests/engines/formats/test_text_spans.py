@@ -6,7 +6,7 @@ from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 from spacy.vocab import Vocab
 
-from app.engines.formats.stretches import TextSpan, select_disjoint_spans
+from app.engines.formats.text_spans import TextSpan, select_disjoint_spans
 from tests.factories.properties import examples
 
 DOC = Doc(Vocab(), words=[str(number) for number in range(40)])

@@ -1,4 +1,4 @@
-"""Build the properties of documents from the exports of other tools."""
+"""Build the properties of documents from records that other tools exported."""
 
 from collections.abc import Mapping
 from typing import Any

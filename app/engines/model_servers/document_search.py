@@ -21,8 +21,8 @@ _MAX_RUN_CHARS = 100
 _MAX_WORD_CHARS = 300
 
 
-class TimeBudget:
-    """A limit on the processor time for one answer, checked between steps of a few milliseconds."""
+class ProcessorTimeBudget:
+    """A limit on the processor time for one answer. Callers check it every few milliseconds."""
 
     def __init__(self) -> None:
         self._ends_at = thread_time() + _BUDGET_SECONDS
@@ -35,7 +35,7 @@ class TimeBudget:
 class SearchedValue(NamedTuple):
     """A canonical value that may have another spelling in the document."""
 
-    kind: str
+    field_type: str
     value: Any
     normalize: Normalizer
 
@@ -43,7 +43,7 @@ class SearchedValue(NamedTuple):
 class DocumentSearch:
     """Searches for values in the part of a document that was sent to the model."""
 
-    def __init__(self, document: Document, budget: TimeBudget) -> None:
+    def __init__(self, document: Document, budget: ProcessorTimeBudget) -> None:
         self._text = document.text[:MAX_TEXT_CHARS]
         self._words = sorted(
             (word for word in document.words if word.end <= len(self._text)),
@@ -66,22 +66,24 @@ class DocumentSearch:
         pending_numbers: dict[tuple[Normalizer, bytes], list[int]] = defaultdict(list)
         for number, searched_value in searched_values.items():
             pending_numbers[searched_value.normalize, _encode(searched_value.value)].append(number)
-            for clue in CLUE_FUNCTIONS[searched_value.kind].list_value_clues(searched_value.value):
-                if searched_value.normalize not in normalizers[searched_value.kind, clue]:
-                    normalizers[searched_value.kind, clue].append(searched_value.normalize)
+            for clue in CLUE_FUNCTIONS[searched_value.field_type].list_value_clues(
+                searched_value.value
+            ):
+                if searched_value.normalize not in normalizers[searched_value.field_type, clue]:
+                    normalizers[searched_value.field_type, clue].append(searched_value.normalize)
         text_ranges: dict[int, TextRange] = {}
         seen_texts: set[tuple[str, str]] = set()
-        for kind, text_range in self._list_candidate_ranges(
-            sorted({searched_value.kind for searched_value in searched_values.values()})
+        for field_type, text_range in self._list_candidate_ranges(
+            sorted({searched_value.field_type for searched_value in searched_values.values()})
         ):
             if not pending_numbers or self._budget.is_spent():
                 break
             text = self._text[text_range.start : text_range.end]
-            if (kind, text) in seen_texts:
+            if (field_type, text) in seen_texts:
                 continue
-            seen_texts.add((kind, text))
-            for clue in CLUE_FUNCTIONS[kind].list_text_clues(text):
-                for value in self._normalize(text, normalizers.get((kind, clue), [])):
+            seen_texts.add((field_type, text))
+            for clue in CLUE_FUNCTIONS[field_type].list_text_clues(text):
+                for value in self._normalize(text, normalizers.get((field_type, clue), [])):
                     text_ranges |= dict.fromkeys(pending_numbers.pop(value, ()), text_range)
         return text_ranges
 
@@ -96,25 +98,29 @@ class DocumentSearch:
             except ValueProblem:
                 continue
 
-    def _list_candidate_ranges(self, kinds: list[str]) -> Iterator[tuple[str, TextRange]]:
+    def _list_candidate_ranges(self, field_types: list[str]) -> Iterator[tuple[str, TextRange]]:
         """Yield (field type, range) pairs for ranges of words that may contain a value of the type.
 
         The shortest ranges come first.
         """
         has_digit = [any(map(str.isdigit, word.text)) for word in self._words]
         for length in range(1, _MAX_WORDS + 1):
-            candidate_kinds = [kind for kind in kinds if CLUE_FUNCTIONS[kind].max_words >= length]
+            candidate_types = [
+                field_type
+                for field_type in field_types
+                if CLUE_FUNCTIONS[field_type].max_words >= length
+            ]
             limit = _MAX_WORD_CHARS if length == 1 else _MAX_RUN_CHARS
-            for first in range(len(self._words) - length + 1 if candidate_kinds else 0):
+            for first in range(len(self._words) - length + 1 if candidate_types else 0):
                 text_range = TextRange(
                     self._words[first].start, self._words[first + length - 1].end
                 )
                 if text_range.end - text_range.start > limit:
                     continue
                 contains_digit = any(has_digit[first : first + length])
-                for kind in candidate_kinds:
-                    if contains_digit or kind in _TYPES_WITHOUT_DIGITS:
-                        yield kind, text_range
+                for field_type in candidate_types:
+                    if contains_digit or field_type in _TYPES_WITHOUT_DIGITS:
+                        yield field_type, text_range
 
     def build_evidence(self, text_range: TextRange) -> dict[str, Any]:
         """Build the evidence for a text range: page, box, offsets and text."""
