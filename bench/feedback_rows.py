@@ -133,10 +133,10 @@ def _measure_reads(report: Report, service: Service, org: Org, labeled: Labeled)
 def _time(connection: load.Connection, org: Org, path: str) -> float:
     request = load.build_request("GET", f"/api/v1{path}", org.api("reviewer").headers())
     times = []
-    for turn in range(_WARM + _ROUNDS):
+    for round_number in range(_WARM + _ROUNDS):
         began = time.perf_counter()
         status, response = connection.send(request)
-        if turn >= _WARM:
+        if round_number >= _WARM:
             times.append(time.perf_counter() - began)
         assert status == 200, response
     return median(times)

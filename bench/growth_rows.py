@@ -61,13 +61,13 @@ def _compare(
     for small_case, large_case in zip(small[1], large[1], strict=True):
         assert small_case[0] == large_case[0]
         times: tuple[list[float], list[float]] = ([], [])
-        for turn in range(_WARM + _ROUNDS):
+        for round_number in range(_WARM + _ROUNDS):
             for org, case, times_of in (
                 (small[0], small_case, times[0]),
                 (large[0], large_case, times[1]),
             ):
                 seconds = _time(connection, org, case)
-                if turn >= _WARM:
+                if round_number >= _WARM:
                     times_of.append(seconds)
         small_seconds, large_seconds = median(times[0]), median(times[1])
         ratio = large_seconds / small_seconds

@@ -81,7 +81,7 @@ def _create_key_headers(org: Org) -> list[dict[str, str]]:
 
 
 def _measure_authentication(
-    report: Report, service: Service, what: str, bound: float, callers: list[dict[str, str]]
+    report: Report, service: Service, method: str, bound: float, callers: list[dict[str, str]]
 ) -> None:
     """Measure the function with which routes authenticate a caller.
 
@@ -108,7 +108,7 @@ def _measure_authentication(
     ours, round_trip = (1000 * median(seconds[len(callers) :]) for seconds in (times, round_trips))
     report.add(
         Row(
-            f"authentication by {what}",
+            f"authentication by {method}",
             f"{ours:.3f} ms",
             f"{round_trip:.3f} ms a trip",
             ours / round_trip,
@@ -167,15 +167,15 @@ class _ListMeasurement(Requests):
 
     reader = "admin"
 
-    def __init__(self, service: Service, org: Org, what: str, path: str, count: int) -> None:
+    def __init__(self, service: Service, org: Org, title: str, path: str, count: int) -> None:
         no_documents = Labeled(uuid7(), uuid7(), [], db.utc_now(), count)
         super().__init__(service, org, no_documents, 0)
-        self.what = what
+        self.title = title
         self.path = path
 
     def _get_preparers(self) -> dict[str, Callable[[], object]]:
         return {
-            "rows": lambda: self._prepare_pages("rows", self.path, self.what, self.labeled.count)
+            "rows": lambda: self._prepare_pages("rows", self.path, self.title, self.labeled.count)
         }
 
 

@@ -110,7 +110,7 @@ class Requests(ABC):
         )
         return our_round
 
-    def _prepare_pages(self, name: str, path: str, what: str, count: int) -> Any:
+    def _prepare_pages(self, name: str, path: str, title: str, count: int) -> Any:
         """Prepare to compare a list's first page with the floor and with a later page."""
         api = self.org.api(self.reader)
         first = f"{path}?page_size=100"
@@ -129,7 +129,7 @@ class Requests(ABC):
                 0.6,
                 get_first,
                 lambda: self._run_gets(base, f"/read/{name}", {}),
-                f"{what} of 100 out of {count:,}, first page",
+                f"{title} of 100 out of {count:,}, first page",
             )
             deep_page, first_page, _ = load.compare(
                 lambda: self._run_gets(ours, f"/api/v1{first}&cursor={cursor}", headers),

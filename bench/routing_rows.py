@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.workflow.assignment import service as assignment
 from app.workflow.assignment.service import ArtifactAssignment
-from app.workflow.routing_rules import service
+from app.workflow.routing_rules import service as routing_rules
 from bench import filling
 from bench.report import Report, Row
 from bench.service import Service
@@ -50,15 +50,15 @@ _TEXTS = text(
 )
 
 
-def measure(report: Report, service_: Service, rows: int) -> None:
+def measure(report: Report, service: Service, rows: int) -> None:
     """Measure routing with rules on attributes only, and with a rule that reads the text."""
     for reads_text in (False, True):
-        org = make_org(service_.app)
-        with filling.without_triggers(service_):
+        org = make_org(service.app)
+        with filling.without_triggers(service):
             _fill(org, rows)
-        filling.analyze(service_)
+        filling.analyze(service)
         _create_rules(org, reads_text=reads_text)
-        floor = _measure_floor(service_, rows)
+        floor = _measure_floor(service, rows)
         began, before = time.perf_counter(), _get_peak_megabytes()
         matched = _route(org)
         seconds = time.perf_counter() - began
@@ -118,15 +118,15 @@ def _create_rules(org: Org, *, reads_text: bool) -> None:
 
 def _route(org: Org) -> int:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        return service.route_unassigned(db.checkpoint)
+        return routing_rules.route_unassigned(db.checkpoint)
 
 
-def _measure_floor(service_: Service, rows: int) -> float:
+def _measure_floor(service: Service, rows: int) -> float:
     """Return the documents per second if the same assignees are written without any rules."""
-    org = make_org(service_.app)
-    with filling.without_triggers(service_):
+    org = make_org(service.app)
+    with filling.without_triggers(service):
         _fill(org, rows)
-    filling.analyze(service_)
+    filling.analyze(service)
     assignees: Any = [{"user_id": str(org.users["labeler"]), "team_id": None}]
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         ids = list(

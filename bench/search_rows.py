@@ -72,7 +72,7 @@ def _measure_search(report: Report, service: Service, org: Org, rows: int, secon
         data = load.build_request("GET", f"/api/v1/artifacts?page_size=100{query}", headers)
         return load.run(service.base, lambda *_: data, connections=CONNECTIONS, seconds=seconds)
 
-    for what, word, count in (
+    for title, word, count in (
         ("a rare word", "rarity", 1),
         ("1,000 hits", "middling", 1000),
         ("half of the documents", "common", rows // 2),
@@ -86,7 +86,7 @@ def _measure_search(report: Report, service: Service, org: Org, rows: int, secon
         ratio = median(search / plain_list for search, plain_list in pairs)
         report.add(
             Row(
-                f"search of {rows:,}: {what}",
+                f"search of {rows:,}: {title}",
                 f"{ours:.1f} ms",
                 f"{plain:.1f} ms plain list",
                 ratio,
@@ -121,8 +121,8 @@ def _measure_archive(report: Report, service: Service, org: Org) -> None:
     headers = {**api.headers(), "Content-Type": "application/json"}
     connection = load.Connection(service.base)
     times = []
-    for turn in range(ROUNDS + 1):
-        body = json.dumps({"artifact_ids": ids, "archived": turn % 2 == 0}).encode()
+    for round_number in range(ROUNDS + 1):
+        body = json.dumps({"artifact_ids": ids, "archived": round_number % 2 == 0}).encode()
         request = load.build_request("POST", "/api/v1/artifacts/bulk-archive", headers, body)
         began = time.perf_counter()
         status, response = connection.send(request)
@@ -150,12 +150,12 @@ def _measure_bulk_actions(report: Report, service: Service, org: Org, rows: int)
     """
     headers = {**org.api("admin").headers(), "Content-Type": "application/json"}
     connection = load.Connection(service.base)
-    for what, path, body in (
+    for action, path, body in (
         ("archive", "archive", {"filter": {}}),
         ("restore", "archive", {"filter": {"archived": "true"}, "archived": False}),
         ("delete", "delete", {"filter": {}}),
     ):
-        floor = filling.time_and_roll_back(service, org, _FLOOR_STATEMENTS[what])
+        floor = filling.time_and_roll_back(service, org, _FLOOR_STATEMENTS[action])
         data = json.dumps({**body, "expected_count": rows}).encode()
         request = load.build_request("POST", f"/api/v1/artifacts/bulk-{path}", headers, data)
         began = time.perf_counter()
@@ -163,5 +163,5 @@ def _measure_bulk_actions(report: Report, service: Service, org: Org, rows: int)
         ours = time.perf_counter() - began
         assert (status, json.loads(response)["data"]["succeeded"]) == (200, rows), response
         ratio = floor / ours
-        name = f"{what} {rows:,} by filter"
+        name = f"{action} {rows:,} by filter"
         report.add(Row(name, f"{ours:.1f} s", f"{floor:.1f} s", ratio, ">= 0.5", ratio >= 0.5))
