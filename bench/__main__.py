@@ -14,7 +14,7 @@ from functools import partial
 
 from bench import coefficient_rows, drift_rows, extraction_rows, parse_rows
 from bench.report import Report
-from bench.service import ROOT, Service, running
+from bench.service import ROOT, Service, run_service
 
 IDENTITY = ("token", "key", "hash", "members", "teams", "audit")
 REVIEW = ("queue", "reviews", "own", "accepts")
@@ -51,7 +51,7 @@ NAMES = (
 )
 
 
-def arguments() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000, help="documents in the list")
@@ -68,7 +68,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     """Run the benchmarks; return 0, or 1 if a result missed its bound."""
-    options = arguments()
+    options = parse_arguments()
     names = set(options.only)
     report = Report()
     parse_rows.measure(report, names)  # before anything else is running
@@ -78,15 +78,15 @@ def main() -> int:
     extraction_rows.measure(report, names)
     if not names or names - {"parse", "coefficients", "drift", "extraction"}:
         _measure_service(report, options, names)
-    for name in report.missed():
+    for name in report.list_missed():
         print(f"missed: {name}")
-    return 1 if report.missed() else 0
+    return 1 if report.list_missed() else 0
 
 
 def _measure_service(report: Report, options: argparse.Namespace, names: set[str]) -> None:
     print("starting the service ...", flush=True)
     settings = {"BILLING_FILE": str(ROOT / "examples/billing.toml"), "REGISTRATION": "open"}
-    with running(**settings) as service:
+    with run_service(**settings) as service:
         from bench import (  # noqa: PLC0415 - they need the environment
             browser_rows,
             filling,
@@ -104,8 +104,8 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
         from tests.factories.labels import make_labeled  # noqa: PLC0415
 
         if not names or "memory" in names:
-            report.head()
-            memory_rows.idle(report, service)
+            report.print_header()
+            memory_rows.measure(report, service)
         if not names or "browser" in names:
             browser_rows.measure(report, service)
         if names == {"browser"}:
@@ -116,7 +116,7 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
             labeled = make_labeled(org, options.rows)
         filling.analyze(service)
         print(f"{options.rows:,} documents in {time.perf_counter() - began:.1f} s", flush=True)
-        report.head()
+        report.print_header()
         requests = SingleRequests(service, org, labeled, options.seconds)
         report.attempt("single requests", lambda: requests.measure(report, names))
         seconds, rows = options.seconds, options.rows

@@ -25,40 +25,55 @@ _Tags = list[dict[str, Any]]
 
 def measure(report: Report) -> None:
     """Measure the agreement of spans with little or full overlap, and the changes in tables."""
-    words = _spans(lambda n, turn: (6 * n, 6 * n + 4 + turn))
-    _row(report, "2 x 10,000 spans, neighbours overlap", words, _check_agreement, 25)
-    overlapping = _spans(lambda n, turn: (n, n + 40_000 + turn))
-    _row(report, "2 x 10,000 spans, all overlap", overlapping, _check_agreement, 60)
+    words = _build_spans(lambda n, set_index: (6 * n, 6 * n + 4 + set_index))
+    _add_row(report, "2 x 10,000 spans, neighbours overlap", words, _check_agreement, 25)
+    overlapping = _build_spans(lambda n, set_index: (n, n + 40_000 + set_index))
+    _add_row(report, "2 x 10,000 spans, all overlap", overlapping, _check_agreement, 60)
     generator = random.Random(1)
     table = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_ROWS)]
     longer = [["new"] * len(_COLUMNS), *table[:500], ["x", *table[500][1:]], *table[501:]]
-    _row(report, "2 x 1,000 rows, one put in", [_table(table), _table(longer)], _check_changes, 60)
+    _add_row(
+        report,
+        "2 x 1,000 rows, one put in",
+        [_build_table(table), _build_table(longer)],
+        _check_changes,
+        60,
+    )
     other = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_ROWS)]
-    _row(
-        report, "2 x 1,000 rows, nothing alike", [_table(table), _table(other)], _check_changes, 100
+    _add_row(
+        report,
+        "2 x 1,000 rows, nothing alike",
+        [_build_table(table), _build_table(other)],
+        _check_changes,
+        100,
     )
 
 
-def _spans(at: Callable[[int, int], tuple[int, int]]) -> list[_Tags]:
-    def tag(number: int, turn: int) -> dict[str, Any]:
-        start, end = at(number, turn)
-        piece = {"page": None, "box": None, "start": start, "end": end, "text": None}
-        return _tag("names", "", None, [piece])
+def _build_spans(get_offsets: Callable[[int, int], tuple[int, int]]) -> list[_Tags]:
+    """Build two sets of spans.
 
-    return [[tag(number, turn) for number in range(_COUNT)] for turn in (0, 1)]
+    `get_offsets` returns the start and end of a span, for its number and the index of its set.
+    """
+
+    def build_span(number: int, set_index: int) -> dict[str, Any]:
+        start, end = get_offsets(number, set_index)
+        evidence = {"page": None, "box": None, "start": start, "end": end, "text": None}
+        return _build_tag("names", "", None, [evidence])
+
+    return [[build_span(number, set_index) for number in range(_COUNT)] for set_index in (0, 1)]
 
 
-def _table(rows: Sequence[Sequence[str]]) -> _Tags:
+def _build_table(rows: Sequence[Sequence[str]]) -> _Tags:
     return [
-        _tag(f"lines.{name}", value, number, [])
+        _build_tag(f"lines.{name}", value, number, [])
         for number, row in enumerate(rows)
         for name, value in zip(_COLUMNS, row, strict=True)
     ]
 
 
-def _tag(field: str, value: str, row: int | None, evidence: list[Any]) -> dict[str, Any]:
-    rest = {"confidence": None, "source": "human", "evidence": evidence}
-    return {"field": field, "value": value, "row": row, **rest}
+def _build_tag(field: str, value: str, row: int | None, evidence: list[Any]) -> dict[str, Any]:
+    properties = {"confidence": None, "source": "human", "evidence": evidence}
+    return {"field": field, "value": value, "row": row, **properties}
 
 
 def _check_agreement(sets: list[_Tags]) -> None:
@@ -78,15 +93,21 @@ def _read_tags(sets: list[_Tags]) -> None:
             marks_by_value[tag["field"], tag["row"], build_value_key(tag)] = marks
 
 
-def _row(
-    report: Report, name: str, sets: list[_Tags], compare: Callable[[list[_Tags]], None], most: int
+def _add_row(
+    report: Report,
+    name: str,
+    sets: list[_Tags],
+    compare: Callable[[list[_Tags]], None],
+    max_ratio: int,
 ) -> None:
-    ours, floor = (_milliseconds(function, sets) for function in (compare, _read_tags))
+    ours, floor = (_measure_milliseconds(function, sets) for function in (compare, _read_tags))
     ratio = ours / floor
-    report.add(Row(name, f"{ours:.0f} ms", f"{floor:.0f} ms", ratio, f"<= {most}", ratio <= most))
+    report.add(
+        Row(name, f"{ours:.0f} ms", f"{floor:.0f} ms", ratio, f"<= {max_ratio}", ratio <= max_ratio)
+    )
 
 
-def _milliseconds(function: Callable[[list[_Tags]], None], sets: list[_Tags]) -> float:
+def _measure_milliseconds(function: Callable[[list[_Tags]], None], sets: list[_Tags]) -> float:
     """Return the median processor time of five calls, in milliseconds."""
     times = []
     for _ in range(5):

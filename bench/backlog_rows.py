@@ -23,28 +23,28 @@ SELECT gen_random_uuid(), %(org)s, 'bulk', %(function)s, '{}'
 FROM generate_series(1, %(count)s)
 """
 _LEFT = "SELECT count(*) FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL"
-_DROP = "DELETE FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL"
+_DELETE = "DELETE FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL"
 
 
 def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
     """Measure the job rate of `busy` and the uploads of `other`, with and without a backlog."""
     with open_cursor(service) as cursor:
         idle = median(_measure_arrival(other) for _ in range(_ARRIVALS))
-        few = median(_measure_rate(cursor, busy, FEW, seconds=60.0) for _ in range(3))
+        short_rate = median(_measure_rate(cursor, busy, FEW, seconds=60.0) for _ in range(3))
         _fill(cursor, busy, QUEUED)
-        many = _measure_rate(cursor, busy, 0, seconds=10.0)
+        long_rate = _measure_rate(cursor, busy, 0, seconds=10.0)
         loaded = median(_measure_arrival(other) for _ in range(_ARRIVALS))
         left = _count_left(cursor, busy)
-        cursor.execute(_DROP, {"org": str(busy.id)})
+        cursor.execute(_DELETE, {"org": str(busy.id)})
     assert left > 0, "the backlog did not last until the end"
     report.add(
         Row(
             f"jobs with {QUEUED:,} queued, and {FEW}",
-            f"{many:,.0f}/s",
-            f"{few:,.0f}/s",
-            many / few,
+            f"{long_rate:,.0f}/s",
+            f"{short_rate:,.0f}/s",
+            long_rate / short_rate,
             ">= 0.5",
-            many / few >= 0.5,
+            long_rate / short_rate >= 0.5,
         )
     )
     report.add(
@@ -90,8 +90,8 @@ def _measure_arrival(org: Org) -> float:
     api = org.api("labeler")
     began = time.perf_counter()
     content = BytesIO(f"A document of its own: {uuid4()}".encode())
-    answer = api.post("/artifacts", data={"file": (content, "bench.txt")})
-    artifact_id = answer.json["data"]["id"]
+    response = api.post("/artifacts", data={"file": (content, "bench.txt")})
+    artifact_id = response.json["data"]["id"]
     while api.get(f"/artifacts/{artifact_id}").json["data"]["status"] != "ready":
         time.sleep(_PAUSE_SECONDS)
     return time.perf_counter() - began

@@ -22,6 +22,7 @@ _PERIOD, _LINES = "1999-05", 20
 _INVOICES, _FILES = 200.0, 20.0
 """The required numbers of invoices and of files per second."""
 _FILES_SECONDS = 15.0
+"""The maximum time in seconds during which rendered files are counted."""
 _POLL_SECONDS = 0.1
 _PLAN = """
 INSERT INTO plan_versions (name, version, definition, created_at)
@@ -57,7 +58,7 @@ def measure(report: Report, service: Service, count: int) -> None:
         cursor.execute(_ORGANIZATIONS.format(count=count))
     analyze(service)
     with open_cursor(service) as cursor:
-        rate = _close(service, cursor, count)
+        rate = _close_month(service, cursor, count)
         began = time.perf_counter()
         cursor.execute(_COPY)
         floor = count / (time.perf_counter() - began)
@@ -85,28 +86,28 @@ def _build_plan() -> str:
     return orjson.dumps(catalogue.format_plan(type(plan)(**changed))).decode()
 
 
-def _close(service: Service, cursor: Any, count: int) -> float:
+def _close_month(service: Service, cursor: Any, count: int) -> float:
     """Close the month, wait for the invoices, and return the issued invoices per second."""
     began = time.perf_counter()
     with service.app.app_context(), db.transaction():
         periods.close(period=_PERIOD)
-    while _read(cursor)[0] < count:
+    while _count_invoices_and_files(cursor)[0] < count:
         time.sleep(_POLL_SECONDS)
     return count / (time.perf_counter() - began)
 
 
 def _count_files(cursor: Any, count: int) -> float:
     """Return the rendered files per second, until all files exist or the time limit is reached."""
-    began, before = time.perf_counter(), _read(cursor)[1]
+    began, before = time.perf_counter(), _count_invoices_and_files(cursor)[1]
     while (seconds := time.perf_counter() - began) < _FILES_SECONDS:
-        rendered = _read(cursor)[1]
+        rendered = _count_invoices_and_files(cursor)[1]
         if rendered == count:
             break
         time.sleep(_POLL_SECONDS)
-    return (_read(cursor)[1] - before) / seconds
+    return (_count_invoices_and_files(cursor)[1] - before) / seconds
 
 
-def _read(cursor: Any) -> tuple[int, int]:
+def _count_invoices_and_files(cursor: Any) -> tuple[int, int]:
     cursor.execute(_PROGRESS)
     issued, *_, files = cursor.fetchone()
     return issued, files

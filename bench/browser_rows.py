@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench import filling
-from bench.growth_filling import grow
+from bench.growth_filling import create_organization
 from bench.report import Report, Row
 from bench.service import ROOT, Service
 from tests.workbench.driver import Walker
@@ -74,9 +74,9 @@ def _measure_label(report: Report, walker: Walker) -> None:
 
 
 def _measure_list(report: Report, walker: Walker, service: Service) -> None:
-    org = grow(service, _FILLED).org
-    given = {"token": org.tokens["owner"], "slug": org.slug, "rows": _LISTED}
-    longest = walker.walk(_WALKS / "list.mjs", "measure", **given)
+    org = create_organization(service, _FILLED).org
+    parameters = {"token": org.tokens["owner"], "slug": org.slug, "rows": _LISTED}
+    longest = walker.walk(_WALKS / "list.mjs", "measure", **parameters)
     _add_time(report, f"longest task, list of {_LISTED:,} rows", longest, _TASK_MS)
 
 

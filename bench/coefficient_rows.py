@@ -27,7 +27,7 @@ _FIELDS = ("choice", "rating", "amount", "text")
 _RESAMPLES = 200
 _SECONDS = 10.0
 _MEGABYTES = 400.0
-_RIGHT = 0.85
+_ACCURACY = 0.85
 _Row = tuple[str, UUID, UUID, Any]
 
 
@@ -35,10 +35,10 @@ def measure(report: Report, names: set[str]) -> None:
     """Report the processor time on one core, and the peak memory of the process."""
     if names and not names & {"coefficients", "agreement"}:
         return
-    report.head()
+    report.print_header()
     command = [sys.executable, "-m", "bench.coefficient_rows"]
-    done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=600)
-    result = json.loads(done.stdout)
+    completed = subprocess.run(command, capture_output=True, check=True, text=True, timeout=600)
+    result = json.loads(completed.stdout)
     seconds, megabytes, floor = result["seconds"], result["megabytes"], result["floor"]
     labels = f"{_DOCUMENTS * _LABELERS * len(_FIELDS):,} labels"
     report.add(
@@ -63,20 +63,25 @@ def measure(report: Report, names: set[str]) -> None:
     )
 
 
-def _rows() -> Iterator[_Row]:
+def _generate_labels() -> Iterator[_Row]:
     """Yield the labels document by document. Labelers are right with a probability of 0.85."""
     generator = random.Random(13)
     labelers = [UUID(int=number) for number in range(_LABELERS)]
     for _ in range(_DOCUMENTS):
         document = UUID(int=generator.getrandbits(128))
-        truths = [_value(field, generator) for field in _FIELDS]
+        truths = [_generate_value(field, generator) for field in _FIELDS]
         for labeler in labelers:
             for field, truth in zip(_FIELDS, truths, strict=True):
-                is_right = generator.random() < _RIGHT
-                yield field, document, labeler, truth if is_right else _value(field, generator)
+                is_right = generator.random() < _ACCURACY
+                yield (
+                    field,
+                    document,
+                    labeler,
+                    truth if is_right else _generate_value(field, generator),
+                )
 
 
-def _value(field: str, generator: random.Random) -> Any:
+def _generate_value(field: str, generator: random.Random) -> Any:
     if field == "choice":
         return ("invoice", "receipt", "order", "contract", "letter")[int(5 * generator.random())]
     if field == "rating":
@@ -89,12 +94,12 @@ def _value(field: str, generator: random.Random) -> Any:
 def _main() -> None:
     """Print the measurements on one core as JSON, without the time for generating the rows."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    making = _time(lambda: sum(1 for _ in _rows()))
-    floor = _time(_compare_only) - making
+    generation_seconds = _time(lambda: sum(1 for _ in _generate_labels()))
+    floor = _time(_compare_only) - generation_seconds
     from app.engines.agreement import coefficients  # noqa: PLC0415, F401 - its memory counts apart
 
     imported = _get_peak_megabytes()
-    seconds = _time(_measure_all) - making
+    seconds = _time(_measure_all) - generation_seconds
     figures = {"seconds": seconds, "floor": floor, "imported": imported}
     print(json.dumps({**figures, "megabytes": _get_peak_megabytes()}))
 
@@ -113,7 +118,7 @@ def _compare_only() -> None:
     agreed = 0
     values: dict[tuple[str, UUID], Any] = {}
     last = None
-    for field, document, _, value in _rows():
+    for field, document, _, value in _generate_labels():
         if document != last:
             values.clear()
             last = document
@@ -125,7 +130,7 @@ def _measure_all() -> None:
     from app.engines.agreement.metrics import Level, Metric  # noqa: PLC0415 - as above
 
     levels = {"rating": Level.ORDINAL, "amount": Level.INTERVAL}
-    by_field = coefficients.build_ratings_by_field(_rows(), levels=levels)
+    by_field = coefficients.build_ratings_by_field(_generate_labels(), levels=levels)
     metrics = [
         *(Metric.PERCENT, Metric.COHEN_KAPPA, Metric.FLEISS_KAPPA),
         *(Metric.KRIPPENDORFF_ALPHA, Metric.GWET_AC1, Metric.F1),

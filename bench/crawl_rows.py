@@ -18,7 +18,7 @@ from bench.filling import analyze
 from bench.import_rows import get_job_seconds, wait_for_job
 from bench.report import Report, Row
 from bench.s3_server import BUCKET, KEYS
-from bench.service import Service, free_port
+from bench.service import Service, find_free_port
 from tests.factories import Org
 
 _BOUND = 2.0
@@ -29,9 +29,9 @@ _BATCH = 1000
 def measure(report: Report, service: Service, org: Org, count: int) -> None:
     """Crawl `count` unchanged objects, and compare the time with a listing by boto3."""
     with _run_server(count) as url:
-        connector = _create_connector(service, org, url, count)
+        connector_id = _create_connector(service, org, url, count)
         floor = _time_listing(url, count)
-        job, memory = _run_crawl(service, org, connector)
+        job, memory = _run_crawl(service, org, connector_id)
     assert job["counts"]["skipped"] == count, job
     ours = get_job_seconds(service, org)
     report.add(
@@ -58,10 +58,10 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
 
 @contextmanager
 def _run_server(count: int) -> Iterator[str]:
-    port = free_port()
+    port = find_free_port()
     command = [sys.executable, "-m", "bench.s3_server", str(port), str(count)]
-    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing) as process:
+    pipe, devnull = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=devnull) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
@@ -73,21 +73,21 @@ def _create_connector(service: Service, org: Org, url: str, count: int) -> str:
     """Create a connector that has already seen all objects, and return its id."""
     settings = {"bucket": BUCKET, "endpoint_url": url, **KEYS}
     body = {"name": "Bucket", "type": "s3", "settings": settings}
-    answer = org.api("admin").post("/connectors", json=body)
-    assert answer.status_code == 201, answer.json
-    connector: str = answer.json["data"]["id"]
+    response = org.api("admin").post("/connectors", json=body)
+    assert response.status_code == 201, response.json
+    connector_id: str = response.json["data"]["id"]
     seen = 0
     with org.app.app_context(), tenancy.organization(org.id):
         source = open_source(SourceTarget("s3", settings, None))
         listed = source.list_objects()
-        while page := {one.path: one.version for one in islice(listed, _BATCH)}:
+        while page := {item.path: item.version for item in islice(listed, _BATCH)}:
             with db.transaction():
-                objects.save(UUID(connector), page)
+                objects.save(UUID(connector_id), page)
             seen += len(page)
     source.close()
     assert seen == count
     analyze(service)
-    return connector
+    return connector_id
 
 
 def _time_listing(url: str, count: int) -> float:
@@ -100,15 +100,15 @@ def _time_listing(url: str, count: int) -> float:
     )
     began = time.perf_counter()
     pages = client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET)
-    found = sum(len(page["Contents"]) for page in pages)
+    listed_count = sum(len(page["Contents"]) for page in pages)
     seconds = time.perf_counter() - began
-    assert found == count
+    assert listed_count == count
     return seconds
 
 
-def _run_crawl(service: Service, org: Org, connector: str) -> tuple[dict[str, Any], float]:
+def _run_crawl(service: Service, org: Org, connector_id: str) -> tuple[dict[str, Any], float]:
     """Run a crawl in a worker; return the job, and the workers' peak memory in MB."""
     api = org.api("admin")
-    answer = api.post(f"/connectors/{connector}/crawl")
-    assert answer.status_code == 202, answer.json
-    return wait_for_job(service, api, answer.json["data"]["id"])
+    response = api.post(f"/connectors/{connector_id}/crawl")
+    assert response.status_code == 202, response.json
+    return wait_for_job(service, api, response.json["data"]["id"])

@@ -153,8 +153,10 @@ def _run(random: Generator, shifted: str | None, limits: DriftLimits | None) -> 
         )
         for name, metric in METRICS.items()
     ]
-    comparisons = assign_verdicts([compare(one, limits) for one in hypotheses], limits)
-    return {one.key for one in comparisons if one.verdict == Verdict.DRIFT}
+    comparisons = assign_verdicts(
+        [compare(hypothesis, limits) for hypothesis in hypotheses], limits
+    )
+    return {comparison.key for comparison in comparisons if comparison.verdict == Verdict.DRIFT}
 
 
 def main() -> int:

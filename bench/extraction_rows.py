@@ -24,22 +24,24 @@ def measure(report: Report, names: set[str]) -> None:
     """Measure extraction that has learned from 0, 5, 20, 100 and 500 tag sets of four fields."""
     if names and "extraction" not in names:
         return
-    report.head()
+    report.print_header()
     for count, (seen, unseen) in _MIN_F1.items():
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "bench.extraction_rows", str(count)]
-        done = subprocess.run(
+        completed = subprocess.run(
             command, capture_output=True, check=True, text=True, timeout=900, env=environment
         )
-        found = json.loads(done.stdout)
+        result = json.loads(completed.stdout)
         name = f"extraction, {count} tag sets:"
-        _add(report, f"{name} F1, vendors seen", found["seen"], ">=", seen, "")
-        _add(report, f"{name} F1, unseen vendors", found["unseen"], ">=", unseen, "")
-        _add(report, f"{name} prediction", found["predict"], "<=", _PREDICT_MS, " CPU ms")
+        _add(report, f"{name} F1, vendors seen", result["seen"], ">=", seen, "")
+        _add(report, f"{name} F1, unseen vendors", result["unseen"], ">=", unseen, "")
+        _add(report, f"{name} prediction", result["predict"], "<=", _PREDICT_MS, " CPU ms")
         if count >= _CALIBRATED:
-            _add(report, f"{name} calibration error", found["error"], "<=", _ERROR, "")
-    _add(report, "extraction, 500 tag sets: training", found["train"], "<=", _CPU_SECONDS, " CPU s")
-    _add(report, "extraction, 500 tag sets: memory", found["memory"], "<=", _MEMORY_MB, " MB")
+            _add(report, f"{name} calibration error", result["error"], "<=", _ERROR, "")
+    _add(
+        report, "extraction, 500 tag sets: training", result["train"], "<=", _CPU_SECONDS, " CPU s"
+    )
+    _add(report, "extraction, 500 tag sets: memory", result["memory"], "<=", _MEMORY_MB, " MB")
 
 
 def _add(report: Report, name: str, value: float, sign: str, bound: float, unit: str) -> None:
@@ -64,10 +66,10 @@ def _main(count: int) -> None:
     reports = []
     for documents in tests:
         tags = [
-            model.predict(one.document)
+            model.predict(example.document)
             if model
-            else extraction.propose_by_rules(one.document, fields)
-            for one in documents
+            else extraction.propose_by_rules(example.document, fields)
+            for example in documents
         ]
         reports.append(compare_tags(documents, tags, fields))
     predicted = time.process_time()

@@ -131,14 +131,14 @@ def _measure_reads(report: Report, service: Service, org: Org, labeled: Labeled)
 
 
 def _time(connection: load.Connection, org: Org, path: str) -> float:
-    request = load.request("GET", f"/api/v1{path}", org.api("reviewer").headers())
+    request = load.build_request("GET", f"/api/v1{path}", org.api("reviewer").headers())
     times = []
-    for turn in range(_WARM + _ROUNDS):
+    for round_number in range(_WARM + _ROUNDS):
         began = time.perf_counter()
-        status, answer = connection.send(request)
-        if turn >= _WARM:
+        status, response = connection.send(request)
+        if round_number >= _WARM:
             times.append(time.perf_counter() - began)
-        assert status == 200, answer
+        assert status == 200, response
     return median(times)
 
 
@@ -173,7 +173,14 @@ def _measure_recording(report: Report, service: Service) -> None:
         began = time.perf_counter()
         assert feedback.record(drafts) == _ACCEPTED
         seconds = time.perf_counter() - began
-    each = seconds / _ACCEPTED * 1000
+    milliseconds = seconds / _ACCEPTED * 1000
     report.add(
-        Row("feedback of a tag set, in a job", f"{each:.2f} ms", "", None, "<= 10 ms", each <= 10)
+        Row(
+            "feedback of a tag set, in a job",
+            f"{milliseconds:.2f} ms",
+            "",
+            None,
+            "<= 10 ms",
+            milliseconds <= 10,
+        )
     )

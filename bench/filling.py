@@ -62,7 +62,7 @@ def analyze(service: Service) -> None:
         cursor.execute("VACUUM ANALYZE")
 
 
-def time_undone(service: Service, org: Org, statement: str, **values: Any) -> float:
+def time_and_roll_back(service: Service, org: Org, statement: str, **values: Any) -> float:
     """Run a statement with all triggers enabled, roll it back, and return its seconds.
 
     This is the floor for an operation on many rows: one statement, no batches, no events.
@@ -72,9 +72,9 @@ def time_undone(service: Service, org: Org, statement: str, **values: Any) -> fl
         session.execute(text("SET LOCAL statement_timeout = 0"))
         began = time.perf_counter()
         session.execute(text(statement), {"org": org.id, **values})
-        taken = time.perf_counter() - began
+        seconds = time.perf_counter() - began
         session.rollback()
-    return taken
+    return seconds
 
 
 @contextmanager
@@ -113,8 +113,8 @@ def create_audit_entries(service: Service, org: Org, rows: int) -> None:
         for first in range(1, rows + 1, _BATCH):
             last = min(first + _BATCH - 1, rows)
             cursor.execute(_TEAMS.format(**values, first=first, last=last))
-        until = time.monotonic() + _APPEND_SECONDS
-        while time.monotonic() < until:
+        deadline = time.monotonic() + _APPEND_SECONDS
+        while time.monotonic() < deadline:
             cursor.execute("SELECT count(*) FROM audit_unsealed")
             if cursor.fetchone()[0] == 0:
                 return

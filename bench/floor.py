@@ -27,7 +27,7 @@ app = Flask("floor")
 _local = threading.local()
 
 
-def _connection(*, autocommit: bool) -> Any:
+def _get_connection(*, autocommit: bool) -> Any:
     name = f"connection_{autocommit}"
     connection = getattr(_local, name, None)
     if connection is None:
@@ -37,7 +37,7 @@ def _connection(*, autocommit: bool) -> Any:
         connection.autocommit = autocommit
         setattr(_local, name, connection)
         cursor = connection.cursor()
-        # Row-level security applies to the owner too; the floor sees everything.
+        # Row-level security also applies to the owner, but the floor needs all rows.
         cursor.execute("SELECT set_config('app.all_organizations', 'on', false)")
         for sql in PLAN["prepare"]:
             cursor.execute(sql)
@@ -46,37 +46,37 @@ def _connection(*, autocommit: bool) -> Any:
     return connection
 
 
-def _answer(value: Any) -> Response:
+def _build_response(value: Any) -> Response:
     return Response(orjson.dumps(value, default=str), mimetype="application/json")
 
 
 @app.get("/")
 def ready() -> Response:
     """Return an empty object, which shows that the floor is ready."""
-    return _answer({})
+    return _build_response({})
 
 
 @app.get("/read/<name>")
 def read(name: str) -> Response:
     """Run the captured statements of a read request; return the rows of each statement."""
-    return _run_statements(_connection(autocommit=True).cursor(), name)
+    return _run_statements(_get_connection(autocommit=True).cursor(), name)
 
 
 @app.get("/lean/<name>")
 def lean(name: str) -> Response:
     """Run statements that the service does not run; return the rows of each statement."""
-    cursor = _connection(autocommit=True).cursor()
+    cursor = _get_connection(autocommit=True).cursor()
     psycopg2.extras.register_default_jsonb(cursor, loads=orjson.loads)
     return _run_statements(cursor, name)
 
 
 def _run_statements(cursor: Any, name: str) -> Response:
-    answers = []
+    results = []
     for sql, parameters in PLAN[name]["statements"]:
         cursor.execute(sql, parameters)
         names = [column[0] for column in cursor.description]
-        answers.append([dict(zip(names, row, strict=True)) for row in cursor.fetchall()])
-    return _answer(answers)
+        results.append([dict(zip(names, row, strict=True)) for row in cursor.fetchall()])
+    return _build_response(results)
 
 
 @app.post("/write/<name>")
@@ -91,19 +91,19 @@ def write(name: str) -> Response:
     values: dict[Any, Any] = dict(body.get("replace", ()))
     values.update((old, str(uuid.uuid4())) for old in plan["uuids"] if old not in values)
     values.update((old, secrets.token_hex(32)) for old in plan["hashes"])
-    connection = _connection(autocommit=False)
+    connection = _get_connection(autocommit=False)
     cursor = connection.cursor()
     for sql, parameters in plan["statements"]:
-        cursor.execute(sql, _replace(parameters, values))
+        cursor.execute(sql, _replace_values(parameters, values))
     connection.commit()
-    return _answer({"data": body})
+    return _build_response({"data": body})
 
 
-def _replace(value: Any, values: dict[Any, Any]) -> Any:
+def _replace_values(value: Any, values: dict[Any, Any]) -> Any:
     if isinstance(value, dict):
-        return {key: _replace(item, values) for key, item in value.items()}
+        return {key: _replace_values(item, values) for key, item in value.items()}
     if isinstance(value, list):
-        return [_replace(item, values) for item in value]
+        return [_replace_values(item, values) for item in value]
     if isinstance(value, int) and abs(value) > _MAX_COUNT:
         # The key of an advisory lock; a common key would make all requests wait for each other.
         return secrets.randbits(62)

@@ -31,7 +31,10 @@ def list_notification_cases() -> Iterator[Case]:
         ("read", "unread=false"),
         ("by kind", "kind=export_ready"),
         ("by kind, unread", "kind=export_ready&unread=true"),
-        ("of a period", f"created_after={_ago(100)}&created_before={_ago(20)}"),
+        (
+            "of a period",
+            f"created_after={_format_days_ago(100)}&created_before={_format_days_ago(20)}",
+        ),
         ("oldest first", "sort=created_at"),
     ):
         path = f"/notifications?page_size=100&{query}"
@@ -39,13 +42,13 @@ def list_notification_cases() -> Iterator[Case]:
     yield "number of unread notifications", "viewer", "/notifications/unread-count"
 
 
-def _ago(days: int) -> str:
+def _format_days_ago(days: int) -> str:
     now: datetime = db.utc_now()
     return (now - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _list_document_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
-    person, period = benchmark.org.users["labeler0"], f"created_after={_ago(100)}"
+    person, period = benchmark.org.users["labeler0"], f"created_after={_format_days_ago(100)}"
     filters = {
         "": "",
         "by status": "status=in_review",
@@ -69,8 +72,8 @@ def _list_document_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
         "by name": "sort=name",
         "by priority": "sort=-priority",
         "by change": "sort=-updated_at",
-        "of a period": f"{period}&created_before={_ago(20)}",
-        "overdue": f"status=ready&due_before={_ago(0)}",
+        "of a period": f"{period}&created_before={_format_days_ago(20)}",
+        "overdue": f"status=ready&due_before={_format_days_ago(0)}",
         "search, a rare word": "q=middlings",
         "search, some words": "q=word7+or+word8+or+word9+or+word10+or+word11+or+word12",
         "search, a common word": "q=common",
@@ -121,7 +124,7 @@ def _list_work_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
     path = "/users/me/assignments?page_size=100"
     yield "work list behind a team's backlog", "labeler0", path
     yield "work list of a member of no team", "labeler11", path
-    yield "work list, overdue", "labeler0", f"{path}&due_before={_ago(0)}"
+    yield "work list, overdue", "labeler0", f"{path}&due_before={_format_days_ago(0)}"
     yield "work list of a schema", "labeler0", f"{path}&schema_id={benchmark.schema_id}"
     yield "work list of a reviewer", "reviewer0", path
     yield "workload of a team", "viewer", f"/teams/{benchmark.team_id}/workload"
@@ -160,7 +163,10 @@ def _list_intake_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
         ("", ""),
         ("by status", "status=failed"),
         ("by kind", "kind=import"),
-        ("of a period", f"created_after={_ago(100)}&created_before={_ago(20)}"),
+        (
+            "of a period",
+            f"created_after={_format_days_ago(100)}&created_before={_format_days_ago(20)}",
+        ),
     ):
         path = f"/ingestion-jobs?page_size=100&{query}"
         yield f"ingestion jobs {name}".strip(), "viewer", path

@@ -1,8 +1,8 @@
 """Create an organization with any number of documents and a fixed number of users.
 
 PostgreSQL generates the rows while triggers are disabled. Documents and their results are spread
-evenly over a year: two thirds are done, a tenth is in review, and a fifth waits to be labeled and
-is mostly assigned to one team. The numbers of drafts and skills do not depend on the size.
+evenly over a year: two thirds are done, a tenth are in review, and a fifth are to be labeled, most
+of them by one team. The numbers of drafts and skills do not depend on the size.
 """
 
 from dataclasses import dataclass
@@ -79,11 +79,11 @@ _ASSIGNED = """
 INSERT INTO artifact_assignees (organization_id, artifact_id, assignee_id, is_team, is_open,
     schema_id, priority, urgent_at, labeled_by, status, archived, created_at, due_at, places_taken,
     assignees_hash)
-SELECT organization_id, id, coalesce(one ->> 'team_id', one ->> 'user_id')::uuid,
-    one ->> 'team_id' IS NOT NULL, status IN ('ready', 'in_progress') AND NOT archived, schema_id,
-    priority, created_at, labeled_by, status, archived, created_at, due_at,
+SELECT organization_id, id, coalesce(assignee ->> 'team_id', assignee ->> 'user_id')::uuid,
+    assignee ->> 'team_id' IS NOT NULL, status IN ('ready', 'in_progress') AND NOT archived,
+    schema_id, priority, created_at, labeled_by, status, archived, created_at, due_at,
     cardinality(labeled_by) + cardinality(reserved_for), md5(CAST(assignees AS text))
-FROM artifacts CROSS JOIN jsonb_array_elements(assignees) AS one WHERE organization_id = :org
+FROM artifacts CROSS JOIN jsonb_array_elements(assignees) AS assignee WHERE organization_id = :org
 """
 _NUMBERED = """(SELECT a.*, CAST(substr(external_id, 5) AS bigint) AS i FROM artifacts a
     WHERE organization_id = :org AND label_counts <>
@@ -215,7 +215,7 @@ class BenchmarkOrganization:
     job_id: UUID
 
 
-def grow(service: Service, rows: int) -> BenchmarkOrganization:
+def create_organization(service: Service, rows: int) -> BenchmarkOrganization:
     """Create an organization with `rows` documents, audit entries, deliveries and imports."""
     org = make_org(service.app)
     labelers = [str(org.add_user(f"labeler{n}", "labeler")) for n in range(LABELERS)]
@@ -226,8 +226,8 @@ def grow(service: Service, rows: int) -> BenchmarkOrganization:
         owner.post("/teams", {"name": name}).json["data"]["id"] for name in ("Labels", "Reviews")
     )
     for path, people in ((team, labelers[: LABELERS // 2]), (review_team, reviewers)):
-        answer = owner.post(f"/teams/{path}/members", {"user_ids": people})
-        assert answer.status_code == 200, answer.json
+        response = owner.post(f"/teams/{path}/members", {"user_ids": people})
+        assert response.status_code == 200, response.json
     hook = {"url": "http://127.0.0.2:9/", "events": ["artifact.ingested"]}
     webhook = owner.post("/webhooks", hook).json["data"]["id"]
     values = {

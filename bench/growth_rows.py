@@ -8,7 +8,7 @@ from statistics import median
 
 from bench import filling, load, notification_filling
 from bench.growth_cases import Case, list_cases, list_notification_cases
-from bench.growth_filling import grow
+from bench.growth_filling import create_organization
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
@@ -18,7 +18,7 @@ BOUND = 2.0
 OWN_WORK = {
     # Tag sets of others for documents that the labeler has submitted are found one at a time.
     "tag sets as a labeler who labels blind",
-    # It reads the activity of one user in thirty days.
+    # The request reads the activity of one user in thirty days.
     "one's own activity",
 }
 """The cases whose time grows with the work of one user.
@@ -34,7 +34,7 @@ _WARM = 2
 def measure(report: Report, service: Service) -> None:
     """Create both organizations, and measure each request alternately in both."""
     began = time.perf_counter()
-    small, large = grow(service, SMALL), grow(service, LARGE)
+    small, large = create_organization(service, SMALL), create_organization(service, LARGE)
     filling.analyze(service)
     print(f"{LARGE:,} documents in {time.perf_counter() - began:.0f} s", flush=True)
     _compare(report, service, (small.org, list_cases(small)), (large.org, list_cases(large)))
@@ -47,9 +47,9 @@ def measure_notifications(report: Report, service: Service) -> None:
     cases = list(list_notification_cases())
     _compare(report, service, (small, cases), (large, cases))
     began = time.perf_counter()
-    answer = large.api("viewer").post("/notifications/read-all")
+    response = large.api("viewer").post("/notifications/read-all")
     seconds = time.perf_counter() - began
-    assert answer.json["data"] == {"read": LARGE // 500}, answer.json
+    assert response.json["data"] == {"read": LARGE // 500}, response.json
     report.add(Row(f"read-all of {LARGE // 500:,}", f"{seconds * 1000:.0f} ms", "", None, "", None))
 
 
@@ -61,22 +61,22 @@ def _compare(
     for small_case, large_case in zip(small[1], large[1], strict=True):
         assert small_case[0] == large_case[0]
         times: tuple[list[float], list[float]] = ([], [])
-        for turn in range(_WARM + _ROUNDS):
+        for round_number in range(_WARM + _ROUNDS):
             for org, case, times_of in (
                 (small[0], small_case, times[0]),
                 (large[0], large_case, times[1]),
             ):
                 seconds = _time(connection, org, case)
-                if turn >= _WARM:
+                if round_number >= _WARM:
                     times_of.append(seconds)
-        base, grown_to = median(times[0]), median(times[1])
-        ratio = grown_to / base
+        small_seconds, large_seconds = median(times[0]), median(times[1])
+        ratio = large_seconds / small_seconds
         bound = OWN_BOUND if small_case[0] in OWN_WORK else BOUND
         report.add(
             Row(
                 small_case[0],
-                f"{grown_to * 1000:.1f} ms",
-                f"{base * 1000:.1f} ms",
+                f"{large_seconds * 1000:.1f} ms",
+                f"{small_seconds * 1000:.1f} ms",
                 ratio,
                 f"<= {bound:.0f}",
                 ratio <= bound,
@@ -86,9 +86,9 @@ def _compare(
 
 def _time(connection: load.Connection, org: Org, case: Case) -> float:
     _, user, path = case
-    request = load.request("GET", f"/api/v1{path}", org.api(user).headers())
+    request = load.build_request("GET", f"/api/v1{path}", org.api(user).headers())
     began = time.perf_counter()
-    status, answer = connection.send(request)
+    status, response = connection.send(request)
     seconds = time.perf_counter() - began
-    assert status == 200, f"{path}: {status} {answer[:300]!r}"
+    assert status == 200, f"{path}: {status} {response[:300]!r}"
     return seconds

@@ -16,10 +16,10 @@ _LIMIT_SECONDS = 1_800
 _BATCH = 500
 
 
-def measure(report: Report, alone: Org, beside: Org, count: int) -> None:
+def measure(report: Report, without_hanging: Org, with_hanging: Org, count: int) -> None:
     """Compare deliveries of `count` events to healthy webhooks with and without hanging ones."""
-    floor = _measure_delivery(alone, count, hanging=0)
-    seconds = _measure_delivery(beside, count, hanging=HANGING)
+    floor = _measure_delivery(without_hanging, count, hanging=0)
+    seconds = _measure_delivery(with_hanging, count, hanging=HANGING)
     ratio = seconds / floor
     report.add(
         Row(
@@ -40,9 +40,9 @@ def _measure_delivery(org: Org, count: int, *, hanging: int) -> float:
         ids = []
         for path in paths:
             body = {"url": f"{url}/{path}", "events": ["drift.detected"]}
-            answer = org.api("admin").post("/webhooks", body)
-            assert answer.status_code == 201, answer.text
-            ids.append(answer.json["data"]["id"])
+            response = org.api("admin").post("/webhooks", body)
+            assert response.status_code == 201, response.text
+            ids.append(response.json["data"]["id"])
         began = time.perf_counter()
         _emit(org, count)
         _wait_until_received(url, HEALTHY * count)
@@ -54,13 +54,13 @@ def _measure_delivery(org: Org, count: int, *, hanging: int) -> float:
 
 def _emit(org: Org, count: int) -> None:
     for start in range(0, count, _BATCH):
-        datas = [{"report_id": str(uuid4())} for _ in range(min(_BATCH, count - start))]
+        payloads = [{"report_id": str(uuid4())} for _ in range(min(_BATCH, count - start))]
         with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-            events.emit_many("drift.detected", datas)
+            events.emit_many("drift.detected", payloads)
 
 
 def _wait_until_received(url: str, count: int) -> None:
-    until = time.monotonic() + _LIMIT_SECONDS
+    deadline = time.monotonic() + _LIMIT_SECONDS
     while requests.get(url, timeout=5).json()["count"] < count:
-        assert time.monotonic() < until, "the deliveries were not completed in time"
+        assert time.monotonic() < deadline, "the deliveries were not completed in time"
         time.sleep(0.1)

@@ -25,13 +25,13 @@ from tests.factories import Org, make_org
 from tests.factories.labels import Labeled
 from tests.factories.orgs import PASSWORD, _password_hash
 
-_TRIP = Prepared("bench_trip", "", "SELECT 1")
+_ROUND_TRIP = Prepared("bench_trip", "", "SELECT 1")
 _SESSION = """
 INSERT INTO sessions (id, user_id, issued_at, last_seen_at, expires_at, token_version)
 VALUES (gen_random_uuid(), %(user)s, now(), now(), now() + interval '8 hours', 1)
 """
 _CALLERS = 100
-_TIMES = 50
+_ROUNDS = 50
 _LOGINS = 60
 
 
@@ -81,7 +81,7 @@ def _create_key_headers(org: Org) -> list[dict[str, str]]:
 
 
 def _measure_authentication(
-    report: Report, service: Service, what: str, bound: float, callers: list[dict[str, str]]
+    report: Report, service: Service, method: str, bound: float, callers: list[dict[str, str]]
 ) -> None:
     """Measure the function with which routes authenticate a caller.
 
@@ -92,28 +92,28 @@ def _measure_authentication(
     listing = next(
         op for op in list_operations(endpoints.BLUEPRINTS) if op.name == "list_artifacts"
     )
-    times, trips = [], []
+    times, round_trips = [], []
     with service.app.app_context():
         for number, headers in enumerate(cycle(callers)):
             with service.app.test_request_context(f"/api/v1{listing.path}", headers=headers):
                 tenancy.bind(None)
                 db.set_read_only(read_only=True)
                 times.append(_time(lambda: operation._authenticate(listing, {})))  # noqa: SLF001
-                trips.append(_time(_TRIP.first))
-            if number == _TIMES * len(callers):
+                round_trips.append(_time(_ROUND_TRIP.first))
+            if number == _ROUNDS * len(callers):
                 break
     tenancy.bind(None)
     db.set_read_only(read_only=False)
     # The first request of each caller fills caches and does not count.
-    ours, trip = (1000 * median(seconds[len(callers) :]) for seconds in (times, trips))
+    ours, round_trip = (1000 * median(seconds[len(callers) :]) for seconds in (times, round_trips))
     report.add(
         Row(
-            f"authentication by {what}",
+            f"authentication by {method}",
             f"{ours:.3f} ms",
-            f"{trip:.3f} ms a trip",
-            ours / trip,
+            f"{round_trip:.3f} ms a trip",
+            ours / round_trip,
             f"<= {bound}",
-            ours / trip <= bound,
+            ours / round_trip <= bound,
         )
     )
 
@@ -130,13 +130,15 @@ def _measure_login(report: Report, service: Service, org: Org) -> None:
     The minimum work is to verify the password hash, and to insert a session with plain SQL.
     """
     body = json.dumps({"email": org.email("labeler"), "password": PASSWORD}).encode()
-    request = load.request("POST", "/api/v1/auth/login", {"Content-Type": "application/json"}, body)
+    request = load.build_request(
+        "POST", "/api/v1/auth/login", {"Content-Type": "application/json"}, body
+    )
     connection = load.Connection(service.base)
     logins, floors = [], []
 
     def login() -> None:
-        status, answer = connection.send(request)
-        assert status == 200, answer
+        status, response = connection.send(request)
+        assert status == 200, response
 
     with filling.open_cursor(service) as cursor:
 
@@ -160,19 +162,21 @@ def _measure_login(report: Report, service: Service, org: Org) -> None:
     )
 
 
-class _List(Requests):
+class _ListMeasurement(Requests):
     """The measurement of one long list of an organization."""
 
     reader = "admin"
 
-    def __init__(self, service: Service, org: Org, what: str, path: str, count: int) -> None:
+    def __init__(self, service: Service, org: Org, title: str, path: str, count: int) -> None:
         no_documents = Labeled(uuid7(), uuid7(), [], db.utc_now(), count)
         super().__init__(service, org, no_documents, 0)
-        self.what = what
+        self.title = title
         self.path = path
 
-    def _rows(self) -> dict[str, Callable[[], object]]:
-        return {"rows": lambda: self._pages("rows", self.path, self.what, self.labeled.count)}
+    def _get_preparers(self) -> dict[str, Callable[[], object]]:
+        return {
+            "rows": lambda: self._prepare_pages("rows", self.path, self.title, self.labeled.count)
+        }
 
 
 def _measure_lists(
@@ -185,14 +189,14 @@ def _measure_lists(
     if is_selected("audit"):
         filling.create_audit_entries(service, audited, rows)
     filling.analyze(service)
-    taken = time.perf_counter() - began
-    print(f"{rows:,} members, teams and audit entries in {taken:.1f} s", flush=True)
+    seconds_taken = time.perf_counter() - began
+    print(f"{rows:,} members, teams and audit entries in {seconds_taken:.1f} s", flush=True)
     for name, org, path in (
         ("members", people, f"/organizations/{people.slug}/members"),
         ("teams", people, "/teams"),
         ("audit", audited, f"/organizations/{audited.slug}/audit-log"),
     ):
         if is_selected(name):
-            measurement = _List(service, org, name, path, rows)
+            measurement = _ListMeasurement(service, org, name, path, rows)
             measurement.seconds = seconds
             measurement.measure(report, set())

@@ -23,7 +23,8 @@ _LABELED_GOAL = 0.05
 _GROWTH = 1.25
 _MEMORY_MB = 250
 _TEXT_BYTES = 600
-_EDGE = 1000
+_SAMPLE_SIZE = 1000
+"""The number of texts at the beginning and at the end of the import whose rates are compared."""
 _TABLES = ("artifacts", "artifact_texts")
 _LABELED_TABLES = (*_TABLES, "tag_sets", "tag_set_revisions")
 _FIELDS = [make_field(f"part_{number}", "span") for number in range(4)]
@@ -58,7 +59,10 @@ def measure(report: Report, service: Service, org: Org, count: int) -> None:
             None,
         )
     )
-    first, last = _get_mean(service, org, 0), _get_mean(service, org, count - _EDGE)
+    first, last = (
+        _get_mean_seconds(service, org, 0),
+        _get_mean_seconds(service, org, count - _SAMPLE_SIZE),
+    )
     report.add(
         Row(
             "the last thousand texts of the import",
@@ -99,27 +103,27 @@ def measure_labeled(report: Report, service: Service, org: Org, count: int) -> N
     report.add(Row(name, *rates, ours / floor, f"goal {_LABELED_GOAL}", None))
 
 
-def _build_file(count: int, **members: Any) -> bytes:
+def _build_file(count: int, **properties: Any) -> bytes:
     salt, vocabulary = uuid7().hex, _SENTENCE.split()
     lines = []
     for number in range(count):
         words = [vocabulary[(number * 7 + n * n) % len(vocabulary)] for n in range(110)]
         text = f"{salt} {number} {' '.join(words)}"[:_TEXT_BYTES]
-        lines.append(orjson.dumps({"text": text, "metadata": {"lot": number % 10}, **members}))
+        lines.append(orjson.dumps({"text": text, "metadata": {"lot": number % 10}, **properties}))
     return b"\n".join(lines)
 
 
 def _run_import(
-    service: Service, org: Org, data: bytes, **members: str
+    service: Service, org: Org, data: bytes, **properties: str
 ) -> tuple[dict[str, Any], float]:
     """Run an import in a worker; return the job, and the workers' peak memory in MB."""
     api = org.api("labeler")
-    form = {"file": (io.BytesIO(data), "texts.jsonl"), **members}
-    answer = api.request(
+    form = {"file": (io.BytesIO(data), "texts.jsonl"), **properties}
+    response = api.request(
         "POST", "/artifacts/bulk-import", data=form, content_type="multipart/form-data"
     )
-    assert answer.status_code == 202, answer.json
-    return wait_for_job(service, api, answer.json["data"]["id"])
+    assert response.status_code == 202, response.json
+    return wait_for_job(service, api, response.json["data"]["id"])
 
 
 def wait_for_job(service: Service, api: Api, job_id: str) -> tuple[dict[str, Any], float]:
@@ -127,9 +131,9 @@ def wait_for_job(service: Service, api: Api, job_id: str) -> tuple[dict[str, Any
     peak = 0.0
     while True:
         peak = max(peak, get_peak_memory(service))
-        answer = api.get(f"/ingestion-jobs/{job_id}")
-        assert answer.status_code == 200, answer.json
-        job: dict[str, Any] = answer.json["data"]
+        response = api.get(f"/ingestion-jobs/{job_id}")
+        assert response.status_code == 200, response.json
+        job: dict[str, Any] = response.json["data"]
         if job["finished_at"] is not None:
             return job, peak
         time.sleep(0.1)
@@ -146,9 +150,9 @@ def get_job_seconds(service: Service, org: Org) -> float:
         return float(cursor.fetchone()[0])
 
 
-def _get_mean(service: Service, org: Org, after: int) -> float:
+def _get_mean_seconds(service: Service, org: Org, after: int) -> float:
     with open_cursor(service) as cursor:
-        cursor.execute(_MEAN, [str(org.id), after, after + _EDGE])
+        cursor.execute(_MEAN, [str(org.id), after, after + _SAMPLE_SIZE])
         return float(cursor.fetchone()[0])
 
 
@@ -160,8 +164,8 @@ def _time_copy(service: Service, org: Org, tables: Sequence[str]) -> float:
             rows = io.BytesIO()
             cursor.execute(_COLUMNS, [table])
             columns = cursor.fetchone()[0]
-            chosen = f"SELECT {columns} FROM {table} WHERE organization_id = '{org.id}'"
-            cursor.copy_expert(f"COPY ({chosen}) TO STDOUT", rows)
+            query = f"SELECT {columns} FROM {table} WHERE organization_id = '{org.id}'"
+            cursor.copy_expert(f"COPY ({query}) TO STDOUT", rows)
             rows.seek(0)
             cursor.execute(f"CREATE TABLE copied_{table} (LIKE {table} INCLUDING ALL)")
             began = time.perf_counter()

@@ -158,8 +158,8 @@ def run_receiver() -> Iterator[str]:
     process = subprocess.Popen(command)
     try:
         url = f"http://{ADDRESS}:{port}"
-        until = time.monotonic() + 10
-        while time.monotonic() < until:
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
             try:
                 requests.get(url, timeout=1)
                 break
@@ -175,8 +175,8 @@ def measure_delivery(report: Report, org: Org, count: int) -> None:
     """Measure the rate of `count` deliveries to one local receiver, and of plain requests to it."""
     with run_receiver() as url:
         body = {"url": f"{url}/hook", "events": [_EVENT]}
-        answer = org.api("admin").post("/webhooks", body)
-        assert answer.status_code == 201, answer.text
+        response = org.api("admin").post("/webhooks", body)
+        assert response.status_code == 201, response.text
         _emit(org, count)
         seconds = _wait_until_received(url, count)
         ours = count / seconds

@@ -42,9 +42,11 @@ def measure(report: Report, service: Service, org: Org, names: set[str]) -> None
     schema_id = workspace.schema(fields=_FIELDS)
     if not names or "large" in names:
         drafts = [workspace.draft(workspace.artifact(schema_id, text=_TEXT)) for _ in range(2)]
-        _large(report, service, org, drafts)
+        _measure_large_saves(report, service, org, drafts)
     if not names or "revisions" in names:
-        _revisions(report, service, org, workspace.draft(workspace.artifact(schema_id, text=_TEXT)))
+        _measure_revisions(
+            report, service, org, workspace.draft(workspace.artifact(schema_id, text=_TEXT))
+        )
     if not names or "agreement" in names:
         agreement_rows.measure(report)
 
@@ -55,14 +57,22 @@ def _build_tags(count: int, revision: int = 0) -> list[dict[str, Any]]:
     for number in range(count):
         column = _COLUMNS[number % len(_COLUMNS)]
         at = 4 * number % 900
-        piece = {"page": 1, "box": [0.1, 0.2, 0.3, 0.4], "start": at, "end": at + 3, "text": "119"}
+        evidence = {
+            "page": 1,
+            "box": [0.1, 0.2, 0.3, 0.4],
+            "start": at,
+            "end": at + 3,
+            "text": "119",
+        }
         value = f"Revision {revision}" if number == 0 else _VALUES[column]
         row = number // len(_COLUMNS)
-        tags.append({"field": f"lines.{column}", "value": value, "row": row, "evidence": [piece]})
+        tags.append(
+            {"field": f"lines.{column}", "value": value, "row": row, "evidence": [evidence]}
+        )
     return tags
 
 
-def _saver(
+def _build_saver(
     connection: load.Connection, org: Org, draft: dict[str, Any], count: int
 ) -> Callable[[int], float]:
     """Return a function that saves `count` tags in a draft and returns the time in milliseconds."""
@@ -72,22 +82,25 @@ def _saver(
         body = json.dumps(
             {"tags": _build_tags(count, turn), "revision": draft["revision"]}
         ).encode()
-        request = load.request("PUT", f"/api/v1/tag-sets/{draft['id']}/tags", headers, body)
+        request = load.build_request("PUT", f"/api/v1/tag-sets/{draft['id']}/tags", headers, body)
         began = time.perf_counter()
-        status, answer = connection.send(request)
-        took = 1000 * (time.perf_counter() - began)
-        assert status == 200, answer
-        draft["revision"] = json.loads(answer)["data"]["revision"]
-        return took
+        status, response = connection.send(request)
+        milliseconds = 1000 * (time.perf_counter() - began)
+        assert status == 200, response
+        draft["revision"] = json.loads(response)["data"]["revision"]
+        return milliseconds
 
     return save
 
 
-def _large(report: Report, service: Service, org: Org, drafts: list[dict[str, Any]]) -> None:
+def _measure_large_saves(
+    report: Report, service: Service, org: Org, drafts: list[dict[str, Any]]
+) -> None:
     """Alternate large and small saves on one connection, so that both have the same load."""
     connection = load.Connection(service.base)
     small, large = (
-        _saver(connection, org, draft, count) for draft, count in zip(drafts, (4, 200), strict=True)
+        _build_saver(connection, org, draft, count)
+        for draft, count in zip(drafts, (4, 200), strict=True)
     )
     times = [(small(turn), large(turn)) for turn in range(_SAVES)][20:]
     floor, ours = (median(column) for column in zip(*times, strict=True))
@@ -103,21 +116,21 @@ def _large(report: Report, service: Service, org: Org, drafts: list[dict[str, An
     )
 
 
-def _revisions(report: Report, service: Service, org: Org, draft: dict[str, Any]) -> None:
+def _measure_revisions(report: Report, service: Service, org: Org, draft: dict[str, Any]) -> None:
     """Measure listing 100 of 1,000 revisions with their changes; each revision has 200 tags."""
     connection = load.Connection(service.base)
-    save = _saver(connection, org, draft, 200)
+    save = _build_saver(connection, org, draft, 200)
     for turn in range(1000):
         save(turn)
     path = f"/api/v1/tag-sets/{draft['id']}/revisions"
-    request = load.request("GET", path, org.api("labeler").headers())
+    request = load.build_request("GET", path, org.api("labeler").headers())
     times = []
     for _ in range(20):
         began = time.perf_counter()
-        status, answer = connection.send(request)
+        status, response = connection.send(request)
         times.append(1000 * (time.perf_counter() - began))
-        assert status == 200, answer
-    assert json.loads(answer)["data"][0]["changes"]["changed"] == 1
+        assert status == 200, response
+    assert json.loads(response)["data"][0]["changes"]["changed"] == 1
     ours = median(times)
     report.add(
         Row(

@@ -10,7 +10,7 @@ from typing import Any
 
 from bench import load
 from bench.report import Report, Row
-from bench.service import Service, floor
+from bench.service import Service, run_floor
 from tests.factories import Org
 from tests.factories.labels import Labeled
 
@@ -75,25 +75,28 @@ def measure(
     # The tag sets of other labelers' drafts are only listed for reviewers.
     headers = {name: org.api("viewer").headers() for name in rows}
     headers["tag_sets"] = org.api("reviewer").headers()
-    with floor(service, plan_file) as base:
+    with run_floor(service, plan_file) as base:
         for name, (title, path) in rows.items():
             if not names or name in names:
-                ours = _load(service.base, f"/api/v1{path}", headers[name], seconds)
-                bare = _load(base, f"/lean/{name}", {}, seconds)
-                _compare(report, title, ours, bare)
+                ours = _build_load(service.base, f"/api/v1{path}", headers[name], seconds)
+                floor_load = _build_load(base, f"/lean/{name}", {}, seconds)
+                _compare(report, title, ours, floor_load)
 
 
-def _load(
+def _build_load(
     base: str, path: str, headers: dict[str, str], seconds: float
 ) -> Callable[[], load.Result]:
-    data = load.request("GET", path, headers)
+    data = load.build_request("GET", path, headers)
     return lambda: load.run(base, lambda *_: data, connections=CONNECTIONS, seconds=seconds)
 
 
 def _compare(
-    report: Report, title: str, ours: Callable[[], load.Result], bare: Callable[[], load.Result]
+    report: Report,
+    title: str,
+    ours: Callable[[], load.Result],
+    floor_load: Callable[[], load.Result],
 ) -> None:
-    our_round, floor_round, ratio = load.compare(ours, bare, rounds=_ROUNDS)
+    our_round, floor_round, ratio = load.compare(ours, floor_load, rounds=_ROUNDS)
     report.add(
         Row(
             title,

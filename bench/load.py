@@ -32,7 +32,7 @@ class Result:
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def request(
+def build_request(
     method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> bytes:
     """Build an HTTP/1.1 request, and return its bytes."""
@@ -50,31 +50,31 @@ class Connection:
         assert parts.port is not None
         self.socket = socket.create_connection((parts.hostname, parts.port), timeout=60)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.rest = b""
+        self.unread = b""
 
     def send(self, data: bytes) -> tuple[int, bytes]:
         """Send a request; return the status and body of the response."""
         self.socket.sendall(data)
-        while b"\r\n\r\n" not in self.rest:
-            self._more()
-        head, _, body = self.rest.partition(b"\r\n\r\n")
+        while b"\r\n\r\n" not in self.unread:
+            self._receive()
+        head, _, body = self.unread.partition(b"\r\n\r\n")
         status = int(head[9:12])
         length = 0
         for line in head.split(b"\r\n")[1:]:
             if line[:15].lower() == b"content-length:":
                 length = int(line[15:])
         while len(body) < length:
-            self.rest = b""
-            self._more()
-            body += self.rest
-        self.rest = body[length:]
+            self.unread = b""
+            self._receive()
+            body += self.unread
+        self.unread = body[length:]
         return status, body[:length]
 
-    def _more(self) -> None:
+    def _receive(self) -> None:
         data = self.socket.recv(1 << 18)
         if not data:
             raise ConnectionError("the server closed the connection")
-        self.rest += data
+        self.unread += data
 
 
 def run(

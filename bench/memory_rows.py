@@ -7,11 +7,11 @@ from bench.service import Service
 from devserver.memory import measure_tree_pss
 
 _BOUND_MB = 600
-# Until the processes that loaded the demo have been idle for JOB_IDLE_SECONDS.
+# By then, the processes that loaded the demo have been idle for JOB_IDLE_SECONDS and have exited.
 _SETTLE_SECONDS = 160
 
 
-def idle(report: Report, service: Service) -> None:
+def measure(report: Report, service: Service) -> None:
     """Report the memory (PSS) of all processes of an idle service, including its databases."""
     time.sleep(_SETTLE_SECONDS)
     megabytes = measure_tree_pss(service.process.pid) / 1e6

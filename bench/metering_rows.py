@@ -14,7 +14,7 @@ from tests.factories.workspace import Workspace
 _TURNS = 24
 _REQUESTS = 50
 _WARM_TURNS = 4
-_MOST = 1.05
+_MAX_RATIO = 1.05
 _METERED = ("artifacts", "prediction_usage", "schemas", "connectors", "webhooks", "memberships")
 _SWITCH = "; ".join(f"ALTER TABLE {table} {{0}} TRIGGER meter_insert" for table in _METERED)
 
@@ -34,14 +34,14 @@ def _compare(report: Report, service: Service, name: str, send: Callable[[int], 
             # Use both orders equally often, so that other processes affect both in the same way.
             switch = ("DISABLE", "ENABLE", "ENABLE", "DISABLE")[turn % 4]
             cursor.execute(_SWITCH.format(switch))
-            took = []
+            durations = []
             for _ in range(_REQUESTS):
                 number += 1
                 began = time.perf_counter()
                 send(number)
-                took.append(time.perf_counter() - began)
+                durations.append(time.perf_counter() - began)
             if turn >= _WARM_TURNS:
-                times[switch].append(median(took))
+                times[switch].append(median(durations))
         cursor.execute(_SWITCH.format("ENABLE"))
     on, off = median(times["ENABLE"]), median(times["DISABLE"])
     report.add(
@@ -50,8 +50,8 @@ def _compare(report: Report, service: Service, name: str, send: Callable[[int], 
             f"{on * 1000:.2f} ms",
             f"{off * 1000:.2f} ms",
             on / off,
-            f"<= {_MOST}",
-            on / off <= _MOST,
+            f"<= {_MAX_RATIO}",
+            on / off <= _MAX_RATIO,
         )
     )
 
@@ -61,9 +61,11 @@ def _make_creator(connection: load.Connection, org: Org) -> Callable[[int], None
 
     def create(number: int) -> None:
         body = {"name": "note.txt", "text": f"Metered {number}. " + "Some words. " * 40}
-        request = load.request("POST", "/api/v1/artifacts", headers, json.dumps(body).encode())
-        status, answer = connection.send(request)
-        assert status == 201, answer
+        request = load.build_request(
+            "POST", "/api/v1/artifacts", headers, json.dumps(body).encode()
+        )
+        status, response = connection.send(request)
+        assert status == 201, response
 
     return create
 
@@ -77,8 +79,8 @@ def _make_saver(connection: load.Connection, org: Org) -> Callable[[int], None]:
         tags = [{"field": "number", "value": f"A-{number}"}]
         body = json.dumps({"tags": tags, "revision": draft["revision"]}).encode()
         path = f"/api/v1/tag-sets/{draft['id']}/tags"
-        status, answer = connection.send(load.request("PUT", path, headers, body))
-        assert status == 200, answer
-        draft["revision"] = json.loads(answer)["data"]["revision"]
+        status, response = connection.send(load.build_request("PUT", path, headers, body))
+        assert status == 200, response
+        draft["revision"] = json.loads(response)["data"]["revision"]
 
     return save

@@ -19,7 +19,7 @@ from tests.factories.labels import Labeled, make_field, make_schema
 
 CALLERS = 16
 _ALREADY_LABELED = 20_000
-_PAUSE = 0.05
+_PAUSE_SECONDS = 0.05
 _JSON = {"Content-Type": "application/json"}
 # Ids in chronological order, like those created one after the other.
 _ARTIFACT_ID = """CAST(lpad(to_hex(CAST(extract(epoch FROM now()) * 1000 AS bigint) + i), 12, '0')
@@ -76,16 +76,16 @@ def create_documents(service: Service, org: Org, rows: int) -> Labeled:
 class ClaimNext(Requests):
     """The measurement of many users who claim the next document at the same time."""
 
-    def _rows(self) -> dict[str, Callable[[], Any]]:
-        return {"next": self._next}
+    def _get_preparers(self) -> dict[str, Callable[[], Any]]:
+        return {"next": self._prepare_next}
 
-    def _next(self) -> Any:
+    def _prepare_next(self) -> Any:
         criteria = {"skip_held": True}
         self._capture("next", lambda: self.org.api("caller0").post("/artifacts/next", criteria))
         callers = [f"caller{number}" for number in range(CALLERS)]
         claimed: list[str] = []
 
-        def row(report: Report, base: str) -> None:
+        def measure_row(report: Report, base: str) -> None:
             ours = self._compare(
                 report,
                 0.4,
@@ -97,14 +97,16 @@ class ClaimNext(Requests):
             report.add(_count_duplicates(claimed))
             self._measure_behind_labeled(report, criteria)
 
-        return row
+        return measure_row
 
     def _measure_claims(
         self, callers: list[str], criteria: dict[str, Any], claimed: list[str] | None = None
     ) -> load.Result:
         body = json.dumps(criteria).encode()
         requests = [
-            load.request("POST", "/api/v1/artifacts/next", {**_JSON, **self._headers(name)}, body)
+            load.build_request(
+                "POST", "/api/v1/artifacts/next", {**_JSON, **self._headers(name)}, body
+            )
             for name in callers
         ]
 
@@ -127,10 +129,10 @@ class ClaimNext(Requests):
         def make(number: int, _: int) -> bytes:
             replace = {first: str(self.org.users[callers[number]])}
             body = json.dumps({"replace": replace}).encode()
-            return load.request("POST", "/write/next", _JSON, body)
+            return load.build_request("POST", "/write/next", _JSON, body)
 
         def handle_response(_number: int, _count: int, body: bytes) -> None:
-            json.loads(body)  # both sides parse an answer
+            json.loads(body)  # both sides parse a response
 
         return load.run(
             base, make, connections=len(callers), seconds=self.seconds, on_response=handle_response
@@ -187,25 +189,25 @@ def _measure_bulk_assignment(report: Report, service: Service, rows: int) -> Non
             "strategy": strategy,
         }
         headers = {**_JSON, **org.api("reviewer").headers()}
-        with _claiming(service, org, "labeler"):
-            floor = filling.time_undone(service, org, _ASSIGNED, user=body["user_ids"][0])
+        with _claim_in_background(service, org, "labeler"):
+            floor = filling.time_and_roll_back(service, org, _ASSIGNED, user=body["user_ids"][0])
         connection = load.Connection(service.base)
-        request = load.request(
+        request = load.build_request(
             "POST", "/api/v1/artifacts/bulk-assign", headers, json.dumps(body).encode()
         )
-        with _claiming(service, org, "labeler") as waits:
+        with _claim_in_background(service, org, "labeler") as waits:
             began = perf_counter()
-            status, answer = connection.send(request)
-            took = perf_counter() - began
-        done = status == 200 and json.loads(answer)["data"]["succeeded"] == rows
+            status, response = connection.send(request)
+            seconds = perf_counter() - began
+        done = status == 200 and json.loads(response)["data"]["succeeded"] == rows
         report.add(
             Row(
                 f"assign {rows:,} by filter, {strategy}",
-                f"{took:.1f} s" if done else f"{status} after {took:.1f} s",
+                f"{seconds:.1f} s" if done else f"{status} after {seconds:.1f} s",
                 f"{floor:.1f} s",
-                floor / took,
+                floor / seconds,
                 ">= 0.3",
-                done and floor / took >= 0.3,
+                done and floor / seconds >= 0.3,
             )
         )
         answered = [wait for wait in waits if wait is not None]
@@ -223,24 +225,24 @@ def _measure_bulk_assignment(report: Report, service: Service, rows: int) -> Non
 
 
 @contextmanager
-def _claiming(service: Service, org: Org, by: str) -> Iterator[list[float | None]]:
+def _claim_in_background(service: Service, org: Org, labeler: str) -> Iterator[list[float | None]]:
     """Claim one document after the other during the block.
 
     Yields a list of the seconds of each request, or None for a request that found no document.
     """
     data = json.dumps({"skip_held": True}).encode()
-    headers = {**_JSON, **org.api(by).headers()}
-    request = load.request("POST", "/api/v1/artifacts/next", headers, data)
+    headers = {**_JSON, **org.api(labeler).headers()}
+    request = load.build_request("POST", "/api/v1/artifacts/next", headers, data)
     waits: list[float | None] = []
     stopped = Event()
 
     def claim() -> None:
         connection = load.Connection(service.base)
-        while not stopped.wait(_PAUSE):
+        while not stopped.wait(_PAUSE_SECONDS):
             began = perf_counter()
-            status, answer = connection.send(request)
-            assert status == 200, answer
-            waits.append(perf_counter() - began if json.loads(answer)["data"] else None)
+            status, response = connection.send(request)
+            assert status == 200, response
+            waits.append(perf_counter() - began if json.loads(response)["data"] else None)
 
     with ThreadPoolExecutor(1) as pool:
         claiming = pool.submit(claim)

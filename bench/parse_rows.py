@@ -36,10 +36,10 @@ def measure(report: Report, names: set[str]) -> None:
     """Measure parsing on one core, including the caller, the fork server and its processes."""
     if names and "parse" not in names:
         return
-    report.head()
+    report.print_header()
     command = [sys.executable, "-m", "bench.parse_rows"]
-    done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=600)
-    (ours, floor), (our_pages, floor_pages) = json.loads(done.stdout)
+    completed = subprocess.run(command, capture_output=True, check=True, text=True, timeout=600)
+    (ours, floor), (our_pages, floor_pages) = json.loads(completed.stdout)
     report.add(
         Row(
             "parse a one-page PDF, on one core",
@@ -69,18 +69,18 @@ def _main() -> None:
     from tests.engines.documents.samples import pdf  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
-        one, many = Path(folder) / "one.pdf", Path(folder) / "many.pdf"
-        one.write_bytes(pdf([_LINES], size=(595, 842)))
-        many.write_bytes(pdf([_LINES] * _PAGES, size=(595, 842)))
+        short_path, long_path = Path(folder) / "one.pdf", Path(folder) / "many.pdf"
+        short_path.write_bytes(pdf([_LINES], size=(595, 842)))
+        long_path.write_bytes(pdf([_LINES] * _PAGES, size=(595, 842)))
 
         def parse(path: Path) -> list[str]:
             return documents.parse(path, "application/pdf").text.split()
 
-        assert parse(one) == _extract_text(one)
-        assert parse(many) == [word for word, *_ in _extract_words(many)]
+        assert parse(short_path) == _extract_text(short_path)
+        assert parse(long_path) == [word for word, *_ in _extract_words(long_path)]
         rows = [
-            _compare(lambda: parse(one), lambda: _extract_text(one), _DOCUMENTS),
-            _compare(lambda: parse(many), lambda: _extract_words(many), _LONG_DOCUMENTS),
+            _compare(lambda: parse(short_path), lambda: _extract_text(short_path), _DOCUMENTS),
+            _compare(lambda: parse(long_path), lambda: _extract_words(long_path), _LONG_DOCUMENTS),
         ]
     documents.stop_server()
     print(json.dumps([rows[0], [rate * _PAGES for rate in rows[1]]]))

@@ -9,7 +9,7 @@ from statistics import median
 from app.insight.quality import service as quality
 from app.kit import db, tenancy
 from bench import filling, load
-from bench.growth_filling import SCHEMAS, grow
+from bench.growth_filling import SCHEMAS, create_organization
 from bench.report import Report, Row
 from bench.service import Service
 from tests.factories import Org
@@ -43,16 +43,16 @@ CROSS JOIN LATERAL (
 
 def measure(report: Report, service: Service) -> None:
     """Fill an organization, and measure each request alternately with a list of documents."""
-    benchmark = grow(service, LISTED)
+    benchmark = create_organization(service, LISTED)
     filling.analyze(service)
     _measure_counting(report, benchmark.org)
     _fill(service, benchmark.org)
     filling.analyze(service)
     connection = load.Connection(service.base)
-    year = "from=2000-01-01&to=2000-01-02"
+    empty_period = "from=2000-01-01&to=2000-01-02"
     cases = {
         "latest": "latest",
-        "latest, nothing": f"latest?{year}",
+        "latest, nothing": f"latest?{empty_period}",
         "trends": "trends?metric=acceptance_rate",
         "trends by labeler": "trends?metric=throughput&group_by=labeler",
         "trends of a year by schema": f"trends?bucket=week&group_by=schema&{_last_year()}",
@@ -90,8 +90,8 @@ def _measure_counting(report: Report, org: Org) -> None:
         quality.rebuild(db.checkpoint)
         seconds = time.perf_counter() - began
         connection = db.session().connection()
-        found = connection.exec_driver_sql("SELECT count(*) FROM quality_documents")
-        counted = found.scalar_one()
+        result = connection.exec_driver_sql("SELECT count(*) FROM quality_documents")
+        counted = result.scalar_one()
     report.add(Row("quality, documents counted", f"{counted / seconds:.0f}/s", "", None, "", None))
 
 
@@ -116,9 +116,9 @@ def _fill(service: Service, org: Org) -> None:
 
 
 def _time(connection: load.Connection, org: Org, path: str) -> float:
-    request = load.request("GET", f"/api/v1{path}", org.api("admin").headers())
+    request = load.build_request("GET", f"/api/v1{path}", org.api("admin").headers())
     began = time.perf_counter()
-    status, answer = connection.send(request)
+    status, response = connection.send(request)
     seconds = time.perf_counter() - began
-    assert status == 200, f"{path}: {status} {answer[:300]!r}"
+    assert status == 200, f"{path}: {status} {response[:300]!r}"
     return seconds

@@ -19,7 +19,7 @@ from tests.factories.labels import make_labeled
 _MEMORY_MB = 400.0
 _SECONDS = 120.0
 # One answer in ten differs from that of the first labeler.
-_MORE = """
+_ADD_LABELER = """
 INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
     source, tags, status, submitted_at, seconds_spent, comment_count, rejections, review_rank,
     escalated, flags, created_at, updated_at, revision)
@@ -69,7 +69,7 @@ def _add_labelers(org: Org) -> None:
         session.execute(text("SET LOCAL statement_timeout = 0"))
         for name in ("reviewer", "admin"):
             values = {"org": org.id, "first": org.users["labeler"], "labeler": org.users[name]}
-            session.execute(text(_MORE), values)
+            session.execute(text(_ADD_LABELER), values)
 
 
 def _run(service: Service, org: Org, body: dict[str, Any], count: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-_ANSWER = b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n"
+_RESPONSE = b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n"
 _lock = threading.Lock()
 _times: dict[str, float] = {}
 _count = 0
@@ -21,10 +21,10 @@ def _serve(connection: socket.socket) -> None:
     data = b""
     while True:
         while b"\r\n\r\n" not in data:
-            more = connection.recv(1 << 16)
-            if not more:
+            chunk = connection.recv(1 << 16)
+            if not chunk:
                 return
-            data += more
+            data += chunk
         head, _, data = data.partition(b"\r\n\r\n")
         length = 0
         for line in head.split(b"\r\n"):
@@ -34,7 +34,7 @@ def _serve(connection: socket.socket) -> None:
             data += connection.recv(1 << 16)
         data = data[length:]
         if head.startswith(b"GET"):
-            connection.sendall(_counted())
+            connection.sendall(_build_count_response())
             continue
         if head.startswith(b"POST /hang"):
             continue
@@ -43,10 +43,10 @@ def _serve(connection: socket.socket) -> None:
                 _times.setdefault("first", time.perf_counter())
                 _times["last"] = time.perf_counter()
                 _count += 1
-        connection.sendall(_ANSWER)
+        connection.sendall(_RESPONSE)
 
 
-def _counted() -> bytes:
+def _build_count_response() -> bytes:
     seconds = _times.get("last", 0.0) - _times.get("first", 0.0)
     body = f'{{"count": {_count}, "seconds": {seconds}}}'.encode()
     head = (

@@ -27,7 +27,7 @@ class Report:
 
     rows: list[Row] = field(default_factory=list)
 
-    def head(self) -> None:
+    def print_header(self) -> None:
         """Print the header of the table."""
         print(f"{'path':<44}{'ours':>20}{'floor':>20}{'ratio':>8}  bound")
 
@@ -47,6 +47,6 @@ class Report:
             traceback.print_exc()
             self.add(Row(name, "failed", "", None, "", met=False))
 
-    def missed(self) -> list[str]:
+    def list_missed(self) -> list[str]:
         """Return the names of the rows whose bound was missed."""
         return [row.name for row in self.rows if row.met is False]

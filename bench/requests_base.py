@@ -8,7 +8,7 @@ from typing import Any
 
 from bench import capture, load
 from bench.report import Report, Row
-from bench.service import Service, floor
+from bench.service import Service, run_floor
 from tests.factories import Org
 from tests.factories.labels import Labeled
 from tests.factories.orgs import PASSWORD
@@ -32,20 +32,27 @@ class Requests(ABC):
 
     def measure(self, report: Report, names: set[str]) -> None:
         """Capture the SQL of the requests, start the floor, and measure both alternately."""
-        rows = {name: make() for name, make in self._rows().items() if not names or name in names}
-        if not rows:
+        measurements = {
+            name: make()
+            for name, make in self._get_preparers().items()
+            if not names or name in names
+        }
+        if not measurements:
             return
         path = self.service.folder / "plan.json"
-        path.write_text(json.dumps(self._whole_plan()))
-        with floor(self.service, Path(path)) as base:
-            for row in rows.values():
-                row(report, base)
+        path.write_text(json.dumps(self._build_plan()))
+        with run_floor(self.service, Path(path)) as base:
+            for measure_row in measurements.values():
+                measure_row(report, base)
 
     @abstractmethod
-    def _rows(self) -> dict[str, Callable[[], Any]]:
-        """Return a function for each row name that prepares the row's measurement."""
+    def _get_preparers(self) -> dict[str, Callable[[], Any]]:
+        """Return, by row name, the functions that prepare a measurement and return it.
 
-    def _whole_plan(self) -> dict[str, Any]:
+        A measurement is a function of the report and the base URL of the floor.
+        """
+
+    def _build_plan(self) -> dict[str, Any]:
         from app.kit.prepared import REGISTRY  # noqa: PLC0415
         from tests.factories.orgs import _password_hash  # noqa: PLC0415
 
@@ -58,22 +65,22 @@ class Requests(ABC):
         }
 
     def _capture(self, name: str, perform: Callable[[], Any]) -> Any:
-        answers: list[Any] = []
+        responses: list[Any] = []
         perform()  # a connection prepares statements once, which is not part of a request
         self.plan[name] = capture.build_plan(
-            self.org.app, self.known, lambda: answers.append(perform())
+            self.org.app, self.known, lambda: responses.append(perform())
         )
-        assert answers[0].status_code < 300, answers[0].text
-        return answers[0].json["data"]
+        assert responses[0].status_code < 300, responses[0].text
+        return responses[0].json["data"]
 
     def _headers(self, role: str) -> dict[str, str]:
         return self.org.api(role).headers()
 
-    def _get(self, base: str, path: str, headers: dict[str, str]) -> load.Result:
-        data = load.request("GET", path, headers)
+    def _run_gets(self, base: str, path: str, headers: dict[str, str]) -> load.Result:
+        data = load.build_request("GET", path, headers)
         return load.run(base, lambda *_: data, connections=CONNECTIONS, seconds=self.seconds)
 
-    def _post(
+    def _run_posts(
         self,
         base: str,
         path: str,
@@ -83,7 +90,7 @@ class Requests(ABC):
         connections: int = CONNECTIONS,
     ) -> Any:
         def request(*_: int) -> bytes:
-            return load.request("POST", path, headers, json.dumps(make()).encode())
+            return load.build_request("POST", path, headers, json.dumps(make()).encode())
 
         return load.run(base, request, connections=connections, seconds=self.seconds, expect=expect)
 
@@ -103,29 +110,29 @@ class Requests(ABC):
         )
         return our_round
 
-    def _pages(self, name: str, path: str, what: str, count: int) -> Any:
+    def _prepare_pages(self, name: str, path: str, title: str, count: int) -> Any:
         """Prepare to compare a list's first page with the floor and with a later page."""
         api = self.org.api(self.reader)
         first = f"{path}?page_size=100"
         self._capture(name, lambda: api.get(first))
         cursor = self._find_deep_cursor(api, path, count)
 
-        def row(report: Report, base: str) -> None:
+        def measure_row(report: Report, base: str) -> None:
             headers = api.headers()
             ours = self.service.base
 
             def get_first() -> load.Result:
-                return self._get(ours, f"/api/v1{first}", headers)
+                return self._run_gets(ours, f"/api/v1{first}", headers)
 
             self._compare(
                 report,
                 0.6,
                 get_first,
-                lambda: self._get(base, f"/read/{name}", {}),
-                f"{what} of 100 out of {count:,}, first page",
+                lambda: self._run_gets(base, f"/read/{name}", {}),
+                f"{title} of 100 out of {count:,}, first page",
             )
             deep_page, first_page, _ = load.compare(
-                lambda: self._get(ours, f"/api/v1{first}&cursor={cursor}", headers),
+                lambda: self._run_gets(ours, f"/api/v1{first}&cursor={cursor}", headers),
                 get_first,
                 rounds=3,
             )
@@ -141,14 +148,14 @@ class Requests(ABC):
                 )
             )
 
-        return row
+        return measure_row
 
     def _find_deep_cursor(self, api: Any, path: str, count: int) -> str:
         cursor: str | None = None
         pages = min(900, count // 100 - 1)
         for _ in range(pages // 10):
             suffix = f"&cursor={cursor}" if cursor else ""
-            answer = api.get(f"{path}?page_size=1000{suffix}")
-            cursor = answer.json["meta"]["next_cursor"]
+            response = api.get(f"{path}?page_size=1000{suffix}")
+            cursor = response.json["meta"]["next_cursor"]
         assert cursor is not None
         return cursor

@@ -58,30 +58,30 @@ class Reviews(Requests):
         self.users = [org.add_user(f"caller{number}", "reviewer") for number in range(CALLERS)]
         self.claimed_ids: list[str] = []
 
-    def _rows(self) -> dict[str, Any]:
+    def _get_preparers(self) -> dict[str, Any]:
         return {
-            "queue": self._queue,
-            "reviews": self._claim,
-            "own": self._behind_own,
-            "accepts": self._accept,
+            "queue": self._prepare_queue,
+            "reviews": self._prepare_claims,
+            "own": self._prepare_behind_own,
+            "accepts": self._prepare_accept,
         }
 
-    def _whole_plan(self) -> dict[str, Any]:
+    def _build_plan(self) -> dict[str, Any]:
         # The floor must not replace any id of the plan except the caller's.
-        return {**super()._whole_plan(), **{k: {**v, "uuids": []} for k, v in self.plan.items()}}
+        return {**super()._build_plan(), **{k: {**v, "uuids": []} for k, v in self.plan.items()}}
 
-    def _queue(self) -> Any:
-        return self._pages("queue", "/review-queue", "review queue", self.rows)
+    def _prepare_queue(self) -> Any:
+        return self._prepare_pages("queue", "/review-queue", "review queue", self.rows)
 
-    def _claim(self) -> Any:
+    def _prepare_claims(self) -> Any:
         self._capture("next", lambda: self.org.api(self.reader).post("/review-queue/next", {}))
 
-        def row(report: Report, base: str) -> None:
+        def measure_row(report: Report, base: str) -> None:
             ours = self._compare(
                 report,
                 0.4,
-                lambda: self._next(self.service.base),
-                lambda: self._next(base, floor=True),
+                lambda: self._measure_claims(self.service.base),
+                lambda: self._measure_claims(base, floor=True),
                 f"review next, {CALLERS} callers, {self.rows:,} items",
             )
             assert len(set(self.claimed_ids)) == len(self.claimed_ids), "an item was assigned twice"
@@ -97,9 +97,9 @@ class Reviews(Requests):
                 )
             )
 
-        return row
+        return measure_row
 
-    def _next(self, base: str, *, floor: bool = False) -> load.Result:
+    def _measure_claims(self, base: str, *, floor: bool = False) -> load.Result:
         """Let each caller repeatedly claim and finish items, and measure only the claims."""
         local, claimed_ids = threading.local(), []
         headers = [self.org.api(f"caller{n}").headers() for n in range(CALLERS)]
@@ -107,15 +107,15 @@ class Reviews(Requests):
         def make(number: int, _: int) -> bytes:
             if not floor:
                 path = "/api/v1/review-queue/next"
-                return load.request("POST", path, {**_JSON, **headers[number]}, b"{}")
+                return load.build_request("POST", path, {**_JSON, **headers[number]}, b"{}")
             replace = {str(self.users[0]): str(self.users[number])}
-            return load.request(
+            return load.build_request(
                 "POST", "/write/next", _JSON, json.dumps({"replace": replace}).encode()
             )
 
         def handle_response(number: int, _: int, body: bytes) -> None:
             if not hasattr(local, "cursor"):
-                local.cursor = self._cursor()
+                local.cursor = self._open_cursor()
             local.cursor.execute(_FINISH, (str(self.org.id), str(self.users[number])))
             finished = [str(row[0]) for row in local.cursor.fetchall()]
             if not floor:
@@ -131,15 +131,15 @@ class Reviews(Requests):
         result.seconds = sum(result.times) / CALLERS
         return result
 
-    def _cursor(self) -> Any:
+    def _open_cursor(self) -> Any:
         connection = psycopg2.connect(
             self.service.database_url, options="-c app.all_organizations=on"
         )
         connection.autocommit = True
         return connection.cursor()
 
-    def _behind_own(self) -> Any:
-        def row(report: Report, _base: str) -> None:
+    def _prepare_behind_own(self) -> Any:
+        def measure_row(report: Report, _base: str) -> None:
             plain = median(self._measure_alone() for _ in range(_ROUNDS))
             with (
                 filling.without_triggers(self.service),
@@ -159,14 +159,14 @@ class Reviews(Requests):
                 )
             )
 
-        return row
+        return measure_row
 
     def _measure_alone(self) -> float:
         """Return the median time of a claim by a single caller, in milliseconds."""
         connection, times = load.Connection(self.service.base), []
         headers = {**_JSON, **self.org.api(self.reader).headers()}
-        request = load.request("POST", "/api/v1/review-queue/next", headers, b"{}")
-        cursor = self._cursor()
+        request = load.build_request("POST", "/api/v1/review-queue/next", headers, b"{}")
+        cursor = self._open_cursor()
         for _ in range(20):
             began = time.perf_counter()
             status, body = connection.send(request)
@@ -175,8 +175,8 @@ class Reviews(Requests):
             cursor.execute(_FINISH, (str(self.org.id), str(self.users[0])))
         return median(times)
 
-    def _accept(self) -> Any:
-        ids = iter(self._ids(BULK * (_ROUNDS + 1)))
+    def _prepare_accept(self) -> Any:
+        ids = iter(self._list_last_ids(BULK * (_ROUNDS + 1)))
 
         def body() -> dict[str, Any]:
             return {"tag_set_ids": [str(next(ids)) for _ in range(BULK)], "note": "Good"}
@@ -185,7 +185,7 @@ class Reviews(Requests):
         with capture.record_statements(self.org.app) as statements:
             assert api.post("/review-queue/bulk-accept", body()).json["data"]["failed"] == 0
 
-        def row(report: Report, _base: str) -> None:
+        def measure_row(report: Report, _base: str) -> None:
             seconds = median(self._measure_accept(body()) for _ in range(_ROUNDS))
             report.add(
                 Row(
@@ -197,11 +197,11 @@ class Reviews(Requests):
                     seconds <= 1.5 and len(statements) < 12,
                 )
             )
-            report.add(self._accept_by_filter())
+            report.add(self._measure_accept_by_filter())
 
-        return row
+        return measure_row
 
-    def _accept_by_filter(self) -> Row:
+    def _measure_accept_by_filter(self) -> Row:
         # The filter starts at the time of the oldest of these items; a period includes its start.
         with filling.open_cursor(self.service) as cursor:
             cursor.execute(_NEWEST, (str(self.org.id), FILTERED - 1))
@@ -220,15 +220,15 @@ class Reviews(Requests):
     def _measure_accept(self, body: dict[str, Any], count: int = BULK) -> float:
         headers = {**_JSON, **self.org.api("caller1").headers()}
         path = "/api/v1/review-queue/bulk-accept"
-        request = load.request("POST", path, headers, json.dumps(body).encode())
+        request = load.build_request("POST", path, headers, json.dumps(body).encode())
         began = time.perf_counter()
-        status, answer = load.Connection(self.service.base).send(request)
+        status, response = load.Connection(self.service.base).send(request)
         seconds = time.perf_counter() - began
-        assert status == 200, answer
-        assert json.loads(answer)["data"]["succeeded"] == count, answer[:300]
+        assert status == 200, response
+        assert json.loads(response)["data"]["succeeded"] == count, response[:300]
         return seconds
 
-    def _ids(self, count: int) -> list[UUID]:
+    def _list_last_ids(self, count: int) -> list[UUID]:
         # From the end of the queue, because claims take items from its head.
         with filling.open_cursor(self.service) as cursor:
             cursor.execute(

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.workflow.assignment import service as assignment
 from app.workflow.assignment.service import ArtifactAssignment
-from app.workflow.routing_rules import service
+from app.workflow.routing_rules import service as routing_rules
 from bench import filling
 from bench.report import Report, Row
 from bench.service import Service
@@ -50,31 +50,32 @@ _TEXTS = text(
 )
 
 
-def measure(report: Report, service_: Service, rows: int) -> None:
+def measure(report: Report, service: Service, rows: int) -> None:
     """Measure routing with rules on attributes only, and with a rule that reads the text."""
-    for reading in (False, True):
-        org = make_org(service_.app)
-        with filling.without_triggers(service_):
+    for reads_text in (False, True):
+        org = make_org(service.app)
+        with filling.without_triggers(service):
             _fill(org, rows)
-        filling.analyze(service_)
-        _rules(org, reading=reading)
-        floor = _floor(service_, rows)
-        began, before = time.perf_counter(), _peak()
+        filling.analyze(service)
+        _create_rules(org, reads_text=reads_text)
+        floor = _measure_floor(service, rows)
+        began, before = time.perf_counter(), _get_peak_megabytes()
         matched = _route(org)
         seconds = time.perf_counter() - began
         ours = rows / seconds
-        what = " (one reads texts)" if reading else ""
+        suffix = " (one reads texts)" if reads_text else ""
         report.add(
             Row(
-                f"route {rows:,} documents, {RULES} rules{what}",
+                f"route {rows:,} documents, {RULES} rules{suffix}",
                 f"{ours:,.0f}/s",
                 f"{floor:,.0f}/s written",
                 ours / floor,
                 f">= {_BOUND}",
-                None if reading else ours / floor >= _BOUND,
+                None if reads_text else ours / floor >= _BOUND,
             )
         )
-        print(f"  {matched:,} of {rows:,} matched; {_peak() - before:.0f} MB more at the peak")
+        added = _get_peak_megabytes() - before
+        print(f"  {matched:,} of {rows:,} matched; {added:.0f} MB more at the peak")
 
 
 def _fill(org: Org, rows: int) -> None:
@@ -85,24 +86,24 @@ def _fill(org: Org, rows: int) -> None:
         session.execute(_TEXTS, values)
 
 
-def _rules(org: Org, *, reading: bool) -> None:
+def _create_rules(org: Org, *, reads_text: bool) -> None:
     """Create typical rules: by vendor, amount, name and language, with groups and patterns.
 
-    The rules use every assignment strategy. Four of five documents match a rule, and most documents
-    only match after many rules that do not match.
+    The rules use every assignment strategy. Four of five documents match a rule. For most of them,
+    many rules that do not match are evaluated first.
     """
-    router, draw = Router(Workspace(org)), random.Random(7)
+    router, generator = Router(Workspace(org)), random.Random(7)
     team = router.team(*(f"member{number}" for number in range(_MEMBERS)))
     strategies = ("round_robin", "least_loaded", "skills", "everyone")
     for number in range(RULES - 2):
         conditions: list[dict[str, Any]] = [
             where("metadata.vendor", "equals", f"vendor {number}"),
-            draw.choice(
+            generator.choice(
                 [
                     where("metadata.amount", "at_least", 1),
                     where("page_count", "at_most", 30),
                     {"any": [where("language", "in", ["de", "en", "fr"]), where("text", "exists")]}
-                    if reading
+                    if reads_text
                     else where("language", "in", ["de", "en", "fr"]),
                     where("name", "matches", r"^(invoice|receipt|lease|letter)-\d+\.pdf$"),
                 ]
@@ -111,21 +112,21 @@ def _rules(org: Org, *, reading: bool) -> None:
         action = {"team_id": team, "strategy": strategies[number % 4], "priority": number}
         router.rule(*conditions, **action)
     words = where("text", "contains", "words of no document")
-    router.rule(words if reading else where("name", "contains", "nobody"), priority=1)
+    router.rule(words if reads_text else where("name", "contains", "nobody"), priority=1)
     router.rule(where("size_bytes", "greater_than", 10**9), priority=2)
 
 
 def _route(org: Org) -> int:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        return service.route_unassigned(db.checkpoint)
+        return routing_rules.route_unassigned(db.checkpoint)
 
 
-def _floor(service_: Service, rows: int) -> float:
+def _measure_floor(service: Service, rows: int) -> float:
     """Return the documents per second if the same assignees are written without any rules."""
-    org = make_org(service_.app)
-    with filling.without_triggers(service_):
+    org = make_org(service.app)
+    with filling.without_triggers(service):
         _fill(org, rows)
-    filling.analyze(service_)
+    filling.analyze(service)
     assignees: Any = [{"user_id": str(org.users["labeler"]), "team_id": None}]
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         ids = list(
@@ -144,6 +145,6 @@ def _floor(service_: Service, rows: int) -> float:
         return rows / (time.perf_counter() - began)
 
 
-def _peak() -> float:
+def _get_peak_megabytes() -> float:
     """Return this process's peak resident memory in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

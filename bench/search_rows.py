@@ -20,7 +20,8 @@ CONNECTIONS = 2
 ROUNDS = 7
 BULK = 1000
 
-# Sixty of some ten thousand words, rarer with increasing number, as in natural language.
+# Each text has sixty of ten thousand words. A word is rarer the higher its number is, as in natural
+# language.
 _TEXTS = """
 INSERT INTO artifact_texts (organization_id, artifact_id, text)
 SELECT :org, id, CASE WHEN n % 2 = 0 THEN 'Common. ' ELSE '' END
@@ -39,11 +40,11 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
     org = make_org(service.app)
     _fill(service, org, rows)
     if not names or "search" in names:
-        _search(report, service, org, rows, seconds)
+        _measure_search(report, service, org, rows, seconds)
     if not names or "stats" in names:
-        _stats(report, service, org, rows)
+        _measure_statistics(report, service, org, rows)
     if not names or "archive" in names:
-        _archive(report, service, org)
+        _measure_archive(report, service, org)
         _measure_bulk_actions(report, service, org, rows)
 
 
@@ -58,20 +59,20 @@ def _fill(service: Service, org: Org, rows: int) -> None:
     began = time.perf_counter()
     with service.app.app_context(), tenancy.across_organizations(reason="as the job does"):
         artifacts.index_backlog(db.session().commit)
-    taken = time.perf_counter() - began
+    seconds = time.perf_counter() - began
     filling.analyze(service)
-    print(f"{rows:,} documents of 60 words indexed in {taken:.1f} s", flush=True)
+    print(f"{rows:,} documents of 60 words indexed in {seconds:.1f} s", flush=True)
 
 
-def _search(report: Report, service: Service, org: Org, rows: int, seconds: float) -> None:
+def _measure_search(report: Report, service: Service, org: Org, rows: int, seconds: float) -> None:
     api = org.api("viewer")
     headers = api.headers()
 
     def page(query: str) -> load.Result:
-        data = load.request("GET", f"/api/v1/artifacts?page_size=100{query}", headers)
+        data = load.build_request("GET", f"/api/v1/artifacts?page_size=100{query}", headers)
         return load.run(service.base, lambda *_: data, connections=CONNECTIONS, seconds=seconds)
 
-    for what, word, count in (
+    for title, word, count in (
         ("a rare word", "rarity", 1),
         ("1,000 hits", "middling", 1000),
         ("half of the documents", "common", rows // 2),
@@ -85,7 +86,7 @@ def _search(report: Report, service: Service, org: Org, rows: int, seconds: floa
         ratio = median(search / plain_list for search, plain_list in pairs)
         report.add(
             Row(
-                f"search of {rows:,}: {what}",
+                f"search of {rows:,}: {title}",
                 f"{ours:.1f} ms",
                 f"{plain:.1f} ms plain list",
                 ratio,
@@ -95,14 +96,14 @@ def _search(report: Report, service: Service, org: Org, rows: int, seconds: floa
         )
 
 
-def _stats(report: Report, service: Service, org: Org, rows: int) -> None:
-    ours = _timed(service, org, "GET", "/artifacts/stats")
+def _measure_statistics(report: Report, service: Service, org: Org, rows: int) -> None:
+    ours = _measure_request(service, org, "GET", "/artifacts/stats")
     report.add(Row(f"statistics of {rows:,}", f"{ours:.0f} ms", "", None, "<= 500 ms", ours <= 500))
 
 
-def _timed(service: Service, org: Org, method: str, path: str) -> float:
+def _measure_request(service: Service, org: Org, method: str, path: str) -> float:
     connection = load.Connection(service.base)
-    request = load.request(method, f"/api/v1{path}", org.api("admin").headers())
+    request = load.build_request(method, f"/api/v1{path}", org.api("admin").headers())
     times = []
     for _ in range(ROUNDS):
         began = time.perf_counter()
@@ -112,7 +113,7 @@ def _timed(service: Service, org: Org, method: str, path: str) -> float:
     return median(times)
 
 
-def _archive(report: Report, service: Service, org: Org) -> None:
+def _measure_archive(report: Report, service: Service, org: Org) -> None:
     """Measure archiving and restoring a thousand documents by id, alternately."""
     api = org.api("admin")
     listed = api.get(f"/artifacts?page_size={BULK}").json["data"]
@@ -120,18 +121,18 @@ def _archive(report: Report, service: Service, org: Org) -> None:
     headers = {**api.headers(), "Content-Type": "application/json"}
     connection = load.Connection(service.base)
     times = []
-    for turn in range(ROUNDS + 1):
-        body = json.dumps({"artifact_ids": ids, "archived": turn % 2 == 0}).encode()
-        request = load.request("POST", "/api/v1/artifacts/bulk-archive", headers, body)
+    for round_number in range(ROUNDS + 1):
+        body = json.dumps({"artifact_ids": ids, "archived": round_number % 2 == 0}).encode()
+        request = load.build_request("POST", "/api/v1/artifacts/bulk-archive", headers, body)
         began = time.perf_counter()
-        status, answer = connection.send(request)
+        status, response = connection.send(request)
         times.append(time.perf_counter() - began)
-        assert (status, json.loads(answer)["data"]["succeeded"]) == (200, BULK), answer
+        assert (status, json.loads(response)["data"]["succeeded"]) == (200, BULK), response
     ours = median(times)
     report.add(Row(f"archive {BULK:,} by id", f"{ours:.2f} s", "", None, "<= 1.5 s", ours <= 1.5))
 
 
-_PLAIN = {
+_FLOOR_STATEMENTS = {
     "archive": "UPDATE artifacts SET archived = true, claim_user_id = NULL,"
     " claim_expires_at = NULL, updated_at = now(), revision = revision + 1"
     " WHERE organization_id = :org",
@@ -149,18 +150,18 @@ def _measure_bulk_actions(report: Report, service: Service, org: Org, rows: int)
     """
     headers = {**org.api("admin").headers(), "Content-Type": "application/json"}
     connection = load.Connection(service.base)
-    for what, path, body in (
+    for action, path, body in (
         ("archive", "archive", {"filter": {}}),
         ("restore", "archive", {"filter": {"archived": "true"}, "archived": False}),
         ("delete", "delete", {"filter": {}}),
     ):
-        floor = filling.time_undone(service, org, _PLAIN[what])
+        floor = filling.time_and_roll_back(service, org, _FLOOR_STATEMENTS[action])
         data = json.dumps({**body, "expected_count": rows}).encode()
-        request = load.request("POST", f"/api/v1/artifacts/bulk-{path}", headers, data)
+        request = load.build_request("POST", f"/api/v1/artifacts/bulk-{path}", headers, data)
         began = time.perf_counter()
-        status, answer = connection.send(request)
+        status, response = connection.send(request)
         ours = time.perf_counter() - began
-        assert (status, json.loads(answer)["data"]["succeeded"]) == (200, rows), answer
+        assert (status, json.loads(response)["data"]["succeeded"]) == (200, rows), response
         ratio = floor / ours
-        name = f"{what} {rows:,} by filter"
+        name = f"{action} {rows:,} by filter"
         report.add(Row(name, f"{ours:.1f} s", f"{floor:.1f} s", ratio, ">= 0.5", ratio >= 0.5))

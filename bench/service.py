@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 DELIVERY_NETWORK = "127.0.0.2/32"
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     """Return a TCP port on 127.0.0.1 that no program uses."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -29,12 +29,12 @@ def free_port() -> int:
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes], seconds: float = 180) -> None:
     """Wait until `url` responds with status 200, for at most `seconds`."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
         if process.poll() is not None:
             raise RuntimeError(f"the process exited with status {process.returncode}")
-        with suppress(OSError), urllib.request.urlopen(url, timeout=2) as answer:
-            if answer.status == 200:
+        with suppress(OSError), urllib.request.urlopen(url, timeout=2) as response:
+            if response.status == 200:
                 return
         time.sleep(0.1)
     raise TimeoutError(f"{url} was not ready in time")
@@ -66,12 +66,12 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def running(**settings: str) -> Iterator[Service]:
+def run_service(**settings: str) -> Iterator[Service]:
     """Run the whole service under its supervisor with a new data folder, and yield it."""
     with tempfile.TemporaryDirectory(prefix="labeling-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        port = free_port()
+        port = find_free_port()
         environ = {
             **os.environ,
             "DATA_DIR": str(folder / "data"),
@@ -89,17 +89,17 @@ def running(**settings: str) -> Iterator[Service]:
         base = f"http://127.0.0.1:{port}"
         try:
             wait_until_ready(f"{base}/health/ready", process)
-            yield Service(base, environ, process, _application(environ), folder)
+            yield Service(base, environ, process, _create_application(environ), folder)
         finally:
             stop(process)
             log.close()
 
 
-def _application(environ: dict[str, str]) -> Flask:
+def _create_application(environ: dict[str, str]) -> Flask:
     """Create an application in this process that uses the service's database and other servers."""
     record = Path(environ["DATA_DIR"]) / "running.json"
-    until = time.monotonic() + 30
-    while not record.exists() and time.monotonic() < until:
+    deadline = time.monotonic() + 30
+    while not record.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     environ.update(json.loads(record.read_text())["environment"])
     os.environ.update(environ)
@@ -109,9 +109,9 @@ def _application(environ: dict[str, str]) -> Flask:
 
 
 @contextmanager
-def floor(service: Service, plan: Path) -> Iterator[str]:
+def run_floor(service: Service, plan: Path) -> Iterator[str]:
     """Run `bench.floor` under gunicorn with threads, and yield its base URL."""
-    port = free_port()
+    port = find_free_port()
     environ = {**service.environ, "PORT": str(port), "BENCH_PLAN": str(plan)}
     command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "-k", "gthread"]
     command.append("bench.floor:app")

@@ -25,11 +25,11 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
     download = f"/api/v1/artifacts/{_upload(service, org)}/content"
     lines = [f"{name}: {value}" for name, value in viewer.items()]
     requests = {
-        "GET /health/live": load.request("GET", "/health/live"),
-        "a list of 100": load.request("GET", "/api/v1/artifacts?page_size=100", viewer),
+        "GET /health/live": load.build_request("GET", "/health/live"),
+        "a list of 100": load.build_request("GET", "/api/v1/artifacts?page_size=100", viewer),
     }
 
-    def slowest(data: bytes) -> float:
+    def measure_p99(data: bytes) -> float:
         result = load.run(service.base, lambda *_: data, connections=1, seconds=seconds)
         return result.quantile(0.99)
 
@@ -37,13 +37,13 @@ def measure(report: Report, service: Service, org: Org, seconds: float) -> None:
     stalled: dict[str, list[float]] = {name: [] for name in requests}
     for _ in range(ROUNDS):
         for name, data in requests.items():
-            usual[name].append(slowest(data))
+            usual[name].append(measure_p99(data))
         with ExitStack() as stack:
             port = int(service.base.rpartition(":")[2])
             for kind, options in (("head", ()), ("body", ()), ("reader", (download, *lines))):
                 stack.enter_context(stalling(port, kind, STALLED, *options))
             for name, data in requests.items():
-                stalled[name].append(slowest(data))
+                stalled[name].append(measure_p99(data))
     for name in requests:
         _add(report, name, median(stalled[name]), median(usual[name]))
 
@@ -76,8 +76,8 @@ def _upload(service: Service, org: Org) -> Any:
     headers = org.api("admin").headers()
     headers["Content-Type"] = f"multipart/form-data; boundary={boundary}"
     connection = load.Connection(service.base)
-    request = load.request("POST", "/api/v1/artifacts", headers, body)
-    status, answer = connection.send(request)
+    request = load.build_request("POST", "/api/v1/artifacts", headers, body)
+    status, response = connection.send(request)
     connection.socket.close()
-    assert status == 201, answer
-    return json.loads(answer)["data"]["id"]
+    assert status == 201, response
+    return json.loads(response)["data"]["id"]

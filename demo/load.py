@@ -29,7 +29,7 @@ from demo.teams import TEAMS
 SLUG = "demo"
 _SPAN_FIELDS = {field["key"] for field in CONTRACT["fields"] if field["type"] == "span"}
 _LOADING_SLUG = "demo-loading"
-# The demo needs little disk space, and the machine on which it is tried may have little.
+# The demo needs little disk space, so it can be loaded although the disk is nearly full.
 _SETTINGS = {"LOG_LEVEL": "WARNING", "RATE_LIMITS": "off", "STORAGE_RESERVE_BYTES": "0"}
 _REJECTION_REASON = (
     "The total is not the amount to pay: tax is missing. Please look at the last line again."

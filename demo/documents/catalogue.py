@@ -59,11 +59,15 @@ def _build_contract(
 def _build_renderer(
     renderer: str, source: Invoice | Contract, *options: str
 ) -> Callable[[], bytes]:
+    """Return a function that renders `source`.
+
+    `renderer` is the name of the rendering function, in the form `module:function`.
+    """
     module, _, function = renderer.partition(":")
 
     def render() -> bytes:
-        draw = getattr(import_module(f"{__package__}.{module}"), function)
-        content: bytes = draw(source, *options)
+        render_source = getattr(import_module(f"{__package__}.{module}"), function)
+        content: bytes = render_source(source, *options)
         return content
 
     return render

@@ -67,7 +67,7 @@ def render_boxed_form(invoice: Invoice) -> bytes:
         bill_to = [("8", words["customer"], customer.name, full_width / 2)]
         bill_to.append(("9", "Service location", ", ".join(customer.address), full_width / 2))
         _draw_boxes(sheet, left, 202, 40, bill_to)
-    y = _draw_work(sheet, left, 242, invoice)
+    y = _draw_line_items(sheet, left, 242, invoice)
     totals = [
         (str(11 + number), label, text, full_width / 3)
         for number, (label, text) in enumerate(list_totals(invoice))
@@ -94,7 +94,7 @@ def _draw_boxes(
         x += width
 
 
-def _draw_work(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
+def _draw_line_items(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
     columns = [Column(290), Column(52, "right"), Column(90, "right"), Column(100, "right")]
     rows, blank_count = list_line_cells(invoice), 4
     height = 24 * (len(rows) + blank_count + 1)

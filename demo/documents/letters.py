@@ -58,7 +58,7 @@ def render_with_borders(invoice: Invoice) -> bytes:
     )
     _draw_recipient(sheet, left + half_width + 8, 128, invoice.customer, Font(10, family="Times"))
     y = _draw_details(sheet, left, 215, right - left, list_heading_details(invoice))
-    y = _draw_lines(sheet, left, y + 20, invoice)
+    y = _draw_line_items(sheet, left, y + 20, invoice)
     if invoice.iban:
         sheet.draw_text(left, y + 40, f"{words['iban']} {format_iban(invoice.iban)}", Font(10))
     sheet.draw_text(left, y + 58, invoice.note, Font(9, family="Times"))
@@ -126,7 +126,7 @@ def _draw_details(
     return y + 34
 
 
-def _draw_lines(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
+def _draw_line_items(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
     columns = [Column(275), Column(60, "center"), Column(80, "right"), Column(80, "right")]
     edge = x
     width = sum(column.width for column in columns)

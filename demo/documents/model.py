@@ -56,22 +56,22 @@ class Invoice:
 
     @property
     def language(self) -> str:
-        """The language code in the locale, such as `de` in `de-CH`."""
+        """Return the language code in the locale, such as `de` in `de-CH`."""
         return self.locale.split("-", maxsplit=1)[0]
 
     @property
     def subtotal(self) -> Decimal:
-        """The sum of the lines' amounts, before tax."""
+        """Return the sum of the lines' amounts, before tax."""
         return sum((line.amount for line in self.lines), Decimal(0))
 
     @property
     def tax(self) -> Decimal:
-        """The tax on the subtotal, rounded once for the whole invoice."""
+        """Return the tax on the subtotal, rounded once for the whole invoice."""
         return round_amount(self.subtotal * self.tax_rate / 100, self.currency)
 
     @property
     def total(self) -> Decimal:
-        """The amount to pay: the subtotal and the tax."""
+        """Return the amount to pay: the subtotal and the tax."""
         return self.subtotal + self.tax
 
 
@@ -99,7 +99,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """A contract with its terms and its text. `value` is (amount, currency), or None."""
+    """A contract with its terms and its text.
+
+    `law` is the ISO 3166-1 code of the country whose law applies. `value` is (amount, currency), or
+    None. `clause` is the confidentiality clause.
+    """
 
     language: str
     title: str

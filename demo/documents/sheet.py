@@ -31,7 +31,7 @@ class Font:
 
     @property
     def name(self) -> str:
-        """The PostScript name of the font, such as `Times-Bold`."""
+        """Return the PostScript name of the font, such as `Times-Bold`."""
         if self.family == "Times":
             return "Times-Bold" if self.bold else "Times-Roman"
         return f"{self.family}-Bold" if self.bold else self.family

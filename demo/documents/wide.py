@@ -52,7 +52,7 @@ def render_many_pages(invoice: Invoice) -> bytes:
             if page == 1
             else _draw_next_header(sheet, invoice, start)
         )
-        y = _draw_goods(sheet, y, invoice, start)
+        y = _draw_line_items(sheet, y, invoice, start)
         footer = f"{words['page']} {page} / {len(starts)}"
         sheet.draw_text(sheet.width / 2, 815, footer, Font(8), "center")
         if page < len(starts):
@@ -143,7 +143,7 @@ def _draw_next_header(sheet: Sheet, invoice: Invoice, start: int) -> float:
     return 100
 
 
-def _draw_goods(sheet: Sheet, y: float, invoice: Invoice, start: int) -> float:
+def _draw_line_items(sheet: Sheet, y: float, invoice: Invoice, start: int) -> float:
     columns = [
         Column(35),
         Column(265),

@@ -1,4 +1,4 @@
-"""Jobs that write export files and delete expired files."""
+"""Jobs that write export files, delete obsolete files, and purge old removal records."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -140,7 +140,7 @@ def _write_file(
 
 @jobs.handler("exports.expire", queue="maintenance", resumable=True)
 def delete_expired_files(job: Job) -> None:
-    """Delete expired export files."""
+    """Delete expired export files, and the files of exports that failed or were cancelled."""
     while running.delete_expired_files():
         job.checkpoint()
 

@@ -41,9 +41,9 @@ TRANSITIONS: Mapping[ExportStatus, tuple[ExportStatus, ...]] = {
 class Export(TenantModel, db.Record, db.Base):
     """An export job.
 
-    Its file is stored under `storage_key` and can be downloaded until `expires_at`. Without
-    `expires_at`, the file of an export that failed or was cancelled will be deleted. `manifest`
-    describes the file, and is kept after the file has expired.
+    Its file is stored under `storage_key` and can be downloaded until `expires_at`. If an export
+    failed or was cancelled, `storage_key` is set without `expires_at`, so that a job deletes any
+    file under this key. `manifest` describes the file, and is kept after the file has expired.
     """
 
     __tablename__ = "exports"

@@ -33,6 +33,7 @@ QUEUE = "webhooks"
 THREADS = 256
 BEGIN_BATCH_SIZE = 64
 RENEW_SECONDS = 8.0
+"""The interval in seconds at which leases are renewed."""
 STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
 """If an attempt takes longer than this time in seconds, the whole process was suspended."""
 LEASE_MARGIN_SECONDS = 12.0
@@ -78,7 +79,10 @@ class Dispatcher:
             self._changed.notify_all()
 
     def wait_until_idle(self, timeout: float) -> bool:
-        """Wait until all due deliveries are attempted and recorded; return False on a timeout."""
+        """Wait up to `timeout` seconds until all due deliveries are attempted and recorded.
+
+        Returns False on a timeout.
+        """
         with self._changed:
             return self._changed.wait_for(self._is_idle, timeout)
 
@@ -148,7 +152,8 @@ class Dispatcher:
             self._is_woken, self._is_searching = False, True
         try:
             with self._open_transaction():
-                # The relay found due deliveries, but this finder may visit their webhooks later.
+                # The relay has found due deliveries, but one search of this finder may not visit
+                # their webhooks, so `find_due` repeats the search.
                 webhooks = self._finder.find_due()
         except BaseException:
             with self._changed:

@@ -155,7 +155,10 @@ def stop(timeout: float) -> None:
 
 
 def drain(timeout: float) -> bool:
-    """Wait until all due deliveries are sent and recorded; return False on a timeout."""
+    """Wait up to `timeout` seconds until all due deliveries are sent and recorded.
+
+    Returns False on a timeout.
+    """
     return _dispatcher is None or _dispatcher.wait_until_idle(timeout)
 
 

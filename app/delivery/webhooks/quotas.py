@@ -132,7 +132,7 @@ class Quotas:
 
     def record_result(self, attempt: Attempt, result: AttemptResult) -> None:
         """Record the result of an attempt that was under way."""
-        webhook, organization = self._stop(attempt)
+        webhook, organization = self._record_end(attempt)
         webhook.ended_count += 1
         webhook.unwritten_count += 1
         organization.unwritten_count += 1
@@ -150,7 +150,7 @@ class Quotas:
 
     def discard(self, attempt: Attempt) -> None:
         """Discard an attempt that was under way and ended without a result."""
-        _, organization = self._stop(attempt)
+        _, organization = self._record_end(attempt)
         self._states.remove_idle(organization)
 
     def mark_written(self, results: Iterable[AttemptResult]) -> None:
@@ -261,7 +261,7 @@ class Quotas:
         self._update_ready_webhooks(webhook)
         return attempt
 
-    def _stop(self, attempt: Attempt) -> tuple[WebhookState, OrganizationState]:
+    def _record_end(self, attempt: Attempt) -> tuple[WebhookState, OrganizationState]:
         webhook = self._states.get_webhook(attempt.organization_id, attempt.webhook_id)
         organization = self._states.get_organization(attempt.organization_id)
         organization.record_end(webhook, attempt.lease.token)

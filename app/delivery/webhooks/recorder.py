@@ -34,11 +34,13 @@ GATHER_SECONDS = 0.02
 FIRST_PAUSE_SECONDS = 0.25
 MAX_PAUSE_SECONDS = 16.0
 _BUSY_SECONDS = 0.05
+"""The delay in seconds before outcomes whose rows were locked are written again."""
 _WAIT_SECONDS = 0.2
+"""The maximum time in seconds to wait for a result before checking whether to stop."""
 
 
 def compute_pause(failures: int) -> float:
-    """Return the pause in seconds before the next first attempt, after `failures` in a row.
+    """Return the pause in seconds before a first attempt, after `failures` consecutive failures.
 
     The pauses up to the tenth failure add up to a minute. By then, a receiver that restarts is
     available again, and the webhook of a receiver that no longer exists is deactivated.

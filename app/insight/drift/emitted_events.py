@@ -1,17 +1,17 @@
 """Events that drift detection emits."""
 
 REQUESTED = "drift.detection_requested"
-"""A detection was requested. Data: {detection_id}."""
+"""A detection was requested. Payload: {detection_id}."""
 
 DETECTED = "drift.detected"
 """A report was created. Emitted once per report.
 
-Data: {report_id, schema_id, subject, field, metric, baseline, current, p_value}. Webhooks send the
-same data.
+Payload: {report_id, schema_id, subject, field, metric, baseline, current, p_value}. Webhooks send
+the same properties.
 """
 
 FOUND = "drift.found"
 """A detection has created reports. Emitted once per detection.
 
-Data: {detection_id, schema_name, count, shifts}; `shifts` describes the first shifts as text.
+Payload: {detection_id, schema_name, count, shifts}; `shifts` describes the first shifts as text.
 """

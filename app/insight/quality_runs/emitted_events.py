@@ -1,8 +1,8 @@
 """Names of the events that quality runs emit."""
 
 REQUESTED = "quality_run.requested"
-"""A run was requested. Data: {run_id, schema_id, created_by}."""
+"""A run was requested. Payload: {run_id, schema_id, created_by}."""
 COMPLETED = "quality_run.completed"
-"""A run has results. Data: {run_id, schema_id}."""
+"""A run has results. Payload: {run_id, schema_id}."""
 FAILED = "quality_run.failed"
-"""A run has failed permanently. Data: {run_id, schema_id, error}."""
+"""A run has failed. Payload: {run_id, schema_id, error}."""

@@ -14,7 +14,7 @@ from app.workflow.tag_sets.counters import TAG_SETS
 MAX_COUNTED = 10_000
 """The maximum number of tag sets to count one by one if no stored counter has the total."""
 _SELECT_AS_TEXT = """
-SELECT CAST(line AS text), CAST(version_id AS text), CAST(tags AS text) FROM ({}) AS found
+SELECT CAST(line AS text), CAST(version_id AS text), CAST(tags AS text) FROM ({}) AS export_rows
 """
 _COUNTER_FACETS = frozenset({"schema_id", "statuses"})
 

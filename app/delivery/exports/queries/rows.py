@@ -128,7 +128,10 @@ def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Itera
 
 @contextmanager
 def _connect(first_statement: str) -> Iterator[Connection]:
-    """Open a connection for one long read-only transaction of the current organization."""
+    """Open a connection for one long read-only transaction of the current organization.
+
+    `first_statement` is executed before all others, as `SET TRANSACTION SNAPSHOT` requires.
+    """
     connection = db.engine().connect()
     try:
         connection = connection.execution_options(

@@ -1,4 +1,4 @@
-"""Status changes of exports, and deletion of expired files.
+"""Status changes of exports, and deletion of files that nobody can download any more.
 
 Only the run that holds the job's lease can complete an export.
 """
@@ -117,7 +117,7 @@ def fail(export_id: UUID, cause: str) -> None:
 def discard_file(export: Export) -> None:
     """Let `delete_expired_files` delete the file of an export that failed or was cancelled.
 
-    There may be one: of an earlier run, or of a run that was killed after promoting its file.
+    The file may be from an earlier run, or from a run that was killed after it stored the file.
     """
     export.storage_key = _build_storage_key(export)
     export.expires_at = None
@@ -144,9 +144,9 @@ def queue_again(export: Export) -> None:
 
 
 def delete_expired_files() -> int:
-    """Delete a batch of files in all organizations, and return how many exports had one.
+    """Delete the files of a batch of exports in all organizations, and return the batch's size.
 
-    The files have expired, or belong to exports that failed or were cancelled.
+    The batch has exports whose files have expired, and exports that failed or were cancelled.
     """
     batch = records.lock_exports_with_obsolete_files(GRACE_PERIOD, _BATCH_SIZE)
     for export in batch:

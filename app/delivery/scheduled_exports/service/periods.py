@@ -43,8 +43,9 @@ def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
     """Build the filter for a run that starts at `now`.
 
     The period of an incremental run begins at the end of the last delivered period. The first
-    incremental run exports everything. So does a run while that end is in the future, because the
-    clock of the database was set back: earlier runs may have missed what was decided since.
+    incremental run exports everything. A run also exports everything if the end of the last
+    delivered period is in the future. The clock of the database was then set back, and a run from
+    that end would miss the tag sets that were decided since.
     """
     where = parse_filter(export.filter)
     if export.mode == Mode.INCREMENTAL:
@@ -59,8 +60,9 @@ def compute_exported_until(
 ) -> datetime | None:
     """Compute the new `exported_until` of a scheduled export whose incremental run was delivered.
 
-    It does not change if the run's period begins after it, because the scheduled export was changed
-    during the run, and the next run exports everything.
+    `exported_until` does not change if the run's period begins after it. It also stays null if the
+    run did not export everything. In both cases, the scheduled export was changed during the run,
+    so the next run must not continue from the end of this run.
     """
     until, covers_until = scheduled.exported_until, run.covers_until
     if until is None:

@@ -83,7 +83,7 @@ def _find_next_run(scheduled: ScheduledExport, now: datetime) -> datetime | None
     """Return the next due time, or None if there is none."""
     try:
         return cron.find_next(scheduled.cron, scheduled.time_zone, now)
-    except ZoneInfoNotFoundError:  # the time zone is not in the database any more
+    except ZoneInfoNotFoundError:  # the time zone database no longer has the zone
         return None
 
 

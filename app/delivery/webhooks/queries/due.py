@@ -80,8 +80,9 @@ _FIND_PENDING = text(
     "SELECT organization_id FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL"
     " ORDER BY organization_id LIMIT 1"
 )
-# Rows with the kind `mark` contain the position at which the next search continues within an
-# organization. The row with the kind `last` contains the position among organizations.
+# Rows with the kind `webhook` are the results. Rows with the kind `mark` contain the position at
+# which the next search continues within an organization. The row with the kind `last` contains the
+# position among organizations.
 _FIND = text(
     f"""
     {_VISITED}, checked AS (
@@ -93,7 +94,7 @@ _FIND = text(
                      AND d.next_attempt_at IS NOT NULL AND NOT d.test) AS outdated
         FROM visited AS requested CROSS JOIN LATERAL ({WEBHOOK_STATE}) AS w
     )
-    SELECT 'found' AS kind, * FROM checked WHERE due OR outdated
+    SELECT 'webhook' AS kind, * FROM checked WHERE due OR outdated
     UNION ALL
     SELECT 'mark', organization_id, (array_agg(webhook_id ORDER BY webhook_id DESC))[1], 0, false,
            false
@@ -192,7 +193,7 @@ class DueWebhookFinder:
         new_marks: dict[UUID, UUID] = {}
         last_organization_id = None
         for kind, *row in db.session().execute(_FIND, values):
-            if kind == "found":
+            if kind == "webhook":
                 webhooks.append(DueWebhook(*row))
             elif kind == "mark":
                 new_marks[row[0]] = row[1]

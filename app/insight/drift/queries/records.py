@@ -73,7 +73,10 @@ def list_reports(
 
 
 def get_report(report_id: UUID, *, lock: bool = False) -> DriftReport | None:
-    """Return a report, or None. With `lock`, lock it until the transaction ends."""
+    """Return a report, or None if it does not exist.
+
+    If `lock` is true, the report is locked until the transaction ends.
+    """
     statement = select(DriftReport).where(DriftReport.id == report_id)
     if lock:
         statement = statement.with_for_update().execution_options(populate_existing=True)
@@ -133,7 +136,10 @@ def find_earliest_open_shift_start(schema_id: UUID, before: datetime) -> datetim
 
 
 def get_detection(detection_id: UUID, *, lock: bool = False) -> DriftDetection | None:
-    """Return a detection, or None. With `lock`, lock it until the transaction ends."""
+    """Return a detection, or None if it does not exist.
+
+    If `lock` is true, the detection is locked until the transaction ends.
+    """
     statement = select(DriftDetection).where(DriftDetection.id == detection_id)
     if lock:
         statement = statement.with_for_update().execution_options(populate_existing=True)
@@ -141,7 +147,7 @@ def get_detection(detection_id: UUID, *, lock: bool = False) -> DriftDetection |
 
 
 def find_unfinished_detection(schema_id: UUID) -> UUID | None:
-    """Return the id of the schema's unfinished detection, or None."""
+    """Return the id of the schema's unfinished detection, or None if it has none."""
     statement = select(DriftDetection.id).where(
         DriftDetection.schema_id == schema_id, DriftDetection.finished_at.is_(None)
     )
@@ -171,7 +177,7 @@ def insert_detection(
 
 
 def get_baseline(schema_id: UUID) -> DriftBaseline | None:
-    """Return the fixed baseline of a schema, or None."""
+    """Return the fixed baseline of a schema, or None if it has none."""
     statement = select(DriftBaseline).where(DriftBaseline.schema_id == schema_id)
     return db.session().execute(statement).scalar_one_or_none()
 

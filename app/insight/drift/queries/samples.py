@@ -47,8 +47,9 @@ _ACCEPTED = """
     AND {of}.decided_at >= :start AND {of}.decided_at < :end
 """
 _OF_ARTIFACT = """
-    (SELECT one.* FROM tag_sets one
-     WHERE one.organization_id = :organization_id AND one.artifact_id = {artifact_id} OFFSET 0)
+    (SELECT tag_set.* FROM tag_sets tag_set
+     WHERE tag_set.organization_id = :organization_id AND tag_set.artifact_id = {artifact_id}
+     OFFSET 0)
 """
 _ORDER = "({of}.source = 'merge') DESC, {of}.decided_at DESC, {of}.id DESC"
 _DOCUMENTS = text(

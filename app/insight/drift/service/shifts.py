@@ -61,10 +61,10 @@ class DetectionData:
     """The data of all periods that a detection compares.
 
     `acknowledged_ends` maps each shift key to the end of its latest acknowledged report at the time
-    when the samples were read. A reference period replaces the baseline after an acknowledged
-    shift. `acknowledged_shifts` maps the keys of these shifts to the shifts; `current_until` is the
-    start of the reference period. `reference_periods` maps each of these starts to the data of the
-    period.
+    when the samples were read. `acknowledged_shifts` has the shifts that are compared with a
+    reference period instead of the baseline (see `find_reference_starts`), by shift key. Their
+    `current_until` is the start of the reference period. `reference_periods` maps each of these
+    starts to the data of the reference period.
     """
 
     fields: FieldTypes

@@ -24,7 +24,7 @@ _saved = aliased(TagSetRevision)
 _SIZE = TagSet.tags_bytes + func.coalesce(
     _initial.tags_bytes, func.octet_length(cast(_initial.tags, Text))
 )
-# A copy of another labeler's tag set began with that labeler's work: it does not measure the model.
+# A copy of another labeler's tag set is excluded, because it began with that labeler's work.
 _IS_DIRECT = ~func.jsonb_path_exists(
     _initial.tags, cast(literal('$[*] ? (@.source != "model")'), JSONPATH)
 )
@@ -50,7 +50,7 @@ class AcceptedTagSet(NamedTuple):
     tags: list[dict[str, Any]]
 
 
-def list_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
+def list_eligible_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
     """Return the revision of each tag set that is eligible for automatic feedback, by id.
 
     Eligible tag sets are accepted, began only from a prediction, and have at most `MAX_BYTES` of

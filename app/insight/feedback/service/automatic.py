@@ -25,14 +25,14 @@ _BATCH = 100
 def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
     """Record, replace or delete the automatic feedback on tag sets.
 
-    `tag_sets` contains pairs of artifact id and tag set id. A tag set gets no automatic feedback if
-    it is not accepted, did not begin only from a prediction, or has more than `MAX_BYTES` of tags.
-    Automatic feedback replaces feedback that was reported on the same document and model. Returns
-    the number of tag sets whose feedback has changed.
+    `tag_sets` contains pairs of artifact id and tag set id. A tag set gets automatic feedback only
+    if it is accepted, began only from a prediction, and has at most `MAX_BYTES` of tags. Automatic
+    feedback replaces feedback that was reported on the same document and model. Returns the number
+    of tag sets whose feedback has changed.
     """
     ids = list(dict.fromkeys(tag_set_id for _, tag_set_id in tag_sets))
     recording.lock_recording()
-    current_revisions = accepted.list_revisions(ids)
+    current_revisions = accepted.list_eligible_revisions(ids)
     recorded_revisions = accepted.list_recorded_revisions(ids)
     changed_ids = [
         tag_set_id

@@ -58,9 +58,11 @@ def list_models(
     listed_models = _list_models(schema_id, compare_with)
 
     def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
-        later_models = [model for model in listed_models if model.is_after(edge)]
-        later_models.sort(key=lambda model: (model.last_day, model.key), reverse=edge.descending)
-        return later_models[: edge.limit], len(listed_models)
+        remaining_models = [model for model in listed_models if model.is_after(edge)]
+        remaining_models.sort(
+            key=lambda model: (model.last_day, model.key), reverse=edge.descending
+        )
+        return remaining_models[: edge.limit], len(listed_models)
 
     bounded_request = replace(page, page_size=min(page.page_size, MAX_PAGE_SIZE))
     result = paginate_rows(bounded_request, _ORDER, fetch)

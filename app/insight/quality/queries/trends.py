@@ -127,7 +127,7 @@ def _get_query(
             rows = rows.with_only_columns(key, position, *sum_columns).group_by("key", "bucket")
         summed = rows.subquery("summed")
         weight = func.sum(reduce(add, (summed.c[name] for name in cases)))
-        # All arrays of a group have the same order. It does not matter which.
+        # All arrays of a group have the same order, so their elements belong together.
         arrays = [func.array_agg(summed.c[name]).label(f"{name}s") for name in ("bucket", *names)]
         groups = (
             select(summed.c.key, weight.label("weight"), *arrays)

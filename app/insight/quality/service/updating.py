@@ -111,7 +111,7 @@ def complete_sums() -> None:
 
 
 def list_outdated_organizations() -> list[UUID]:
-    """Return the ids of organizations whose labels must be recounted."""
+    """Return the ids of organizations whose aggregates must be recounted."""
     return cells.list_outdated_organizations(organizations.DEFAULT_TIME_ZONE)
 
 

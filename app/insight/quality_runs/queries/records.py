@@ -78,12 +78,12 @@ def find_best_run(
     end: datetime | None = None,
     default_metrics: Sequence[str] = (),
 ) -> QualityRun | None:
-    """Return the completed run of a schema that best fits a query, or None.
+    """Return the completed run of a schema that best fits a query, or None if no run fits.
 
-    The run covers the field, the metric, and the start and end of the query. If the query omits one
-    of these, runs over all fields, with all `default_metrics`, from the first tag set, or with the
-    latest end are preferred, so that a narrow run does not hide a wide run. Among equally good
-    runs, the newest run is returned.
+    The run must cover the field, the metric, the start and the end that are not None. Where one of
+    them is None, the widest runs are preferred: runs over all fields, with all `default_metrics`,
+    from the first tag set, or with the latest end. So a narrow run does not hide a wide run. Among
+    equally good runs, the newest run is returned.
     """
     conditions: list[ColumnElement[bool]] = []
     order: list[ColumnElement[Any]] = []

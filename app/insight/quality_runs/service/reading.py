@@ -156,7 +156,8 @@ def _find_run(
     end: datetime | None,
 ) -> QualityRun | None:
     covered_end = creating.check_period(start, end) if start or end else None
-    # No run covers a time after its creation: until now or later, the latest run fits best.
+    # No run covers a time after its creation. So if the period ends now or later, the run with the
+    # latest end fits best.
     is_past = end is not None and end == covered_end
     return records.find_best_run(
         schema_id,

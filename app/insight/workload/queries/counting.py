@@ -33,8 +33,7 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM reach")
-"""The assignees to include; `reach` is a common table expression in
-`todo.PEOPLE_CTES`."""
+"""The assignees to include; `reach` is a common table expression in `todo.PEOPLE_CTES`."""
 _MICROSECOND = timedelta(microseconds=1)
 _TO_LABEL = f"""
 WITH {todo.PEOPLE_CTES}, {todo.BEGUN_CTES}, {todo.OFFERED_CTES}, {todo.WITHHELD_CTES},
@@ -75,11 +74,10 @@ class WorkCriteria:
 
     @property
     def counters_end(self) -> datetime | None:
-        """Return the start of the day that contains the last moment before `due_before`.
+        """Return the start of the UTC day that contains the last microsecond before `due_before`.
 
-        The counters of each day cover the work that is due before this time. Work that is due
-        between this time and `due_before` is found through an index. Returns None if `due_before`
-        is None.
+        The daily counters count the work that is due before this time. Work that is due between
+        this time and `due_before` is found through an index. Returns None if `due_before` is None.
         """
         if self.due_before is None:
             return None
