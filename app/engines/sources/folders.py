@@ -45,8 +45,8 @@ def list_tree(
 ) -> Iterator[tuple[str, FolderItem]]:
     """List a tree: yield the path and item of each document, sorted by path.
 
-    Subfolders that are removed during the listing are skipped. Raises ObjectMissing if the root
-    does not exist, and SourceError if folders are nested too deeply.
+    Subfolders that are removed meanwhile, or that may not be read, are skipped. Raises
+    ObjectMissing if the root does not exist, and SourceError if folders are nested too deeply.
 
     Args:
         read_folder: reads one folder.
@@ -76,6 +76,10 @@ def list_tree(
             child_items = sort_items(read_folder(path))
         except ObjectMissing:
             continue
+        except SourceError as problem:
+            if problem.kind == SourceErrorKind.NOT_ALLOWED:
+                continue
+            raise
         stack.append((path + "/", child_items, after_names[1:] if is_on_after_path else []))
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -38,6 +39,7 @@ _RECEIVED = re.compile(rb'\bINTERNALDATE "([^"]{10,40})"')
 _NUMBER = re.compile(rb"(\d{1,10}) \(")
 _PAGE_MESSAGES = 500
 _PROBE_SECONDS = 60.0
+_DIGEST_DIGITS = 8
 
 
 class _ListedMessage(NamedTuple):
@@ -68,6 +70,10 @@ class ImapSource:
         tls = settings.get("tls", True)
         self._context = build_context(settings.get("ca_certificate")) if tls else None
         self._client: ImapClient | None = None
+        self._folder = str(settings.get("folder") or "INBOX")
+        # Folders may have the same UIDVALIDITY, for example if they were created together.
+        place = "\n".join((settings["host"], settings["username"], self._folder))
+        self._place_digest = sha256(place.encode()).hexdigest()[:_DIGEST_DIGITS]
         self._uid_validity = ""
         self._used_at = 0.0
 
@@ -93,7 +99,7 @@ class ImapSource:
         """Yield all messages in order of arrival."""
         match = _PATH.fullmatch(after) if after else None
         for message in self._list_messages(int(match[1]) if match else 0):
-            version = f"{self._uid_validity}-{message.uid}"
+            version = f"{self._place_digest}-{self._uid_validity}-{message.uid}"
             path = f"{message.uid}.eml"
             yield SourceObject(path, version, message.size, message.received_at)
 
@@ -143,7 +149,7 @@ class ImapSource:
             except (imaplib.IMAP4.error, UnicodeError):
                 message = "The host rejected the user name or password."
                 raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
-        folder = encode_folder(str(self._settings.get("folder") or "INBOX"))
+        folder = encode_folder(self._folder)
         status, _ = client.select(folder, readonly=True)
         if status != "OK":
             raise build_missing_folder_error()

@@ -25,7 +25,7 @@ from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget, shut_down
 from app.engines.sources.failures import build_protocol_error, translate_errors
 from app.engines.sources.model import Network, ObjectMissing, SourceError, SourceErrorKind
-from app.engines.sources.sftp_session import SftpSession
+from app.engines.sources.sftp_session import SftpSession, SftpStatusError
 
 _KEY_TYPES: Mapping[type, type[paramiko.PKey]] = {
     Ed25519PrivateKey: paramiko.Ed25519Key,
@@ -118,7 +118,7 @@ def translate_ssh_errors() -> Iterator[None]:
         with translate_errors():
             try:
                 yield
-            except (FileNotFoundError, PermissionError) as error:
+            except (FileNotFoundError, PermissionError, SftpStatusError) as error:
                 raise _build_refusal_error(error) from None
     except paramiko.AuthenticationException:
         message = "The host rejected the user name, password or key."
@@ -132,6 +132,9 @@ def translate_ssh_errors() -> Iterator[None]:
 def _build_refusal_error(error: OSError) -> Exception:
     if isinstance(error, FileNotFoundError):
         return ObjectMissing()
+    if isinstance(error, SftpStatusError):
+        message = "The host cannot read a folder or document of this source."
+        return SourceError(SourceErrorKind.PROTOCOL, message)
     message = "The user is not allowed to read a folder or document of this source."
     return SourceError(SourceErrorKind.NOT_ALLOWED, message)
 

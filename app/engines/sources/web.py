@@ -58,6 +58,10 @@ class _DocumentMetadata(NamedTuple):
     modified_at: datetime | None
 
 
+_UNREADABLE = _DocumentMetadata("unreadable", None, None)
+"""The metadata of a document that the host refuses to send. Opening it reports the error."""
+
+
 class WebSource:
     """An index page or a list of URLs.
 
@@ -79,7 +83,7 @@ class WebSource:
         """
         try:
             for path, _ in list_tree(self._read_folder, after):
-                if metadata := self._fetch_metadata(path):
+                if metadata := self._find_metadata(path):
                     yield SourceObject(path, *metadata)
         except ObjectMissing:
             raise build_missing_folder_error() from None
@@ -95,6 +99,11 @@ class WebSource:
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
         """Open a document to read it in chunks."""
         with self._request(self._find_url(path), is_document=True) as response:
+            # The index page was read, so only this document requires other credentials.
+            has_access = self._site.has_index or self._authorization is None
+            if response.status_code == HTTPStatus.UNAUTHORIZED and has_access:
+                message = "The host requires other credentials for this document."
+                raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
             _check_status(response)
             yield read_chunks(response)
 
@@ -115,17 +124,38 @@ class WebSource:
         url = self._site.find_folder_url(path)
         if url is None:
             raise ObjectMissing
+        try:
+            page, base_url, charset = self._fetch_page(url)
+        except SourceError as problem:
+            if not path or problem.kind == SourceErrorKind.UNREACHABLE:
+                raise
+            # A link that ends with a slash may not lead to a folder.
+            raise ObjectMissing from None
+        for link in find_links(page, base_url, charset):
+            if item := self._site.build_item(link, path):
+                yield item
+
+    def _fetch_page(self, url: str) -> tuple[bytes, str, str | None]:
+        """Fetch an HTML page; return its content, its URL after redirects, and its charset."""
         with self._request(url, is_document=False) as response:
             _check_status(response)
             media_type = response.headers.get("Content-Type", "").lower()
             if "html" not in media_type:
-                message = "The index page, or a folder that it links to, is not an HTML page."
-                raise SourceError(SourceErrorKind.PROTOCOL, message)
+                raise SourceError(SourceErrorKind.PROTOCOL, "The index page is not an HTML page.")
             charset = response.encoding if "charset" in media_type else None
-            page = read_body(response)
-        for link in find_links(page, response.url, charset):
-            if item := self._site.build_item(link, path):
-                yield item
+            return read_body(response), response.url, charset
+
+    def _find_metadata(self, path: str) -> _DocumentMetadata | None:
+        """Fetch the metadata of a document. Return None if it does not exist.
+
+        A document that the host refuses to send does not end the listing.
+        """
+        try:
+            return self._fetch_metadata(path)
+        except SourceError as problem:
+            if problem.kind == SourceErrorKind.UNREACHABLE:
+                raise
+            return _UNREADABLE
 
     def _fetch_metadata(self, path: str) -> _DocumentMetadata | None:
         """Fetch the version, size and time of a document. Return None if it does not exist."""
@@ -135,8 +165,7 @@ class WebSource:
             if response.status_code in _MISSING_STATUSES:
                 return None
             if response.status_code == HTTPStatus.FORBIDDEN:
-                # Opening this document reports the error; other documents can be read.
-                return _DocumentMetadata("forbidden", None, None)
+                return _UNREADABLE
             if response.status_code == HTTPStatus.OK and metadata.version:
                 return metadata
         return self._fetch_metadata_by_content(url)
@@ -151,6 +180,8 @@ class WebSource:
                 _check_status(response)
             except ObjectMissing:
                 return None
+            except SourceError:
+                return _UNREADABLE
             metadata = _parse_metadata(response)
             if metadata.version:
                 return metadata

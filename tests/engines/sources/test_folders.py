@@ -61,3 +61,20 @@ def test_folders_without_end_are_an_error() -> None:
     with pytest.raises(SourceError) as caught:
         list(list_tree(lambda _: [FolderItem("again", True)]))
     assert caught.value.kind is SourceErrorKind.PROTOCOL
+
+
+def test_a_subfolder_that_may_not_be_read_is_skipped() -> None:
+    items = {
+        "": [FolderItem("a", is_folder=True), FolderItem("lost+found", is_folder=True)],
+        "a": [FolderItem("b.txt", is_folder=False)],
+    }
+
+    def read_folder(path: str) -> Iterable[FolderItem]:
+        if path not in items:
+            raise SourceError(SourceErrorKind.NOT_ALLOWED, "No permission.")
+        return items[path]
+
+    assert [path for path, _ in list_tree(read_folder)] == ["a/b.txt"]
+    del items[""]
+    with pytest.raises(SourceError, match="No permission"):
+        list(list_tree(read_folder))

@@ -63,6 +63,22 @@ def test_messages_are_listed_and_read(open_source: Open, mailbox: Mailbox) -> No
     assert not mailbox.is_seen()
 
 
+def test_messages_of_two_folders_have_different_versions(
+    open_source: Open, mailbox: Mailbox, server: Server
+) -> None:
+    """Folders that were created together can have the same UIDVALIDITY and the same UIDs."""
+    other = Mailbox(server, f"{mailbox.name}-other")
+    for each in (mailbox, other):
+        each.add(1)
+    first, second = (get_versions(open_source(folder=each.name)) for each in (mailbox, other))
+    other.close()
+    assert first.keys() == second.keys()
+    (prefix, other_prefix) = (
+        next(iter(versions.values())).split("-")[0] for versions in (first, second)
+    )
+    assert prefix != other_prefix
+
+
 def test_new_messages_come_last_and_deleted_ones_are_missing(
     open_source: Open, mailbox: Mailbox
 ) -> None:

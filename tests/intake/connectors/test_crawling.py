@@ -10,6 +10,7 @@ from app.documents.artifacts.service import creating
 from app.intake.connectors.service import crawling
 from app.kit import container
 from tests.factories import run_jobs_of
+from tests.factories.usage import set_plan
 from tests.intake.conftest import counts
 from tests.intake.connectors.conftest import Folder
 
@@ -220,3 +221,23 @@ def test_deleting_a_connector_cancels_its_crawl_and_keeps_its_documents(folder: 
     assert (folder.count(), folder.count("connector_objects")) == (1, 1)
     run_jobs_of(folder.org, "maintenance")
     assert (folder.count("connectors"), folder.count("connector_objects")) == (0, 0)
+
+
+def test_a_retry_after_a_change_of_the_source_lists_all_of_it(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawling, "FETCH_BATCH_SIZE", 1)
+    for name in ("b", "c", "d"):
+        folder.write(f"old/{name}.txt", f"old words {name}")
+    folder.write("new/a.txt", "new words")
+    connector = folder.connect(settings={"path": "old"})
+    set_plan(folder.org, "free", {"documents_per_month": 2})
+    job = folder.crawl(connector)
+    assert (job["status"], job["counts"]["created"]) == ("failed", 2)
+    set_plan(folder.org, "free", {"documents_per_month": 100})
+    path = f"/connectors/{connector['id']}"
+    assert folder.admin.patch(path, json={"settings": {"path": "new"}}).status_code == 200
+    assert folder.admin.post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
+    folder.work()
+    uris = [item["uri"] for item in folder.items(job["id"], status="created")]
+    assert sorted(uris) == ["a.txt", "b.txt", "c.txt"]

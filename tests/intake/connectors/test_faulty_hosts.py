@@ -31,6 +31,7 @@ class _Handler(BaseHTTPRequestHandler):
     """Answers with an index page, or as the test says for the path."""
 
     answers: dict[str, Answer]
+    links: tuple[str, ...] = ()
 
     def do_GET(self) -> None:
         """Send the index page or a document."""
@@ -39,11 +40,16 @@ class _Handler(BaseHTTPRequestHandler):
             with suppress(OSError):
                 self.answers[name](self)
             return
-        links = "".join(f'<a href="{name}">{name}</a>' for name in self.answers)
+        links = "".join(f'<a href="{name}">{name}</a>' for name in self.links or self.answers)
         self.send(links.encode(), content_type="text/html")
 
     def do_HEAD(self) -> None:
-        """Say that each document is there."""
+        """Say that each document is there, except those that are named by a status."""
+        name = self.path.strip("/")
+        if name.isdecimal():
+            with suppress(OSError):
+                self.answers[name](self)
+            return
         self.send_response(200)
         self.send_header("ETag", f'"{self.path}"')
         self.end_headers()
@@ -80,8 +86,8 @@ def _lose(handler: _Handler) -> None:
 
 
 @contextmanager
-def _serve(answers: dict[str, Answer]) -> Iterator[str]:
-    handler = type("Handler", (_Handler,), {"answers": answers})
+def _serve(answers: dict[str, Answer], links: tuple[str, ...] = ()) -> Iterator[str]:
+    handler = type("Handler", (_Handler,), {"answers": answers, "links": links})
     with ThreadingHTTPServer((HOST, 0), handler) as server:
         server.daemon_threads = True
         Thread(target=server.serve_forever, daemon=True).start()
@@ -114,6 +120,46 @@ def test_a_document_that_fails_is_an_item_and_is_read_next_time(
         job = folder.crawl(connector)
         assert (job["status"], job["counts"]["created"]) == ("completed", 1)
     assert len(folder.files()) == folder.count() == 3
+
+
+def _refuse(status: int) -> Answer:
+    return lambda handler: handler.send_error(status)
+
+
+def _redirect(handler: _Handler) -> None:
+    handler.send_response(302)
+    handler.send_header("Location", handler.path)
+    handler.end_headers()
+
+
+def test_documents_and_folders_that_the_host_refuses_do_not_end_the_crawl(folder: Folder) -> None:
+    refused = {str(status): _refuse(status) for status in (400, 401, 403, 418, 500)}
+    answers = {"a.txt": _send("first words"), **refused, "302": _redirect}
+    answers |= {"z.txt": _send("last words"), "pdf": _send("no folder"), "locked": _refuse(401)}
+    links = ("a.txt", *refused, "302", "z.txt", "pdf/", "locked/")
+    with _serve(answers, links) as url:
+        connector = folder.connect(type="http", settings={"url": url})
+        job = folder.crawl(connector)
+    assert job["status"] == "completed_with_errors"
+    assert job["counts"] == counts(found=8, created=2, failed=6)
+    failed = folder.items(job["id"], status="failed")
+    assert {item["uri"]: item["error"]["code"] for item in failed} == {
+        "302": "protocol",
+        "400": "protocol",
+        "401": "not_allowed",
+        "403": "not_allowed",
+        "418": "protocol",
+        "500": "unreachable",
+    }
+
+
+def test_a_host_that_is_down_ends_the_crawl_after_three_documents(folder: Folder) -> None:
+    answers = {f"{number}.txt": _refuse(503) for number in range(20)}
+    with _serve(answers) as url:
+        connector = folder.connect(type="http", settings={"url": url})
+        job = folder.crawl(connector)
+    assert (job["status"], job["error"]["code"]) == ("failed", "unreachable")
+    assert job["counts"] == counts()
 
 
 def test_a_document_that_changes_between_listing_and_reading(folder: Folder) -> None:

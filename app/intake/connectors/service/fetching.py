@@ -91,17 +91,19 @@ class Fetcher:
         try:
             self._download_document(request.path, staged)
         except ObjectMissing:
+            self._failures = 0
             return fail("not_found", "The document no longer exists, or it was replaced.")
         except TooLarge as failure:
+            self._failures = 0
             message = f"The document is larger than {failure.limit} bytes."
             return fail("payload_too_large", message, is_final=True)
         except SourceError as problem:
-            # Missing permission to read a document does not count as a failure of the host.
-            if problem.kind != SourceErrorKind.NOT_ALLOWED:
-                self._failures += 1
-                is_refused = problem.kind == SourceErrorKind.CREDENTIALS_REFUSED
-                if is_refused or self._failures >= MAX_FAILURES:
-                    return problem
+            # A host that refuses a document responds, and may send the other documents.
+            is_unreachable = problem.kind == SourceErrorKind.UNREACHABLE
+            self._failures = self._failures + 1 if is_unreachable else 0
+            is_refused = problem.kind == SourceErrorKind.CREDENTIALS_REFUSED
+            if is_refused or self._failures >= MAX_FAILURES:
+                return problem
             return fail(problem.kind.value, problem.message)
         self._failures = 0
         return FetchResult(request, staged, round(perf_counter() - started_at, 6))

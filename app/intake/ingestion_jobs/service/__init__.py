@@ -2,6 +2,7 @@
 
 from app.intake.ingestion_jobs.queries.records import (
     ItemRow,
+    clear_crawl_positions,
     has_processing_items,
     list_failed_documents,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "build_source_key",
     "cancel",
     "cancel_crawl",
+    "clear_crawl_positions",
     "create_crawl",
     "create_document",
     "create_extraction",
