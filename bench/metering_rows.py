@@ -20,7 +20,10 @@ _SWITCH = "; ".join(f"ALTER TABLE {table} {{0}} TRIGGER meter_insert" for table 
 
 
 def measure(report: Report, service: Service, org: Org) -> None:
-    """Measure the time that the meters' triggers add. The plan has no limits, as by default."""
+    """Measure the time that the meters' triggers add.
+
+    The organization's plan has no limits, which is the default.
+    """
     connection = load.Connection(service.base)
     _compare(report, service, "create a document", _make_creator(connection, org))
     _compare(report, service, "save tags", _make_saver(connection, org))

@@ -88,7 +88,7 @@ _caller_organization: ContextVar[Organization | None] = ContextVar("plan_of", de
 
 
 def set_caller_organization(organization: Organization | None) -> None:
-    """Set the organization of the running request, with the plan that authentication has read."""
+    """Set the organization of the running request, as authentication has loaded it."""
     _caller_organization.set(organization)
 
 

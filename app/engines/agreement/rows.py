@@ -164,7 +164,10 @@ def _align_by_number(row_numbers: list[list[int]]) -> list[_AlignedRow]:
 def _align_progressively(
     set_tables: list[_TagsByRow], row_numbers: list[list[int]], shapes: Shapes, budget: Budget
 ) -> list[_AlignedRow]:
-    """Align the rows of one tag set after another. Raises BudgetExceeded."""
+    """Align the rows of all tag sets, adding one tag set at a time.
+
+    Raises BudgetExceeded if `budget` is too small.
+    """
     cells = _list_cells(set_tables, row_numbers, shapes)
     aligned_rows: list[list[int | None]] = []
     cell_counts: list[Counter[int]] = []

@@ -208,7 +208,10 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
 def _are_words_valid(
     length: int, starts: "array[int]", ends: "array[int]", boxes: "array[int]"
 ) -> bool:
-    """Return whether all words are in a text of `length` characters, and all boxes on the page."""
+    """Return whether the arrays of a page's words match, and their values are in range.
+
+    A word is a range of at least one of `length` characters, with a box on the page.
+    """
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False
     if not starts:

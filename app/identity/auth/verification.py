@@ -1,8 +1,8 @@
-"""Marks email addresses as verified, and the extension point for what the proof must undo.
+"""Mark email addresses as verified, and remove sign-in methods that were linked before.
 
-Somebody else may have created an account with an address that was never verified, and may have
-linked a way to sign in. A feature that links ways to sign in, such as single sign-on, registers a
-function that removes them.
+Until an address is verified, somebody else may own the account, and may have linked a sign-in
+method to it. Each feature that links sign-in methods, such as single sign-on, registers a function
+that removes them.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from app.identity.users.models import User
 from app.kit import db
 
 Unlink = Callable[[UUID], None]
-"""A function that removes a feature's ways to sign in to the account with this user id."""
+"""A function that removes a feature's sign-in methods from the account with this user id."""
 
 _unlinkers: list[Unlink] = []
 

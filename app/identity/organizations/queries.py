@@ -71,7 +71,7 @@ def has_other_memberships(user_id: UUID, organization_id: UUID) -> bool:
     return db.session().execute(statement.limit(1)).first() is not None
 
 
-def get_page_for_key(
+def get_page_for_api_key(
     organization_id: UUID, role: str, page: PageRequest, **period: datetime | None
 ) -> Page:
     """Return a page that contains only the organization of an API key, with the key's role.

@@ -41,7 +41,9 @@ def list_for_caller(caller: Caller, page: PageRequest, **period: datetime | None
     """
     if caller.api_key_id is not None:
         assert caller.role is not None
-        organizations = queries.get_page_for_key(caller.org.id, caller.role.name, page, **period)
+        organizations = queries.get_page_for_api_key(
+            caller.org.id, caller.role.name, page, **period
+        )
     else:
         with tenancy.across_organizations(reason="a user's memberships span organizations"):
             organizations = queries.get_page_for_user(

@@ -98,9 +98,9 @@ class Feedback(Response):
 
 
 class FeedbackItemOutcome(Response):
-    """The outcome of one report. If the report failed, `code`, `message` and `field` say why."""
+    """The outcome of one item. If it failed, `code`, `message` and `field` give the reason."""
 
-    index = Int(description="The position of the report in the request, counted from 0.")
+    index = Int(description="The position of the item in the request, counted from 0.")
     ok = Bool()
     id = Uuid(allow_none=True)
     outcome = Str(allow_none=True)

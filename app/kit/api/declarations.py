@@ -61,13 +61,14 @@ class Declaration:
         form: whether the body is a URL-encoded form instead of JSON. Each field is a string.
         returns: schema of the record in the response, or a File.
         status: HTTP status of a successful response.
-        revision: "required" or "optional" if requests state the revision that they are based on.
+        revision: "required" or "optional" if requests state the revision that they are based on
+            (`If-Match`), otherwise None.
         writes: whether the operation commits. By default, it does unless the method is GET.
         text_ids: path parameters that are strings.
         numbers: path parameters that are integers. All other path parameters are record ids.
         max_body: maximum size in bytes of a JSON body or URL-encoded form.
-        idempotent: whether the operation accepts an idempotency key although it does not create a
-            record. It may be a function that decides this for a request body.
+        idempotent: whether the operation accepts an idempotency key. Operations that create a
+            record always do. It may be a function that decides this for a request body.
         keys: whether API keys may call the operation. By default, they may call operations that
             have a permission.
         nullable: whether the handler may return None. `data` is then null.

@@ -150,6 +150,7 @@ _FINISH = _build_lease_update(
 _REQUEUE = _build_lease_update(
     "status = 'queued', due_at = now() + make_interval(secs => :delay), error = :error,"
     " attempts = attempts + :attempts,"
+    " interruptions = CASE WHEN :has_progressed THEN 0 ELSE interruptions END,"
     f" faults = CASE WHEN :faults > 0 THEN faults + :faults ELSE 0 END, {_RELEASE_LEASE}"
 )
 _FAIL = _build_lease_update(
@@ -254,13 +255,27 @@ def finish(lease: Lease) -> bool:
 
 
 def requeue(
-    lease: Lease, *, delay: float, error: str | None, attempts: int = 0, faults: int = 0
+    lease: Lease,
+    *,
+    delay: float,
+    error: str | None,
+    attempts: int = 0,
+    faults: int = 0,
+    has_progressed: bool = False,
 ) -> None:
     """Requeue the jobs of a run, to be due again after `delay` seconds.
 
     `attempts` and `faults` are added to the counts of each job. `faults=0` resets the fault count.
+    `has_progressed` resets the count of interruptions: only crashes without progress between them
+    show that a job causes crashes.
     """
-    values = {"delay": delay, "error": error, "attempts": attempts, "faults": faults}
+    values = {
+        "delay": delay,
+        "error": error,
+        "attempts": attempts,
+        "faults": faults,
+        "has_progressed": has_progressed,
+    }
     db.session().execute(_REQUEUE, {**values, **_build_parameters(lease)})
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from threading import Event
 from time import monotonic
 from typing import Any, TypeVar
 from uuid import UUID
@@ -14,6 +15,8 @@ from app.kit.jobs import claims
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
 
+stopping = Event()
+"""An event that is set when this process must stop. The process then starts no more jobs."""
 YIELD_AFTER_SECONDS = 5.0
 """The time in seconds after which a resumable job yields to other due jobs in its queue."""
 
@@ -56,22 +59,23 @@ class Job:
 
         Raises:
             LostLease: another worker has the job. Nothing was committed.
-            Yielded: the work was committed, and other due jobs must run first.
+            Yielded: the work was committed, and other due jobs must run first, or this process must
+                stop. Only resumable jobs yield.
         """
         if not self.lock_lease():
             db.session().rollback()
             raise LostLease
         db.session().commit()
-        if (
-            self.resumable
-            and monotonic() - self.started_at > YIELD_AFTER_SECONDS
-            and self._has_other_due_jobs()
-        ):
+        if self.resumable and (stopping.is_set() or self._must_yield()):
             raise Yielded
 
     def lock_lease(self) -> bool:
         """Lock the lease until the commit, and return whether this run still has it."""
         return claims.lock(self.lease)
+
+    def _must_yield(self) -> bool:
+        is_long = monotonic() - self.started_at > YIELD_AFTER_SECONDS
+        return is_long and self._has_other_due_jobs()
 
     def _has_other_due_jobs(self) -> bool:
         with tenancy.across_organizations(reason="checks for due jobs of any organization"):

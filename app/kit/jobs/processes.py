@@ -23,7 +23,7 @@ from flask import Flask
 
 from app.kit import container, db, logging, metrics, process_lifetime
 from app.kit.child_processes import Backoff, ForkedChild, RestartState, stop_in_parallel
-from app.kit.jobs import handlers, relay, runs
+from app.kit.jobs import handlers, relay
 from app.kit.jobs import worker as _worker  # noqa: F401 - loaded before the fork, for all children
 from app.kit.jobs.queues import GROUPS, QueueGroup, count_local_slots, list_queues
 from app.kit.jobs.relay import Relay
@@ -176,7 +176,7 @@ def _run_child(app: Flask, child: Child, parent: int) -> NoReturn:
         process_lifetime.die_with_parent(parent)
         process_lifetime.set_name(child.name)
         # Workers check this event between two jobs.
-        stopping = runs.stopping
+        stopping = handlers.stopping
         stop_on_signals(stopping)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, set())

@@ -1,7 +1,6 @@
 """Execution of claimed jobs: calls to handlers, outcomes, metrics and log lines."""
 
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from app.kit import audit, db, events, metrics, tenancy
 from app.kit.jobs import claims, groups
 from app.kit.jobs.claims import ClaimedJob, Lease
 from app.kit.jobs.faults import is_fault
-from app.kit.jobs.handlers import HANDLERS, Handler, Job, LostLease, Retry, Yielded
+from app.kit.jobs.handlers import HANDLERS, Handler, Job, LostLease, Retry, Yielded, stopping
 from app.kit.jobs.leases import get_renewer
 from app.kit.logging import bind_job, get_logger
 
@@ -28,9 +27,6 @@ _FAULT_BACKOFF_SECONDS = (0.5, 1, 2, 5, 10, 30)
 _FAULTS_UNTIL_ERROR = 10
 _UNKNOWN_FUNCTION_SECONDS = 60
 _ERROR_LENGTH = 2000
-
-stopping = threading.Event()
-"""An event that is set when this process must stop. The process then starts no more jobs."""
 
 
 def run(app: Flask, queue: str, claimed_jobs: Sequence[ClaimedJob]) -> None:
@@ -101,7 +97,7 @@ def _call_handler(
         db.session().rollback()
         return "lost"
     except Yielded:
-        _write_outcome(lambda: claims.requeue(lease, delay=0, error=None))
+        _write_outcome(lambda: claims.requeue(lease, delay=0, error=None, has_progressed=True))
         return "yielded"
     except Exception as failure:  # noqa: BLE001 - every job needs an outcome
         db.session().rollback()

@@ -10,9 +10,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.kit import container, db, metrics, tenancy
 from app.kit.jobs import claims, slots, turns
 from app.kit.jobs.claims import ClaimedJob
-from app.kit.jobs.handlers import HANDLERS
+from app.kit.jobs.handlers import HANDLERS, stopping
 from app.kit.jobs.queues import GROUPS, QUEUES, Queue, count_local_slots, list_queues
-from app.kit.jobs.runs import run, stopping
+from app.kit.jobs.runs import run
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)

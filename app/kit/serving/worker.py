@@ -25,9 +25,9 @@ class BufferingWorker(base.Worker):  # type: ignore[misc]
         return ClientLimits.from_settings(settings, self.cfg)
 
     def run(self) -> None:
-        """Serve requests until the master stops this worker or exits. Then finish open requests.
+        """Serve requests until this worker must stop, and then finish open requests.
 
-        A worker that the supervisor started continues after its master exits.
+        Without the supervisor, the worker also stops when its master exits.
         """
         settings = Settings.from_env(os.environ)
         sockets = Sockets(

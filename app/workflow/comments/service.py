@@ -49,8 +49,9 @@ def create(
 ) -> Row[Any]:
     """Create a comment that starts a new thread or, if `parent_id` is set, replies to a comment.
 
-    A reply has the same field as its thread, and reopens a resolved thread. Raises 404; 400 for an
-    invalid `parent_id` or `field`; 400 for `mentions.N` if this user may not see the tag set.
+    A reply has the same field as its thread, and reopens a resolved thread. Raises 404 if the
+    tag set does not exist or is hidden from the caller, and 400 if `parent_id` or `field` is
+    invalid, or if a mentioned user may not see the tag set (field `mentions.N`).
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)
     comment_id = uuid7()

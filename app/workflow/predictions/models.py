@@ -111,8 +111,9 @@ class PredictionUsage(TenantModel, db.Base):
 
 
 class ExtractionModel(TenantModel, db.Record, db.Base):
-    """A model that was trained on an organization's accepted tag sets. Only its state changes.
+    """A model that was trained on an organization's accepted tag sets.
 
+    Only `state`, `error` and `activated_at` change after the training.
     `version` is the hash of all training data. `content` is the model, serialized by the extraction
     engine. `mac` authenticates the content together with the organization and the schema version;
     the content is parsed only after the MAC has been verified. `artifact_ids` lists the ids of the

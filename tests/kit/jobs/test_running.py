@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.kit import db, events
-from app.kit.jobs import leases, runs
+from app.kit.jobs import handlers, leases, runs
 from app.kit.jobs.handlers import Job, Retry
 from tests.factories import Org, claim_jobs_of, run_jobs_of
 from tests.kit.jobs.workshop import SEEN, declared, enqueue, make_due, rows, sql
@@ -240,6 +240,35 @@ def test_a_unique_key_is_taken_once_until_it_is_done(org: Org) -> None:
     enqueue(org, "test.hear", {"n": 3}, unique_key=key)
     run_jobs_of(org)
     assert [args["n"] for args in SEEN[org.id]["heard"]] == [1, 3]
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+def test_only_a_resumable_job_stops_with_its_process(
+    org: Org, monkeypatch: pytest.MonkeyPatch, resumable: Any
+) -> None:
+    stopping = threading.Event()
+    monkeypatch.setattr(handlers, "stopping", stopping)
+    runs_of_job = 0
+
+    def run(job: Job) -> None:
+        nonlocal runs_of_job
+        runs_of_job += 1
+        job.checkpoint()
+        stopping.set()
+        job.checkpoint()
+        stopping.clear()
+
+    with declared("test.long", run, resumable=resumable):
+        enqueue(org, "test.long", {})
+        sql(org, "UPDATE jobs SET interruptions = 9 WHERE organization_id = :org")
+        (first,) = claim_jobs_of(org, "default")
+        with org.app.app_context():
+            runs.run(org.app, "default", [first])
+        (row,) = rows(org)
+    assert runs_of_job == 1
+    assert row.status == ("queued" if resumable else "completed")
+    # A crash that comes after progress does not count with the crashes before it.
+    assert row.interruptions == (0 if resumable else 9)
 
 
 @pytest.mark.parametrize("resumable", [True, False])

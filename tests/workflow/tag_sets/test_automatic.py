@@ -229,7 +229,7 @@ def _ask(workspace: Workspace, of: dict[str, Any], policy: dict[str, Any]) -> No
         policy=json.dumps(policy),
         id=of["schema_version_id"],
     )
-    rules.get_terms.cache_clear()
+    rules.get_version_rules.cache_clear()
 
 
 def test_one_that_needs_no_review_still_agrees_with_those_that_wait(workspace: Workspace) -> None:

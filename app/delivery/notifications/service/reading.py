@@ -46,7 +46,7 @@ def list_notifications(
 
 
 def count_unread(caller: Caller) -> dict[str, int]:
-    """Return the number of the caller's unread notifications, as `unread`."""
+    """Return the number of the caller's unread notifications: {"unread": number}."""
     with tenancy.across_organizations(reason=_REASON):
         return {"unread": newest.count_unread(_open_inbox(caller).scope)}
 

@@ -1,7 +1,7 @@
 """SQL queries for replays: missed deliveries of a webhook, and the state of the replay job.
 
 The queries work on the current organization. A replay reads deliveries in the order of their
-creation with the index by status and event, so that its cost depends only on the number of
+creation. It uses the index on status and event, so its cost depends only on the number of
 deliveries to replay.
 """
 

@@ -205,7 +205,7 @@ def apply_filters(
         statement = statement.where(Artifact.due_at >= due_after)
     if due_before is not None:
         statement = statement.where(Artifact.due_at < due_before)
-    statement = apply_indexed_filters(
+    statement = apply_search_index_filters(
         statement,
         Artifact,
         archived=archived,
@@ -239,7 +239,7 @@ def _build_assignee_conditions(
     return conditions
 
 
-def apply_indexed_filters(
+def apply_search_index_filters(
     statement: Select[Any],
     columns: type[Artifact] | ReadOnlyColumnCollection[str, Any],
     *,

@@ -27,7 +27,7 @@ from app.documents.artifacts.queries.reading import (
     LIST_STATEMENT,
     SORTS,
     apply_filters,
-    apply_indexed_filters,
+    apply_search_index_filters,
 )
 from app.documents.artifacts.queries.searching import (
     SearchQuery,
@@ -169,7 +169,7 @@ def _find_page_up_to(
     """Return the ids of the page if the hits up to `last_time` fill it, otherwise []."""
     hits = select_hits(query, by_time=True).c
     hit_time = build_search_time(hits.created_at)
-    statement = apply_indexed_filters(select(hits.id, hits.created_at), hits, **bounds)
+    statement = apply_search_index_filters(select(hits.id, hits.created_at), hits, **bounds)
     statement = statement.where(hit_time >= last_time if edge.descending else hit_time <= last_time)
     # The hits are materialized, so that the planner does not merge them with the outer sort and
     # use only the index on time.
@@ -183,7 +183,7 @@ def _find_page_up_to(
 
 def _find_by_index(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
     hits = select_hits(query).c
-    statement = apply_indexed_filters(select(hits.id), hits, **bounds)
+    statement = apply_search_index_filters(select(hits.id), hits, **bounds)
     statement = _apply_edge(statement, (hits.created_at, hits.id), edge).limit(edge.limit)
     return list(db.session().scalars(statement))
 
@@ -191,7 +191,7 @@ def _find_by_index(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) 
 def _find_among_newest(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
     """Return the page's ids if the next documents by time contain them, otherwise an empty list."""
     order: tuple[Column, ...] = (Artifact.created_at, Artifact.id)
-    newest = apply_indexed_filters(select(*order), Artifact, **bounds)
+    newest = apply_search_index_filters(select(*order), Artifact, **bounds)
     tested_documents = (
         _apply_edge(newest, order, edge).limit(_TESTED_PER_RESULT * edge.limit).subquery()
     )

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, Subquery, Text, func, select
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from app.documents.artifacts.counters import SEARCHED
-from app.documents.artifacts.queries.reading import apply_indexed_filters
+from app.documents.artifacts.queries.reading import apply_search_index_filters
 from app.documents.artifacts.queries.searching import SearchQuery, select_hits
 from app.kit import counters, db, tenancy
 from app.kit.prepared import Prepared
@@ -69,7 +69,7 @@ def _get_key(query: SearchQuery, bounds: dict[str, Any]) -> _Key | None:
 
 def _build_count(query: SearchQuery, bounds: dict[str, Any]) -> ColumnElement[int]:
     hits = select_hits(query).c
-    return counters.count(apply_indexed_filters(select(hits.id), hits, **bounds))
+    return counters.count(apply_search_index_filters(select(hits.id), hits, **bounds))
 
 
 def _select_version(cells: Subquery) -> Select[Any]:

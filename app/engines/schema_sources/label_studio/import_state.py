@@ -12,7 +12,7 @@ from app.engines.schema_sources.texts import KeyGenerator, to_description, to_li
 TEXT_TAGS = frozenset({"Text", "HyperText", "Paragraphs", "Chat"})
 PAGE_TAGS = frozenset({"Image", "Pdf", "PDF"})
 _MAX_NAME_CHARS = 256
-MAXIMUM_LEFT_OUT_MESSAGE = "The maximum number of values was left out."
+MAXIMUM_LEFT_OUT_MESSAGE = "The limit on the number of values is not supported and was left out."
 RECORDING_TAGS = frozenset({"Audio", "AudioPlus", "Video", "TimeSeries"})
 
 

@@ -158,7 +158,7 @@ def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
 
 
 def _get_shapes(version_id: UUID) -> Shapes:
-    return rules.get_terms(version_id).shapes
+    return rules.get_version_rules(version_id).shapes
 
 
 def _add_contributions(

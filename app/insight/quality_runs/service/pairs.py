@@ -15,7 +15,7 @@ pairs."""
 
 
 def count_pairs(ratings_or_marks: Ratings | MarkSets) -> int:
-    """Count the pairs of labelers who labeled the same units."""
+    """Count the pairs of labelers who have at least one unit in common."""
     raters = len(ratings_or_marks.raters)
     if isinstance(ratings_or_marks, MarkSets):
         return len(np.unique(ratings_or_marks.pair_a * raters + ratings_or_marks.pair_b))

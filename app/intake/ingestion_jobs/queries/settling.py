@@ -85,10 +85,11 @@ def find_waiting_extractions(artifact_ids: Sequence[UUID]) -> list[UUID]:
 def settle_items(
     job_id: UUID, kind: str, artifact_ids: Sequence[UUID] | None = None
 ) -> tuple[int, int]:
-    """Settle a job's items: store the outcomes of parsed documents and ended predictions.
+    """Store the outcomes of a job's items whose processing has ended.
 
-    If `artifact_ids` is set, only these documents of an extraction are settled. Returns how many
-    documents succeeded, and how many failed.
+    Processing ends with the prediction in an extraction, and with the parsing in other jobs.
+    `artifact_ids` limits the call to these documents, and is only allowed for extractions. Returns
+    how many items this call settled as succeeded, and how many as failed.
     """
     values: dict[str, object] = {
         "organization_id": tenancy.current_organization_id(),

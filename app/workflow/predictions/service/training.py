@@ -101,7 +101,10 @@ def is_training_due(version_id: UUID) -> bool:
 
 
 def enqueue_training(version_id: UUID, *, force: bool = False) -> None:
-    """Enqueue a training run for a schema version, unless a run is already queued."""
+    """Enqueue a training run for a schema version, unless such a run is already queued.
+
+    A forced run trains even if no training is due.
+    """
     jobs.enqueue(
         TRAIN_JOB,
         {"schema_version_id": str(version_id), "force": force},

@@ -81,7 +81,7 @@ def get_artifact_ids(tag_set_ids: Iterable[UUID]) -> dict[UUID, UUID]:
 
 
 def list_merge_ids_by_source(tag_set_id: UUID, artifact_id: UUID) -> list[UUID]:
-    """Return the ids of the artifact's merges, of any status, that have a tag set as a source."""
+    """Return the ids of the artifact's merges, of any status, with this tag set as a source."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.merged_from.contains([str(tag_set_id)])
     )

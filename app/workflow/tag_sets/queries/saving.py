@@ -93,7 +93,7 @@ _GET_TAGS = Prepared(
 
 
 class Draft(NamedTuple):
-    """A locked tag set, with the columns of its artifact that a save reads."""
+    """A tag set of any status that is locked for a save, with columns of its artifact."""
 
     id: UUID
     artifact_id: UUID

@@ -74,8 +74,8 @@ class Revision(Response):
         Changes,
         allow_none=True,
         description=(
-            "Changes since the previous revision; null if the tags of either revision exceed"
-            " 8 MiB divided by page_size."
+            "Changes since the previous revision; null if the tags of either revision are larger"
+            " than 8 MiB divided by `page_size`. Request a smaller page to get them."
         ),
     )
 

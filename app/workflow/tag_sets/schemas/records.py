@@ -106,7 +106,8 @@ class TagSetSummary(TagSet):
     tags = List(
         Nested(Tag),
         allow_none=True,
-        description="Null if tags and provenance together exceed 8 MiB divided by page_size.",
+        description="Null if tags and provenance together are larger than 8 MiB divided by"
+        " `page_size`. Request a smaller page to get them.",
     )
 
 

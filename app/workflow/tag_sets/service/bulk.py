@@ -24,7 +24,7 @@ from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 
 def _get_max_rejections(tag_set: LockedReview) -> int | None:
-    # `rules.get_terms` would read and compile every schema version of the batch.
+    # `rules.get_version_rules` would read and compile every schema version of the batch.
     limit: int | None = {**schemas.DEFAULT_POLICY, **tag_set.review_policy}["max_rejections"]
     return limit
 

@@ -59,7 +59,7 @@ def list_revisions(
     compared_numbers = {*numbers, *(number - 1 for number in numbers)}
     tags = revisions.get_tags(tag_set_id, sorted(compared_numbers), max_bytes=max_bytes)
     tags[0] = []  # The first revision is compared with no tags.
-    shapes = rules.get_terms(tag_set.schema_version_id).shapes
+    shapes = rules.get_version_rules(tag_set.schema_version_id).shapes
 
     def compare_revision(number: int) -> dict[str, Any] | None:
         if number not in tags or number - 1 not in tags:
@@ -102,7 +102,7 @@ def compare(
     if at_revision is not None:
         this_side = _get_revision_side(tag_set_id, at_revision, "at_revision")
     difference = diff_by_content(
-        other_side.tags, this_side.tags, rules.get_terms(tag_set.schema_version_id).shapes
+        other_side.tags, this_side.tags, rules.get_version_rules(tag_set.schema_version_id).shapes
     )
     counts = summarize_changes(difference.changes, max_entries=0)
     return {
@@ -152,8 +152,10 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     comparable = [row for row in rows if row.schema_id == artifact.schema_id]
     counted = [row for row in comparable if _is_counted(row)]
     newest = max(comparable, key=lambda row: row.version, default=None)
-    terms = rules.get_terms(newest.schema_version_id) if newest is not None else None
-    shapes = terms.shapes if terms is not None else {}
+    version_rules = (
+        rules.get_version_rules(newest.schema_version_id) if newest is not None else None
+    )
+    shapes = version_rules.shapes if version_rules is not None else {}
     alignment = align_rows([row.tags for row in counted], shapes)
     budget = Budget(MAX_MATCHED_MARKS)
     result = measure_agreement(alignment.sets, shapes, budget)

@@ -80,8 +80,8 @@ def _build_corrections(
     """Build new values for the columns that the reviewer's corrections change. Raises 400."""
     if tags is None:
         return {}
-    terms = rules.get_terms(tag_set.schema_version_id)
-    checked = rules.check_tags(terms, tags, tag_set, complete=True)
+    version_rules = rules.get_version_rules(tag_set.schema_version_id)
+    checked = rules.check_tags(version_rules, tags, tag_set, complete=True)
     if not provenance.can_keep_sources(checked, caller):
         provenance.set_sources(checked, tag_set.tags)
     # Tags of older releases have incomplete evidence. Sending them unchanged is not a correction.
@@ -90,10 +90,8 @@ def _build_corrections(
     if tag_set.source != "merge":
         return {"tags": checked}
     known = related.get_provenance(tag_set.id)
-    return {
-        "tags": checked,
-        "provenance": provenance.correct_entries(known, tag_set.tags, checked, terms.shapes),
-    }
+    entries = provenance.correct_entries(known, tag_set.tags, checked, version_rules.shapes)
+    return {"tags": checked, "provenance": entries}
 
 
 def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
@@ -248,7 +246,7 @@ def check_labeler_is_eligible(labeler_id: UUID, eligible_ids: AbstractSet[UUID])
 
 
 def _check_rejection_limit(tag_set: LockedTagSet) -> None:
-    limit = rules.get_terms(tag_set.schema_version_id).max_rejections
+    limit = rules.get_version_rules(tag_set.schema_version_id).max_rejections
     rejections = tag_set.rejections + tag_set.earlier_rejections
     if limit is not None and rejections >= limit:
         raise errors.conflict(

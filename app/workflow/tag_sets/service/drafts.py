@@ -47,21 +47,21 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     """
     artifact = artifacts.lock(artifact_id)
     version = _get_version(artifact)
-    terms = rules.get_terms(version.id)
-    _check_can_create(artifact, caller, terms)
+    version_rules = rules.get_version_rules(version.id)
+    _check_can_create(artifact, caller, version_rules)
     original = _find_source(source, artifact_id, caller)
     values = {
         "artifact_id": artifact_id,
         "schema_id": version.schema_id,
         "schema_version_id": version.id,
         "labeler_id": caller.user_id,
-        "tags": [] if original is None else _copy_tags(original, artifact, terms.fields),
+        "tags": [] if original is None else _copy_tags(original, artifact, version_rules.fields),
         **_build_prediction_columns(original),
         # Independent tag sets do not inherit the rejections of other labelers.
         "earlier_rejections": deciding.count_rejections(
             artifact_id,
             version.schema_id,
-            labeler_id=caller.user_id if terms.is_overlapping else None,
+            labeler_id=caller.user_id if version_rules.is_overlapping else None,
         ),
     }
     tag_set = deciding.insert_tag_set(values, author_id=caller.user_id)
@@ -83,29 +83,35 @@ def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
     return schemas.get_active_version(artifact.schema_id)
 
 
-def _check_can_create(artifact: ArtifactRow, caller: Caller, terms: rules.Terms) -> None:
-    blocking = rules.get_blocking_statuses(terms.labels_per_artifact)
+def _check_can_create(
+    artifact: ArtifactRow, caller: Caller, version_rules: rules.VersionRules
+) -> None:
+    blocking = rules.get_blocking_statuses(version_rules.labels_per_artifact)
     other_id = deciding.find_id_by_labeler(artifact.id, caller.user_id, blocking)
     if other_id is not None:
         raise errors.conflict(
             "You already have a tag set for this artifact; use that tag set.", tag_set_id=other_id
         )
     claim = artifact.claim
-    if claim is not None and claim["user_id"] != str(caller.user_id) and not terms.is_overlapping:
+    if (
+        claim is not None
+        and claim["user_id"] != str(caller.user_id)
+        and not version_rules.is_overlapping
+    ):
         raise errors.conflict("Another user has claimed this artifact.", claim=claim)
     completed_ids = deciding.list_ids_by_status(artifact.id, COMPLETED)
     reserved_count = statuses.count_reserved_for_others(artifact.id, caller.user_id)
-    if reserved_count and len(completed_ids) + reserved_count >= terms.labels_per_artifact:
+    if reserved_count and len(completed_ids) + reserved_count >= version_rules.labels_per_artifact:
         raise errors.conflict(
             "This artifact is reserved for a labeler who has started a draft.", reserved=True
         )
-    if len(completed_ids) >= terms.labels_per_artifact or deciding.list_merge_ids(
+    if len(completed_ids) >= version_rules.labels_per_artifact or deciding.list_merge_ids(
         artifact.id, (TagSetStatus.ACCEPTED,)
     ):
         raise errors.conflict(
             "This artifact already has as many tag sets as its schema requires.",
             state=artifact.status,
-            labels_per_artifact=terms.labels_per_artifact,
+            labels_per_artifact=version_rules.labels_per_artifact,
         )
 
 
@@ -197,11 +203,11 @@ def replace_tags(
     if draft is None:
         raise errors.not_found()
     rules.check_labeler(caller, draft)
-    terms = rules.get_terms(draft.schema_version_id)
+    version_rules = rules.get_version_rules(draft.schema_version_id)
     rules.check_state(draft, Action.SAVE, None)
     if revision is not None and revision != draft.revision:
-        raise _build_stale_error(draft, revision, terms)
-    checked = rules.check_tags(terms, tags, draft)
+        raise _build_stale_error(draft, revision, version_rules)
+    checked = rules.check_tags(version_rules, tags, draft)
     if not provenance.can_keep_sources(checked, caller):
         provenance.set_sources(checked, _list_known_tags(checked, draft, caller))
     saved = saving.save(
@@ -235,7 +241,9 @@ def _list_known_tags(
     return [*known, *provenance.find_missing_tags(predicted, known)]
 
 
-def _build_stale_error(draft: saving.Draft, base_revision: int, terms: rules.Terms) -> ApiError:
+def _build_stale_error(
+    draft: saving.Draft, base_revision: int, version_rules: rules.VersionRules
+) -> ApiError:
     """Build the error for a save that is based on the outdated revision `base_revision`.
 
     `details.changes` lists the changes since that revision, as in a diff. It is None if the
@@ -246,7 +254,7 @@ def _build_stale_error(draft: saving.Draft, base_revision: int, terms: rules.Ter
         return errors.stale(draft.revision, changes=None, truncated=False)
     # Compared by row number, not by content: clients merge whole tags with their row numbers.
     summary = summarize_changes(
-        diff(tags_by_number[base_revision], tags_by_number[draft.revision], terms.shapes)
+        diff(tags_by_number[base_revision], tags_by_number[draft.revision], version_rules.shapes)
     )
     return errors.stale(draft.revision, changes=summary["entries"], truncated=summary["truncated"])
 

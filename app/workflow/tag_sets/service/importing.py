@@ -41,20 +41,20 @@ def check_imported_tags(
     The source of each tag is set to `import`. Raises 400 with the path of the first invalid tag, or
     400 `required_fields_missing`.
     """
-    terms = rules.get_terms(version.id)
+    version_rules = rules.get_version_rules(version.id)
     try:
-        checked = terms.fields.check_tags(
+        checked = version_rules.fields.check_tags(
             tags, text_length=len(text), page_count=page_count, source=SourceText(lambda: text)
         )
     except TagErrors as failure:
         raise rules.build_tags_error(failure) from None
-    rules.check_complete(terms, checked)
+    rules.check_complete(version_rules, checked)
     return [{**tag, "source": _SOURCE} for tag in checked]
 
 
 def get_required_labels(version: CurrentVersion) -> int:
     """Return the number of tag sets that a document with this schema version requires."""
-    return rules.get_terms(version.id).labels_per_artifact
+    return rules.get_version_rules(version.id).labels_per_artifact
 
 
 def import_many(

@@ -112,16 +112,16 @@ def merge(
     artifact_id = _get_artifact_id(tag_set_ids)
     sources = _lock_sources(artifact_id, tag_set_ids, caller)
     newest = max(sources, key=lambda source: source.version)
-    terms = rules.get_terms(newest.schema_version_id)
-    reviewer_tags = _check_reviewer_tags(terms, tags, newest, sources, caller)
-    alignment = align_rows([source.tags for source in sources], terms.shapes)
+    version_rules = rules.get_version_rules(newest.schema_version_id)
+    reviewer_tags = _check_reviewer_tags(version_rules, tags, newest, sources, caller)
+    alignment = align_rows([source.tags for source in sources], version_rules.shapes)
     tags_by_key = {
         source.id: group_by_tag_key(tags)
         for source, tags in zip(sources, alignment.sets, strict=True)
     }
     chosen_ids = _index_choices(choices, tags_by_key, reviewer_tags)
-    merged = _merge_tags(alignment, terms, strategy, tags_by_key, chosen_ids, reviewer_tags)
-    merge_id = _insert_merge(newest, sources, terms, merged, caller, note)
+    merged = _merge_tags(alignment, version_rules, strategy, tags_by_key, chosen_ids, reviewer_tags)
+    merge_id = _insert_merge(newest, sources, version_rules, merged, caller, note)
     if accept:
         _accept_merge(merge_id, sources, caller, note)
     statuses.update_statuses([artifact_id])
@@ -129,14 +129,14 @@ def merge(
 
 
 def _check_reviewer_tags(
-    terms: rules.Terms,
+    version_rules: rules.VersionRules,
     tags: Sequence[Any],
     newest: LockedTagSet,
     sources: Sequence[LockedTagSet],
     caller: Caller,
 ) -> list[Any]:
     """Check the reviewer's own tags and return them in canonical form, with correct sources."""
-    checked = rules.check_tags(terms, list(tags), newest)
+    checked = rules.check_tags(version_rules, list(tags), newest)
     if not provenance.can_keep_sources(checked, caller):
         provenance.set_sources(checked, [tag for source in sources for tag in source.tags])
     return checked
@@ -153,12 +153,14 @@ def _accept_merge(
 def _insert_merge(
     newest: LockedTagSet,
     sources: Sequence[LockedTagSet],
-    terms: rules.Terms,
+    version_rules: rules.VersionRules,
     merged: _MergedTags,
     caller: Caller,
     note: str | None,
 ) -> UUID:
-    checked = rules.check_tags(terms, merged.tags, newest, field="tag_set_ids", complete=True)
+    checked = rules.check_tags(
+        version_rules, merged.tags, newest, field="tag_set_ids", complete=True
+    )
     now = db.utc_now()
     ids = [source.id for source in sources]
     values = {
@@ -244,7 +246,7 @@ def _index_choices(
 
 def _merge_tags(
     alignment: RowAlignment,
-    terms: rules.Terms,
+    version_rules: rules.VersionRules,
     strategy: str,
     tags_by_key: _TagsByKey,
     chosen_ids: dict[TagKey, UUID],
@@ -254,7 +256,7 @@ def _merge_tags(
     reviewer_keys = group_by_tag_key(reviewer_tags)
     merged = _MergedTags([], [])
     undecided: list[Ballot] = []
-    for ballot in find_majority(alignment.sets, terms.shapes):
+    for ballot in find_majority(alignment.sets, version_rules.shapes):
         tag_key = (ballot.field, ballot.row)
         if tag_key in reviewer_keys:
             continue

@@ -20,7 +20,8 @@ def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     """Return a tag set. Raises 404 if it does not exist or is hidden from the caller.
 
     Drafts of other users are hidden, except from reviewers. If several people label the artifact,
-    a labeler can see their tag sets only after submitting a tag set.
+    other people's tag sets are hidden from a labeler until the labeler has submitted a tag set for
+    it with the same schema.
     """
     row = find(tag_set_id, caller=caller)
     if row is None:
@@ -84,7 +85,7 @@ def find_viewers(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Caller
 
 def list_field_names(schema_version_id: UUID) -> list[str]:
     """Return the field names of a schema version, such as `total`, `lines`, `lines.item`."""
-    return rules.get_terms(schema_version_id).fields.names
+    return rules.get_version_rules(schema_version_id).fields.names
 
 
 def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:

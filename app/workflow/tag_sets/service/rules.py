@@ -44,7 +44,7 @@ class HasStatus(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class VersionRules:
     """The compiled fields and the review policy of a schema version.
 
     If `max_rejections` is None, the number of rejections is not limited.
@@ -71,7 +71,7 @@ def get_blocking_statuses(required_labels: int) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=_MAX_CACHED_TERMS)
-def get_terms(version_id: UUID) -> Terms:
+def get_version_rules(version_id: UUID) -> VersionRules:
     """Return the compiled fields and the review policy of a schema version, from a cache.
 
     The id must come from a record of the current organization, because all organizations share the
@@ -79,7 +79,7 @@ def get_terms(version_id: UUID) -> Terms:
     """
     version = schemas.get_version(version_id)
     policy = {**schemas.DEFAULT_POLICY, **version.review_policy}
-    return Terms(
+    return VersionRules(
         schemas.get_compiled_fields(version.id, version.fields),
         build_shapes(version.fields),
         policy["labels_per_artifact"],
@@ -111,7 +111,7 @@ class LockedDocument(Protocol):
 
 
 def check_tags(
-    terms: Terms,
+    version_rules: VersionRules,
     tags: list[Any],
     document: LockedDocument,
     *,
@@ -124,7 +124,7 @@ def check_tags(
     `complete` is set, also raises 400 `required_fields_missing` if a required field is empty.
     """
     try:
-        checked = terms.fields.check_tags(
+        checked = version_rules.fields.check_tags(
             tags,
             text_length=document.text_length,
             page_count=document.page_count or 0,
@@ -133,7 +133,7 @@ def check_tags(
     except TagErrors as failure:
         raise build_tags_error(failure, field) from None
     if complete:
-        check_complete(terms, checked)
+        check_complete(version_rules, checked)
     return checked
 
 
@@ -143,9 +143,9 @@ def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
     return errors.invalid(messages[0]["message"], field or messages[0]["field"], errors=messages)
 
 
-def check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
+def check_complete(version_rules: VersionRules, tags: list[dict[str, Any]]) -> None:
     """Raise 400 `required_fields_missing` if a required field is empty."""
-    missing = terms.fields.list_missing_required_fields(tags)
+    missing = version_rules.fields.list_missing_required_fields(tags)
     if missing:
         raise ApiError(
             "required_fields_missing",

@@ -33,8 +33,8 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetR
     tag_set = decisions.lock(tag_set_id)
     rules.check_labeler(caller, tag_set)
     rules.check_state(tag_set, Action.SUBMIT, revision)
-    terms = rules.get_terms(tag_set.schema_version_id)
-    rules.check_tags(terms, tag_set.tags, tag_set, complete=True)
+    version_rules = rules.get_version_rules(tag_set.schema_version_id)
+    rules.check_tags(version_rules, tag_set.tags, tag_set, complete=True)
     now = db.utc_now()
     values = {
         "status": TagSetStatus.SUBMITTED,
@@ -42,29 +42,31 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetR
         "decided_at": None,
         "reviewer_id": None,
         "reason": None,
-        "flags": _build_flags(tag_set, terms),
+        "flags": _build_flags(tag_set, version_rules),
     }
     recording.update_tag_sets([tag_set_id], values, kind="submit", author_id=caller.user_id)
     deciding.release_claim(tag_set.artifact_id, tag_set.labeler_id)
     events.emit(emitted_events.SUBMITTED, emitted_events.build_payload(tag_set))
-    _accept_automatically(tag_set, terms, caller)
+    _accept_automatically(tag_set, version_rules, caller)
     statuses.update_statuses([tag_set.artifact_id])
     return reading.get_existing(tag_set_id)
 
 
-def _accept_automatically(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) -> None:
+def _accept_automatically(
+    tag_set: LockedTagSet, version_rules: rules.VersionRules, caller: Caller
+) -> None:
     # If the quorum is already reached, a reviewer decides on additional tag sets.
     if decisions.find_quorum(tag_set):
         return
-    exemption = find_exemption(tag_set, terms, caller)
+    exemption = find_exemption(tag_set, version_rules, caller)
     if exemption is not None:
         decisions.accept_automatically(tag_set, exemption)
-    for agreeing_tag_set in evaluate_agreement(tag_set, terms):
+    for agreeing_tag_set in evaluate_agreement(tag_set, version_rules):
         decisions.accept_automatically(agreeing_tag_set, AGREEMENT)
 
 
-def _build_flags(tag_set: LockedTagSet, terms: rules.Terms) -> list[str]:
-    schema_limit = terms.auto_accept_confidence
+def _build_flags(tag_set: LockedTagSet, version_rules: rules.VersionRules) -> list[str]:
+    schema_limit = version_rules.auto_accept_confidence
     limit = LOW_CONFIDENCE if schema_limit is None else schema_limit
     is_doubtful = any(
         tag["source"] == "model" and tag["confidence"] is not None and tag["confidence"] < limit
@@ -117,7 +119,9 @@ def was_returned(tag_set: LockedTagSet) -> bool:
     return bool(tag_set.rejections or tag_set.reopened or tag_set.retried)
 
 
-def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) -> str | None:
+def find_exemption(
+    tag_set: LockedTagSet, version_rules: rules.VersionRules, caller: Caller
+) -> str | None:
     """Return why a submitted tag set needs no review (`SAMPLING` or `CONFIDENCE`), or None.
 
     Agreement with other tag sets is not considered. Confidence is a reason only if the labeler has
@@ -127,10 +131,10 @@ def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) ->
     """
     if was_returned(tag_set):
         return None
-    if not is_sampled(tag_set.artifact_id, tag_set.labeler_id, terms.sample_rate):
+    if not is_sampled(tag_set.artifact_id, tag_set.labeler_id, version_rules.sample_rate):
         return SAMPLING
     is_unsure = (tag_set.prediction_model_version or "").startswith(RULES_PREFIX)
-    is_unsure = is_unsure or not is_confident(tag_set.tags, terms.auto_accept_confidence)
+    is_unsure = is_unsure or not is_confident(tag_set.tags, version_rules.auto_accept_confidence)
     if tag_set.earlier_rejections or is_unsure or _has_edited_predictions(tag_set, caller):
         return None
     return None if _is_predicted_for_other_version(tag_set) else CONFIDENCE
@@ -159,7 +163,9 @@ def _has_edited_predictions(tag_set: LockedTagSet, caller: Caller) -> bool:
     )
 
 
-def evaluate_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[LockedTagSet]:
+def evaluate_agreement(
+    tag_set: LockedTagSet, version_rules: rules.VersionRules
+) -> list[LockedTagSet]:
     """Evaluate the agreement, set the flag `disagreement`, and return the tag sets to accept.
 
     The artifact of `tag_set` must be locked. All submitted tag sets of the artifact are returned if
@@ -168,7 +174,7 @@ def evaluate_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[Locked
     escalated tag sets are left to the reviewer. If the agreement is below the limit, the submitted
     tag sets get the flag `disagreement`; otherwise the flag is removed.
     """
-    limit = terms.auto_accept_agreement
+    limit = version_rules.auto_accept_agreement
     if limit is None or tag_set.required_labels == 1:
         return []
     independent_tag_sets = [
@@ -179,8 +185,8 @@ def evaluate_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[Locked
     if len(independent_tag_sets) < tag_set.required_labels:
         return []
     submitted = [row for row in independent_tag_sets if row.status == TagSetStatus.SUBMITTED]
-    alignment = align_rows([row.tags for row in independent_tag_sets], terms.shapes)
-    disagree = not has_agreement(alignment.sets, terms.shapes, limit)
+    alignment = align_rows([row.tags for row in independent_tag_sets], version_rules.shapes)
+    disagree = not has_agreement(alignment.sets, version_rules.shapes, limit)
     related.set_disagreement_flag([row.id for row in submitted], disagree=disagree)
     # If there are more tag sets than required, a reviewer chooses among them.
     has_surplus = len(independent_tag_sets) > tag_set.required_labels
