@@ -11,8 +11,10 @@ from typing import NamedTuple
 from app.kit.egress.policy import EgressRefused, Policy
 
 # A lookup cannot be canceled. If it hangs, it blocks its thread until the system gives up, after
-# half a minute. Therefore the number of concurrent lookups is limited.
-_MAX_LOOKUPS = 64
+# half a minute. Therefore the number of concurrent lookups is limited. An attempt to deliver ends
+# after ten seconds, so each of the 256 threads of a deliverer can leave three lookups behind. The
+# limit is higher, so that hanging name servers of one organization do not use it up.
+_MAX_LOOKUPS = 1024
 _NUMERIC = re.compile(r"[0-9a-fx.:%]+", re.IGNORECASE)
 _lookup_semaphore = BoundedSemaphore(_MAX_LOOKUPS)
 

@@ -1,0 +1,39 @@
+"""Lookups of host names, whose name servers may never respond."""
+
+import socket
+from threading import Event
+from typing import Any
+
+import pytest
+
+from app.delivery.webhooks.dispatcher import THREADS
+from app.kit.egress import Policy
+from app.kit.egress.resolve import ResolutionFailed, resolve
+
+LOOKUPS_LEFT_BEHIND = 3
+"""The lookups that a thread can leave behind, because the system takes three times as long."""
+
+
+def test_lookups_that_hang_leave_room_for_others(
+    names: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names["fast.example"] = ["8.8.8.8"]
+    ended = Event()
+    real = socket.getaddrinfo
+
+    def getaddrinfo(host: str, *args: Any, **options: Any) -> Any:
+        if host.startswith("slow"):
+            assert ended.wait(60)
+            raise socket.gaierror
+        return real(host, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    try:
+        for number in range(THREADS * LOOKUPS_LEFT_BEHIND):
+            with pytest.raises(ResolutionFailed) as failure:
+                resolve(Policy(), f"slow-{number}.example", 443, 0.0)
+            assert failure.value.timed_out
+        (endpoint,) = resolve(Policy(), "fast.example", 443, 30.0)
+    finally:
+        ended.set()
+    assert endpoint.address == ("8.8.8.8", 443)
