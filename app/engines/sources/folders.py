@@ -72,15 +72,19 @@ def list_tree(
         if len(stack) >= limits.MAX_DEPTH:
             message = f"Folders are nested more than {limits.MAX_DEPTH} levels deep."
             raise SourceError(SourceErrorKind.PROTOCOL, message)
-        try:
-            child_items = sort_items(read_folder(path))
-        except ObjectMissing:
-            continue
-        except SourceError as problem:
-            if problem.kind == SourceErrorKind.NOT_ALLOWED:
-                continue
-            raise
+        child_items = _read_subfolder(read_folder, path)
         stack.append((path + "/", child_items, after_names[1:] if is_on_after_path else []))
+
+
+def _read_subfolder(read_folder: ReadFolder, path: str) -> Iterator[FolderItem]:
+    try:
+        return sort_items(read_folder(path))
+    except ObjectMissing:
+        return iter(())
+    except SourceError as problem:
+        if problem.kind != SourceErrorKind.NOT_ALLOWED:
+            raise
+        return iter(())
 
 
 def list_objects(read_folder: ReadFolder, after: str | None) -> Iterator[SourceObject]:

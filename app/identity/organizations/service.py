@@ -41,16 +41,14 @@ def list_for_caller(caller: Caller, page: PageRequest, **period: datetime | None
     """
     if caller.api_key_id is not None:
         assert caller.role is not None
-        organizations = queries.get_page_for_api_key(
-            caller.org.id, caller.role.name, page, **period
-        )
+        result = queries.get_page_for_api_key(caller.org.id, caller.role.name, page, **period)
     else:
         with tenancy.across_organizations(reason="a user's memberships span organizations"):
-            organizations = queries.get_page_for_user(
+            result = queries.get_page_for_user(
                 caller.user_id, page, only_organization_id=caller.only_organization, **period
             )
-    items = [_add_settings(row._asdict()) for row in organizations.items]
-    return replace(organizations, items=items)
+    items = [_add_settings(row._asdict()) for row in result.items]
+    return replace(result, items=items)
 
 
 def list_for_key(caller: Caller) -> list[dict[str, str]]:

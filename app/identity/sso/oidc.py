@@ -231,9 +231,8 @@ def _exchange_code(
 
 
 def _decrypt_client_secret(configuration: Configuration) -> str | None:
-    if configuration.client_secret is None:
-        return None
-    return container.keyring().decrypt(configuration.client_secret).decode()
+    secret = configuration.client_secret
+    return None if secret is None else container.keyring().decrypt(secret).decode()
 
 
 def _complete_claims(

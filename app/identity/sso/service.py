@@ -63,18 +63,15 @@ def configure(
     """Create or replace the current organization's single sign-on configuration.
 
     `options` contains `enabled`, `enforced`, `default_role` and `require_group`. No transaction is
-    open while the provider's metadata and the domains' DNS records are checked. Raises 400
-    `validation_error` on an invalid field, 409 `stale_precondition`, and 403 if the caller lost the
-    permission meanwhile.
+    open while the provider's metadata and the domains' DNS records are checked. Raises 400 if a
+    field is invalid, 409 `stale_precondition`, and 403 if the caller has lost the permission.
     """
     settings = _select_settings(kind, {"oidc": oidc, "saml": saml})
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
     mapping = _validate_mapping(group_mapping)
     db.checkpoint()
     check = PROTOCOLS[kind].check(settings)
-    configuration = _lock_configuration(revision)
-    # Sign-ins also lock the configuration before the membership.
-    require_role(organizations.lock_role(caller), PERMISSIONS["sso:manage"])
+    configuration = _lock_configuration(caller, revision)
     was_enforced = configuration and configuration.enforced and configuration.enabled
     client_secret = _pop_client_secret(configuration, kind, settings)
     values: dict[str, Any] = {
@@ -147,8 +144,10 @@ def _validate_mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
     return [{**e, "team_id": str(e["team_id"]) if e["team_id"] else None} for e in entries]
 
 
-def _lock_configuration(revision: int | None) -> Configuration | None:
+def _lock_configuration(caller: Caller, revision: int | None) -> Configuration | None:
     configuration = queries.get_configuration(lock=True)
+    # Sign-ins also lock the configuration before the membership.
+    require_role(organizations.lock_role(caller), PERMISSIONS["sso:manage"])
     current_revision = configuration.revision if configuration is not None else 0
     if revision is not None and revision != current_revision:
         raise errors.stale(current_revision)

@@ -152,10 +152,7 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     comparable = [row for row in rows if row.schema_id == artifact.schema_id]
     counted = [row for row in comparable if _is_counted(row)]
     newest = max(comparable, key=lambda row: row.version, default=None)
-    version_rules = (
-        rules.get_version_rules(newest.schema_version_id) if newest is not None else None
-    )
-    shapes = version_rules.shapes if version_rules is not None else {}
+    shapes = {} if newest is None else rules.get_version_rules(newest.schema_version_id).shapes
     alignment = align_rows([row.tags for row in counted], shapes)
     budget = Budget(MAX_MATCHED_MARKS)
     result = measure_agreement(alignment.sets, shapes, budget)
