@@ -7,14 +7,16 @@ the requests of other organizations.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from threading import BoundedSemaphore, Lock
+from threading import BoundedSemaphore, Condition
 from uuid import UUID
 
 from app.kit import container, errors, tenancy
 
 SLOT_TIMEOUT = 0.5
 """The maximum time in seconds to wait for a free slot."""
-_lock = Lock()
+CHECK_TIMEOUT = 0.1
+"""The maximum time in seconds to wait for another check of the same organization."""
+_ended = Condition()
 _checking_organization_ids: set[UUID] = set()
 
 
@@ -42,19 +44,22 @@ def hold_slot() -> Iterator[None]:
 def hold_check_slot() -> Iterator[None]:
     """Hold a slot while a host of the current organization's settings is checked.
 
-    Raises 503 if no slot becomes free, or if the organization already holds such a slot.
+    An organization holds one such slot at a time. Raises 503 if no slot becomes free.
     """
     organization_id = tenancy.current_organization_id()
-    with _lock:
-        if organization_id in _checking_organization_ids:
+    with _ended:
+        if not _ended.wait_for(
+            lambda: organization_id not in _checking_organization_ids, CHECK_TIMEOUT
+        ):
             raise _build_busy_error()
         _checking_organization_ids.add(organization_id)
     try:
         with hold_slot():
             yield
     finally:
-        with _lock:
+        with _ended:
             _checking_organization_ids.discard(organization_id)
+            _ended.notify_all()
 
 
 def _build_busy_error() -> errors.ApiError:

@@ -1,7 +1,6 @@
 """Re-encryption of all tokens with the first key, in batches that can be repeated."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,16 +8,15 @@ from cryptography.fernet import Fernet
 from flask import Flask
 from sqlalchemy import event, select, text, update
 
+from app.delivery.notifications.service import mailing
 from app.delivery.webhooks.models import Webhook
 from app.kit import container, db, encryption, tenancy
-from app.kit.emails import Emails
 from app.kit.encryption import TokenCounts
 from app.kit.jobs import JobRow
 from app.kit.secrets import DecryptionFailed, Keyring
 from tests.factories import Org
 from tests.factories.tokens import find_undeclared_columns
 
-LETTERS = Emails(Path(__file__).parents[2] / "app" / "delivery" / "notifications" / "letters")
 DECLARED = {
     *("webhooks.secret", "webhooks.previous_secret", "organizations.ai_provider_key"),
     *("sso_configurations.client_secret", "sso_flows.code_verifier", "jobs.args.sealed"),
@@ -84,7 +82,7 @@ def test_everything_comes_under_the_first_key(
     hooks(org, 3)
     values = {"organization": "o", "title": "t", "body": "b", "link": None}
     with app.app_context(), db.transaction():
-        LETTERS.enqueue(
+        mailing.emails.enqueue(
             "notification", to="a@b.c", locale="en", values=values, message_id="rotated"
         )
     old = request.getfixturevalue("old_key")

@@ -175,7 +175,7 @@ def test_a_flood_of_sign_ins_hashes_two_at_a_time(monkeypatch: pytest.MonkeyPatc
 
 def test_who_finds_no_place_is_told_that_the_service_is_busy() -> None:
     slots = HashingSlots()
-    slots.count, slots.wait_seconds = 1, 0.01
+    slots.slot_count, slots.wait_seconds = 1, 0.01
     with slots.reserve(), ThreadPoolExecutor(1) as pool:
         refused = pool.submit(slots.reserve().__enter__).exception(30)
     assert isinstance(refused, ApiError)

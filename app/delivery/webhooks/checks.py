@@ -24,7 +24,6 @@ def check_events(names: Sequence[str], field: str = "events") -> None:
 def check_url(url: str) -> None:
     """Raise 400 unless deliveries may be sent to `url`."""
     try:
-        with outbound_slots.hold_check_slot():
-            container.current().egress.check_url(url)
+        container.current().egress.check_url(url, guard=outbound_slots.hold_check_slot)
     except EgressRefused as refusal:
         raise errors.invalid(f"This URL is not accepted: {refusal.reason}.", "url") from None

@@ -98,8 +98,8 @@ def check_provider_address(changes: Mapping[str, Any]) -> None:
     url = changes.get("ai_provider", {}).get("base_url")
     if url:
         try:
-            with outbound_slots.hold_check_slot():
-                container.current().model_egress.check_url(url)
+            egress = container.current().model_egress
+            egress.check_url(url, guard=outbound_slots.hold_check_slot)
         except EgressRefused as refusal:
             raise errors.invalid(refusal.reason, "settings.ai_provider.base_url") from None
 

@@ -1,11 +1,13 @@
-"""Periodic jobs that recheck providers' metadata and DNS records, and delete expired rows."""
+"""Jobs that recheck providers' metadata and DNS records, and end sessions of former owners."""
 
+from app.identity.organizations.emitted_events import MEMBER_REMOVED, MEMBER_ROLE_CHANGED
 from app.identity.sso import domains, enforcement, keys, queries
 from app.identity.sso.providers import PROTOCOLS
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from app.kit.jobs import Job, handler, periodic
 from app.kit.logging import get_logger
+from app.kit.permissions import Role
 
 log = get_logger(__name__)
 
@@ -25,6 +27,20 @@ def check_organization(job: Job) -> None:
     """Check one organization's DNS records and its provider's metadata."""
     _check_domains(job)
     _check_provider(job)
+
+
+@handler("sso.owner_left", queue="default", listens=(MEMBER_ROLE_CHANGED, MEMBER_REMOVED))
+def end_sessions_of_former_owner(job: Job) -> None:
+    """End the password sessions of a member who is no longer an owner.
+
+    Only owners may sign in with a password while single sign-on is enforced.
+    """
+    data = job.args["data"]
+    configuration = queries.get_configuration()
+    if configuration is None or Role.owner.name not in (data.get("from"), data.get("role")):
+        return
+    proven_domains = [row.domain for row in queries.list_domains() if row.verified_at]
+    enforcement.end_password_sessions(configuration, proven_domains)
 
 
 def _check_domains(job: Job) -> None:

@@ -53,9 +53,10 @@ def sync_membership(
     if membership is not None and membership.role == Role.owner.name:
         return
     if configuration.require_group and not find_matching_entries(configuration, groups):
-        _end_membership(membership, user, identity)
-        # Commit the end of the membership, even though the sign-in is refused.
-        db.checkpoint()
+        if membership is not None:
+            _end_membership(membership, user, identity)
+            # Commit the end of the membership, even though the sign-in is refused.
+            db.checkpoint()
         raise errors.denied(
             "None of your groups at the identity provider gives access to this organization."
         )
@@ -96,11 +97,10 @@ def _has_role_mapping(configuration: Configuration) -> bool:
     return any(entry["role"] for entry in configuration.group_mapping)
 
 
-def _end_membership(membership: Membership | None, user: User, identity: Identity) -> None:
+def _end_membership(membership: Membership, user: User, identity: Identity) -> None:
     identity.dropped_at = db.utc_now()
-    if membership is not None:
-        members.end_membership(user.id, role=Role[membership.role], removed_by=None)
-        user_queries.update_account(user, token_version=User.token_version + 1)
+    members.end_membership(user.id, role=Role[membership.role], removed_by=None)
+    user_queries.update_account(user, token_version=User.token_version + 1)
     db.session().flush()
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from http.cookiejar import DefaultCookiePolicy
 from math import inf
@@ -17,7 +18,7 @@ from app.kit import release
 from app.kit.egress.connections import GuardedAdapter, build_tls_context, check_target
 from app.kit.egress.outcome import ErrorKind, RequestOutcome, classify
 from app.kit.egress.policy import EgressRefused, Policy
-from app.kit.egress.resolve import ResolutionFailed, resolve
+from app.kit.egress.resolve import Guard, ResolutionFailed, resolve
 from app.kit.egress.sockets import Call, calling, connect
 from app.kit.logging import get_logger
 
@@ -72,16 +73,23 @@ class Egress:
         self._context = build_tls_context(ca_file)
         self._pooled: tuple[int, GuardedAdapter | None] = (0, None)
 
-    def check_url(self, url: str) -> None:
+    def check_url(self, url: str, *, guard: Guard = nullcontext) -> None:
         """Check a URL before it is stored. Every request checks its URL again.
+
+        `guard` limits concurrent DNS lookups (see `resolve`).
 
         Raises:
             EgressRefused: the scheme, user name, port or address is not allowed.
         """
-        self.resolve_address(*check_target(self.policy, url))
+        self.resolve_address(*check_target(self.policy, url), guard=guard)
 
     def resolve_address(
-        self, host: str, port: int, *, timeout: float = _LOOKUP_SECONDS
+        self,
+        host: str,
+        port: int,
+        *,
+        timeout: float = _LOOKUP_SECONDS,
+        guard: Guard = nullcontext,
     ) -> tuple[str, int]:
         """Return the numeric address and port of a host, for clients that do not use HTTP.
 
@@ -89,12 +97,13 @@ class Egress:
             host: name or address of the host.
             port: port to connect to.
             timeout: timeout in seconds for the DNS lookup.
+            guard: limits concurrent DNS lookups (see `resolve`).
 
         Raises:
             EgressRefused: the host has no address, or has an address that is not allowed.
         """
         try:
-            address = resolve(self.policy, host, port, timeout)[0].address
+            address = resolve(self.policy, host, port, timeout, guard)[0].address
         except ResolutionFailed:
             raise EgressRefused("the host name does not resolve") from None
         return address[0], address[1]

@@ -3,6 +3,7 @@
 import re
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from queue import Empty, SimpleQueue
 from threading import BoundedSemaphore, Thread
 from time import monotonic
@@ -44,7 +45,13 @@ class ResolutionFailed(Exception):  # noqa: N818 - names what happened
         self.timed_out = timed_out
 
 
-def resolve(policy: Policy, host: str, port: int, timeout: float) -> list[Endpoint]:
+Guard = Callable[[], AbstractContextManager[None]]
+"""Returns a context manager that is held during a DNS lookup."""
+
+
+def resolve(
+    policy: Policy, host: str, port: int, timeout: float, guard: Guard = nullcontext
+) -> list[Endpoint]:
     """Return the addresses of a host in the order in which to try them.
 
     Args:
@@ -52,14 +59,19 @@ def resolve(policy: Policy, host: str, port: int, timeout: float) -> list[Endpoi
         host: name or address of the host.
         port: port to connect to.
         timeout: timeout in seconds for the lookup.
+        guard: limits concurrent lookups. It is not called for a numeric address.
 
     Raises:
         EgressRefused: one of the addresses is not allowed.
         ResolutionFailed: the host has no address, or the lookup took too long.
     """
+    address_infos = _parse_numeric(host, port)
+    if not address_infos:
+        with guard():
+            address_infos = _look_up(host, port, timeout)
     endpoints = [
         Endpoint(family, address)
-        for family, _, _, _, address in _parse_numeric(host, port) or _look_up(host, port, timeout)
+        for family, _, _, _, address in address_infos
         if isinstance(address[0], str)
     ]
     if not endpoints:

@@ -73,6 +73,7 @@ class Emails:
         self.find_address = find_address
         self.name = folder.resolve().relative_to(_APP).as_posix()
         self.templates = TextTemplates(folder)
+        assert self.name not in EMAILS_BY_FOLDER, f"duplicate emails in {self.name}"
         EMAILS_BY_FOLDER[self.name] = self
 
     def enqueue(

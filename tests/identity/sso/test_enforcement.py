@@ -127,6 +127,23 @@ def test_sessions_by_password_end_when_the_domain_is_proven(
     assert _works(at_home, at_home.tokens["owner"])
 
 
+@pytest.mark.parametrize("role", ["viewer", None])
+def test_sessions_by_password_end_with_the_ownership(
+    at_home: Org, configure: Configure, domain: str, work: Callable[[], None], role: str | None
+) -> None:
+    at_home.add_user("second", "owner")
+    _enforce(at_home, configure, domain)
+    token = at_home.tokens["owner"]
+    assert _works(at_home, token)
+    path = f"/organizations/{at_home.slug}/members/{at_home.users['owner']}"
+    second = at_home.api("second")
+    answer = second.patch(path, json={"role": role}) if role else second.delete(path)
+    assert answer.status_code in (200, 204), answer.json
+    work()
+    answer = Api(at_home.app.test_client(), token, None).get("/users/me")
+    assert (answer.status_code, answer.json["error"]["code"]) == (401, "token_expired")
+
+
 def test_an_admin_who_enforces_can_sign_in_with_the_provider(
     at_home: Org, browser: Browser, configure: Configure, domain: str
 ) -> None:

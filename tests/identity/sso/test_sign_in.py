@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import select, text
 from werkzeug.test import TestResponse
 
 from app.identity.auth.models import Session
@@ -162,6 +162,9 @@ def test_a_required_group_is_enforced(
     who = person() if groups is None else person(groups=groups)
     _denied(browser.whole(org, who), "groups")
     assert _role(org, who.email) is None
+    with org.app.app_context():
+        sql = text("SELECT FROM users WHERE email = :email")
+        assert db.session().execute(sql, {"email": who.email}).first() is None
 
 
 def test_a_lost_group_ends_the_membership_and_every_session(

@@ -16,6 +16,7 @@ from aiosmtpd.controller import Controller
 from flask import Flask
 from sqlalchemy import text
 
+from app.delivery.notifications.service import mailing
 from app.kit import container, db, tenancy
 from app.kit.emails import Emails
 from app.kit.emails.templates import TemplateError
@@ -34,7 +35,7 @@ ROWS = text(
 
 @pytest.fixture
 def letters() -> Emails:
-    return Emails(ROOT / "app" / "delivery" / "notifications" / "letters")
+    return mailing.emails
 
 
 @pytest.fixture

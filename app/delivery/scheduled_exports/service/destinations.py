@@ -86,18 +86,18 @@ def _build_refusal_error(reason: str) -> DestinationError:
 
 
 def _check_host(checked_settings: ValidatedSettings) -> ValidatedSettings:
-    egress = container.current().connector_egress
+    egress, guard = container.current().connector_egress, outbound_slots.hold_check_slot
     for name in ("endpoint_url", "url", "host"):
         target = checked_settings.public.get(name)
         if not target:
             continue
         try:
-            with outbound_slots.hold_check_slot():
-                if name == "host":
-                    egress.resolve_address(target, checked_settings.public.get("port", _SFTP_PORT))
-                else:
-                    parts = urlsplit(target)
-                    egress.check_url(f"{parts.scheme}://{parts.netloc}/")
+            if name == "host":
+                port = checked_settings.public.get("port", _SFTP_PORT)
+                egress.resolve_address(target, port, guard=guard)
+            else:
+                parts = urlsplit(target)
+                egress.check_url(f"{parts.scheme}://{parts.netloc}/", guard=guard)
         except EgressRefused as refusal:
             message = f"This host is not accepted: {refusal.reason}."
             raise errors.invalid(message, f"{_FIELD}.{name}") from None
