@@ -170,8 +170,8 @@ def _create_credit_note(
 ) -> Invoice:
     """Create a credit note with the parties, period and currency of the invoice.
 
-    Its bank account is the present one: an invoice with an account that cannot be rendered can
-    then still be credited.
+    Its bank account is that of the current billing file, so that an invoice whose account cannot
+    be rendered can still be credited.
     """
     names = ("period_from", "period_to", "currency", "language", "time_zone", "buyer")
     return Invoice(

@@ -66,15 +66,15 @@ def _unpack_entry(archive: Archive, entry: ArchiveEntry, staged: StagedFile) -> 
     if entry.is_ignored:
         return ItemOutcome(ItemStatus.SKIPPED)
     if entry.error is not None:
-        return build_failure(*entry.error, is_final=True)
+        return build_failure(*entry.error)
     try:
         for chunk in archive.read(entry):
             staged.write(chunk)
     except DamagedEntryError:
-        return build_failure("unreadable", "The file is damaged.", is_final=True)
+        return build_failure("unreadable", "The file is damaged.")
     except TooLarge as failure:
         message = f"The file is larger than {failure.limit} bytes."
-        return build_failure("payload_too_large", message, is_final=True)
+        return build_failure("payload_too_large", message)
     return None
 
 

@@ -26,7 +26,7 @@ class ItemOutcome(NamedTuple):
     is_final: bool = True
 
 
-def build_failure(code: str, message: str, *, is_final: bool) -> ItemOutcome:
+def build_failure(code: str, message: str, *, is_final: bool = True) -> ItemOutcome:
     """Build the outcome of a document that could not be created, with its error."""
     error = {"code": code, "message": message}
     return ItemOutcome(ItemStatus.FAILED, error=error, is_final=is_final)

@@ -98,7 +98,7 @@ _IS_IDLE = f"""
     CASE WHEN assignee ->> 'user_id' IS NOT NULL
     THEN CAST(assignee ->> 'user_id' AS uuid) = ANY (labeled_by)
     ELSE NOT EXISTS (
-        SELECT FROM {build_eligible_members(Role.labeler, "keeper")}
+        SELECT FROM {_LABELERS}
         JOIN team_members seat ON seat.organization_id = :organization_id
                               AND seat.user_id = keeper.user_id
         WHERE keeper.organization_id = :organization_id
