@@ -21,6 +21,10 @@ _TYPES = {
 }
 
 
+IMAGE_FRAME = b"P"
+"""The type of the frame that contains the rendered image."""
+
+
 def encode(chart: Chart) -> bytes:
     """Encode a chart as JSON. Lone surrogates, which JSON does not allow, are removed."""
     try:

@@ -8,11 +8,8 @@ import os
 import tempfile
 from typing import Any, BinaryIO
 
-from app.engines.charts.codec import decode
+from app.engines.charts.codec import IMAGE_FRAME, decode
 from app.engines.sandbox import Send
-
-IMAGE = b"P"
-"""The type of the frame that contains the image."""
 
 
 def _preload() -> Any:
@@ -29,8 +26,8 @@ _DRAWING = _preload()
 
 
 def render_chart(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
-    """Render a chart, and send the image as an `IMAGE` frame.
+    """Render a chart, and send the image as an `IMAGE_FRAME`.
 
     `document` contains the chart as `codec.encode` returned it.
     """
-    send(IMAGE, _DRAWING.render_chart(decode(document.read()), arguments["kind"]))
+    send(IMAGE_FRAME, _DRAWING.render_chart(decode(document.read()), arguments["kind"]))

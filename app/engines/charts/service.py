@@ -2,12 +2,11 @@
 
 import tempfile
 
-from app.engines.charts.codec import encode
+from app.engines.charts.codec import IMAGE_FRAME, encode
 from app.engines.charts.model import Chart, ChartNotRendered, ImageKind
 from app.engines.sandbox import ForkServer, ProcessFailed, ProcessLimits
 
 _ENTRIES = "app.engines.charts.entries"
-_IMAGE = b"P"
 _MAX_PROCESSES = 2
 _MAX_TOTAL_PROCESSES = 500
 _IDLE_SECONDS = 120.0
@@ -38,7 +37,7 @@ def render(chart: Chart, kind: ImageKind) -> bytes:
             with _SERVER.run(
                 f"{_ENTRIES}:render_chart", document=file, arguments={"kind": kind}, limits=_LIMITS
             ) as process:
-                for _, payload in process.frames((_IMAGE,)):
+                for _, payload in process.frames((IMAGE_FRAME,)):
                     return payload
         except ProcessFailed as error:
             raise ChartNotRendered(f"The chart was not rendered ({error.reason}).") from error

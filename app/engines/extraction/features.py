@@ -137,7 +137,7 @@ class _CandidateRanks:
         decimals = {
             value
             for value, candidate in zip(self._values, candidates, strict=True)
-            if (is_amount and "." in candidate.text) or "," in candidate.text
+            if is_amount and ("." in candidate.text or "," in candidate.text)
         }
         self._order = sorted(decimals, reverse=True)
 

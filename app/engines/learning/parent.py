@@ -117,7 +117,7 @@ def _run_child(
         finally:
             timer.cancel()
         if is_timed_out:
-            raise LearningFailed("timed_out", "Training took too long.")
+            raise LearningFailed("timed_out", "The child process took too long.")
         if header is None:
             raise _build_exit_error(child.wait())
     if "error" in header:

@@ -79,10 +79,11 @@ class ForkServer:
             if self._control is not None and _is_disconnected(self._control):
                 self._disconnect()
             if self._control is None:
-                options = replace(self._options, idle_seconds=idle_seconds, nice=nice)
+                # Kept, because a server that replaces this server needs the same options.
+                self._options = replace(self._options, idle_seconds=idle_seconds, nice=nice)
                 if max_processes is not None:
-                    options = replace(options, max_processes=max_processes)
-                self._launch(options, START_NOW if idle_seconds is None else START_ON_DEMAND)
+                    self._options = replace(self._options, max_processes=max_processes)
+                self._launch(START_NOW if idle_seconds is None else START_ON_DEMAND)
 
     def stop(self) -> None:
         """Disconnect from the server.
@@ -155,7 +156,7 @@ class ForkServer:
     def _send_request(self, request: bytes, descriptors: list[int]) -> None:
         with self._lock:
             if self._control is None:
-                self._launch(self._options, START_NOW)
+                self._launch(START_NOW)
                 assert self._control is not None
             try:
                 socket.send_fds(self._control, [request], descriptors)
@@ -173,7 +174,7 @@ class ForkServer:
                 self._launcher.wait(_STOP_SECONDS)
             self._launcher = None
 
-    def _launch(self, options: ServerOptions, start_mode: str) -> None:
+    def _launch(self, start_mode: str) -> None:
         caller_end, server_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with server_end, ExitStack() as stack:
             stack.callback(caller_end.close)
@@ -182,7 +183,7 @@ class ForkServer:
             self._launcher = subprocess.Popen(  # noqa: S603 - our own interpreter and modules
                 [
                     *(sys.executable, "-I", "-S", str(_LAUNCHER), descriptor, start_mode),
-                    *(*server, descriptor, orjson.dumps(options).decode()),
+                    *(*server, descriptor, orjson.dumps(self._options).decode()),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

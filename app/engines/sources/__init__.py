@@ -3,6 +3,7 @@
 from app.engines.sources.model import (
     Network,
     ObjectMissing,
+    PathFilter,
     Source,
     SourceEntry,
     SourceError,
@@ -16,6 +17,7 @@ __all__ = [
     "TYPES",
     "Network",
     "ObjectMissing",
+    "PathFilter",
     "Source",
     "SourceEntry",
     "SourceError",

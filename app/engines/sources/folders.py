@@ -16,6 +16,7 @@ from typing import IO, NamedTuple
 from app.engines.sources import limits
 from app.engines.sources.model import (
     ObjectMissing,
+    PathFilter,
     SourceEntry,
     SourceError,
     SourceErrorKind,
@@ -41,7 +42,7 @@ ReadFolder = Callable[[str], Iterable[FolderItem]]
 
 
 def list_tree(
-    read_folder: ReadFolder, after: str | None = None
+    read_folder: ReadFolder, after: str | None = None, path_filter: PathFilter | None = None
 ) -> Iterator[tuple[str, FolderItem]]:
     """List a tree: yield the path and item of each document, sorted by path.
 
@@ -51,6 +52,7 @@ def list_tree(
     Args:
         read_folder: reads one folder.
         after: a path; documents up to and including this path are left out.
+        path_filter: selects the documents to list, and the subfolders to read.
     """
     after_names = after.split("/") if after else []
     stack = [("", sort_items(read_folder("")), after_names)]
@@ -67,7 +69,10 @@ def list_tree(
             continue
         path = prefix + item.name
         if not item.is_folder:
-            yield path, item
+            if path_filter is None or path_filter.is_included(path):
+                yield path, item
+            continue
+        if path_filter is not None and not path_filter.may_contain(path):
             continue
         if len(stack) >= limits.MAX_DEPTH:
             message = f"Folders are nested more than {limits.MAX_DEPTH} levels deep."
@@ -87,9 +92,11 @@ def _read_subfolder(read_folder: ReadFolder, path: str) -> Iterator[FolderItem]:
         return iter(())
 
 
-def list_objects(read_folder: ReadFolder, after: str | None) -> Iterator[SourceObject]:
-    """Yield the documents in a tree, with their versions from the folder listings."""
-    for path, item in list_tree(read_folder, after):
+def list_objects(
+    read_folder: ReadFolder, after: str | None, path_filter: PathFilter | None
+) -> Iterator[SourceObject]:
+    """Yield the selected documents in a tree, with their versions from the folder listings."""
+    for path, item in list_tree(read_folder, after, path_filter):
         yield SourceObject(path, item.version, item.size, convert_time(item.modified))
 
 

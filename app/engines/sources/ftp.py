@@ -21,6 +21,7 @@ from app.engines.sources.ftp_lines import parse_list_line, parse_mlsd_line, pars
 from app.engines.sources.model import (
     Network,
     ObjectMissing,
+    PathFilter,
     SourceEntry,
     SourceError,
     SourceErrorKind,
@@ -29,6 +30,8 @@ from app.engines.sources.model import (
 from app.engines.sources.paths import decode_path, split_path
 from app.engines.sources.tls import build_context
 
+_MAX_LINE_BYTES = limits.MAX_NAME_BYTES + 1024
+"""The length at which a line of a folder listing is skipped: a name and its facts."""
 _PROBE_SECONDS = 20.0
 """The idle time after which a connection is tested before use; the server may have closed it."""
 _COMPLETE_CODES = ("226", "250")
@@ -73,10 +76,12 @@ class FtpSource:
         self._used_at = monotonic()
         return self._client
 
-    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by path."""
+    def list_objects(
+        self, after: str | None = None, path_filter: PathFilter | None = None
+    ) -> Iterator[SourceObject]:
+        """Yield all selected documents, sorted by path."""
         try:
-            yield from list_objects(self._read_folder, after)
+            yield from list_objects(self._read_folder, after, path_filter)
         except ObjectMissing:
             raise build_missing_folder_error() from None
 
@@ -189,9 +194,14 @@ def _convert_to_latin1(text: str) -> str:
 
 
 def _read_lines(client: FtpClient, command: str) -> Iterator[str]:
+    """Yield the lines of a folder listing, except lines that are too long for a valid name."""
     with client.start_transfer(command) as data, data.makefile("rb") as file:
-        while line := file.readline(limits.MAX_NAME_BYTES):
-            yield line.decode("latin-1").rstrip("\r\n")
+        is_continued = False
+        while line := file.readline(_MAX_LINE_BYTES):
+            is_complete = line.endswith(b"\n") or len(line) < _MAX_LINE_BYTES
+            if is_complete and not is_continued:
+                yield line.decode("latin-1").rstrip("\r\n")
+            is_continued = not is_complete
     if client.getresp()[:3] not in _COMPLETE_CODES:
         raise ftplib.error_reply
 

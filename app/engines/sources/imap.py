@@ -25,6 +25,7 @@ from app.engines.sources.imap_client import ImapClient, encode_folder
 from app.engines.sources.model import (
     Network,
     ObjectMissing,
+    PathFilter,
     SourceEntry,
     SourceError,
     SourceErrorKind,
@@ -95,8 +96,11 @@ class ImapSource:
         self._used_at = monotonic()
         return self._client
 
-    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
+    def list_objects(
+        self, after: str | None = None, path_filter: PathFilter | None = None
+    ) -> Iterator[SourceObject]:
         """Yield all messages in order of arrival."""
+        del path_filter  # it would not save requests
         match = _PATH.fullmatch(after) if after else None
         for message in self._list_messages(int(match[1]) if match else 0):
             version = f"{self._place_digest}-{self._uid_validity}-{message.uid}"

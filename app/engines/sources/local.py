@@ -19,6 +19,7 @@ from app.engines.sources.folders import FolderItem, list_entries, list_objects
 from app.engines.sources.model import (
     Network,
     ObjectMissing,
+    PathFilter,
     SourceEntry,
     SourceError,
     SourceErrorKind,
@@ -74,10 +75,12 @@ class LocalSource:
         self._descriptor = descriptor
         self._root = root
 
-    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by path."""
+    def list_objects(
+        self, after: str | None = None, path_filter: PathFilter | None = None
+    ) -> Iterator[SourceObject]:
+        """Yield all selected documents, sorted by path."""
         try:
-            yield from list_objects(self._read_folder, after)
+            yield from list_objects(self._read_folder, after, path_filter)
         except ObjectMissing:
             raise build_missing_folder_error() from None
 

@@ -86,18 +86,37 @@ class Network(Protocol):
         """
 
 
+class PathFilter(Protocol):
+    """Selects the documents to list by their paths."""
+
+    def is_included(self, path: str) -> bool:
+        """Return whether the document at this path is selected."""
+
+    def may_contain(self, folder: str) -> bool:
+        """Return False if no document in this folder or below it is selected.
+
+        True does not mean that there is such a document.
+        """
+
+
 class Source(Protocol):
     """An open source of documents. All methods can raise SourceError.
 
     Only one thread may use a source at a time.
     """
 
-    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
+    def list_objects(
+        self, after: str | None = None, path_filter: PathFilter | None = None
+    ) -> Iterator[SourceObject]:
         """Yield all documents in an order that does not change between two listings.
 
         Listings are read in parts, so memory use does not grow with the number of documents.
-        `after` is the path at which an earlier listing stopped; a source may continue after this
-        path, or list everything.
+
+        Args:
+            after: the path at which an earlier listing stopped. A source may continue after this
+                path, or list everything.
+            path_filter: selects documents. A source may leave out other documents, to save
+                requests, or list them.
         """
 
     def browse(self, path: str, limit: int) -> list[SourceEntry]:

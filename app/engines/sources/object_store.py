@@ -18,6 +18,7 @@ from app.engines.sources.failures import build_missing_folder_error, build_proto
 from app.engines.sources.http_client import read_chunks
 from app.engines.sources.model import (
     ObjectMissing,
+    PathFilter,
     SourceEntry,
     SourceError,
     SourceErrorKind,
@@ -93,8 +94,11 @@ class ObjectStoreSource:
         self._store = store
         self._prefix = build_prefix(folder)
 
-    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
+    def list_objects(
+        self, after: str | None = None, path_filter: PathFilter | None = None
+    ) -> Iterator[SourceObject]:
         """Yield all documents in the order in which the store lists them."""
+        del path_filter  # it would not save requests
         start = self._prefix + decode_path(after) if after else b""
         for stored in self._list_after(start):
             if self._is_document(stored.key):

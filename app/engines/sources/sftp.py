@@ -10,7 +10,14 @@ from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget
 from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.folders import FolderItem, list_entries, list_objects
-from app.engines.sources.model import Network, ObjectMissing, SourceEntry, SourceError, SourceObject
+from app.engines.sources.model import (
+    Network,
+    ObjectMissing,
+    PathFilter,
+    SourceEntry,
+    SourceError,
+    SourceObject,
+)
 from app.engines.sources.paths import encode_name, is_valid_name, split_path
 from app.engines.sources.sftp_connection import SftpConnector, translate_ssh_errors
 from app.engines.sources.sftp_session import SftpReader
@@ -35,10 +42,12 @@ class SftpSource:
     def __init__(self, connector: SftpConnector) -> None:
         self._connector = connector
 
-    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by path."""
+    def list_objects(
+        self, after: str | None = None, path_filter: PathFilter | None = None
+    ) -> Iterator[SourceObject]:
+        """Yield all selected documents, sorted by path."""
         try:
-            yield from list_objects(self._read_folder, after)
+            yield from list_objects(self._read_folder, after, path_filter)
         except ObjectMissing:
             raise build_missing_folder_error() from None
 

@@ -25,6 +25,7 @@ from app.engines.sources.links import find_links
 from app.engines.sources.model import (
     Network,
     ObjectMissing,
+    PathFilter,
     SourceEntry,
     SourceError,
     SourceErrorKind,
@@ -76,13 +77,15 @@ class WebSource:
         self._site = site
         self._authorization = authorization
 
-    def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by path.
+    def list_objects(
+        self, after: str | None = None, path_filter: PathFilter | None = None
+    ) -> Iterator[SourceObject]:
+        """Yield all selected documents, sorted by path.
 
-        Sends a request for each document to get its version.
+        Sends a request for each of these documents to get its version.
         """
         try:
-            for path, _ in list_tree(self._read_folder, after):
+            for path, _ in list_tree(self._read_folder, after, path_filter):
                 if metadata := self._find_metadata(path):
                     yield SourceObject(path, *metadata)
         except ObjectMissing:

@@ -30,7 +30,6 @@ class Request:
     """
 
     __slots__ = (
-        "_body_begun",
         "_connection",
         "_error",
         "_expected_100_continue",
@@ -164,11 +163,14 @@ class Request:
 
     def _read_headers(self) -> None:
         values: dict[str, str] = {}
+        connection_values: list[str] = []
         for name, value in self.headers:
             if name in _SINGLE_HEADERS and name in values:
                 raise build_malformed_error(f"it has more than one {name.title()} header.")
             values[name] = value
-        self._connection = values.get("CONNECTION", "").lower()
+            if name == "CONNECTION":
+                connection_values.append(value.lower())
+        self._connection = ", ".join(connection_values)
         if "TRANSFER-ENCODING" in values:
             # Other codings, such as gzip, are not decoded, so the body would be unreadable.
             if values["TRANSFER-ENCODING"].lower() != "chunked" or self.version == (1, 0):

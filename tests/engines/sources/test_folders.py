@@ -47,6 +47,25 @@ def test_a_listing_continues_after_a_path(position: int) -> None:
     assert [path for path, _ in list_tree(read_folder, after)] == PATHS[position + 1 :]
 
 
+class _OnlyA:
+    def is_included(self, path: str) -> bool:
+        return path.startswith("a")
+
+    def may_contain(self, folder: str) -> bool:
+        return folder.startswith("a")
+
+
+def test_only_selected_folders_are_read() -> None:
+    folders: list[str] = []
+
+    def read(path: str) -> Iterable[FolderItem]:
+        folders.append(path)
+        return read_folder(path)
+
+    assert [path for path, _ in list_tree(read, path_filter=_OnlyA())] == PATHS[:3]
+    assert folders == ["", "a", "a/gone", "a/x"]
+
+
 def test_a_listing_continues_after_a_path_that_is_gone() -> None:
     assert [path for path, _ in list_tree(read_folder, "a/x/other")] == PATHS[1:]
 

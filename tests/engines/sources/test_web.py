@@ -157,6 +157,27 @@ def test_a_listing_continues_after_a_path(open_source: Open, position: int) -> N
     assert list_paths(open_source(), PATHS[position]) == PATHS[position + 1 :]
 
 
+class _Excluding:
+    def __init__(self, *paths: str) -> None:
+        self.paths = paths
+
+    def is_included(self, path: str) -> bool:
+        return path not in self.paths
+
+    def may_contain(self, folder: str) -> bool:
+        return folder not in self.paths
+
+
+def test_excluded_documents_and_folders_are_not_requested(
+    open_source: Open, server: Server
+) -> None:
+    source = open_source()
+    objects = source.list_objects(path_filter=_Excluding("2029", "b.txt", "large.bin"))
+    assert [item.path for item in objects] == [PATHS[0], PATHS[3], PATHS[5]]
+    targets = {target for _, target, _ in server.requests}
+    assert not targets & {"/docs/2029/", "/docs/2029/deep.txt", "/docs/b.txt", "/docs/large.bin"}
+
+
 def test_a_folder_is_browsed_level_by_level(open_source: Open) -> None:
     source = open_source()
     assert ("2029", True) in browse(source)

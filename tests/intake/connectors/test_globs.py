@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.intake.connectors.service.globs import is_included
+from app.intake.connectors.service.globs import PathPatterns
 
 PATHS = ("a.pdf", "b.txt", "x/a.pdf", "x/y/a.pdf", "x/y/.hidden", "x[1].pdf")
 
@@ -25,16 +25,47 @@ PATHS = ("a.pdf", "b.txt", "x/a.pdf", "x/y/a.pdf", "x/y/.hidden", "x[1].pdf")
     ],
 )
 def test_include(pattern: str, chosen: set[str]) -> None:
-    assert {path for path in PATHS if is_included(path, [pattern], [])} == chosen
-    assert {path for path in PATHS if not is_included(path, [], [pattern])} == chosen
+    assert set(filter(PathPatterns([pattern], []).is_included, PATHS)) == chosen
+    excluding = PathPatterns([], [pattern])
+    assert {path for path in PATHS if not excluding.is_included(path)} == chosen
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "folders"),
+    [
+        ([], [], {"x", "x/y", "z"}),
+        (["*.pdf"], [], {"x", "x/y", "z"}),
+        (["x/*.pdf"], [], {"x"}),
+        (["x/y/**"], [], {"x", "x/y"}),
+        (["/*.pdf"], [], set()),
+        ([], ["x/**"], {"z"}),
+        ([], ["**/y/**"], {"x", "z"}),
+        ([], ["y", "x", "x/*", "**/y/*"], {"x", "x/y", "z"}),
+        (["**/y/**"], ["z/**"], {"x", "x/y"}),
+    ],
+)
+def test_folders_to_read(include: list[str], exclude: list[str], folders: set[str]) -> None:
+    patterns = PathPatterns(include, exclude)
+    assert set(filter(patterns.may_contain, ("x", "x/y", "z"))) == folders
+
+
+@pytest.mark.parametrize("pattern", ["x/**", "**/y/**", "x/*.pdf", "*.pdf", "x/**/a.pdf", "y/**"])
+def test_no_folder_with_an_included_document_is_left_out(pattern: str) -> None:
+    for patterns in (PathPatterns([pattern], []), PathPatterns([], [pattern])):
+        for path in filter(patterns.is_included, PATHS):
+            folders = path.split("/")[:-1]
+            assert all(
+                patterns.may_contain("/".join(folders[:end])) for end in range(1, len(folders) + 1)
+            )
 
 
 def test_nothing_given_chooses_all_and_exclusion_prevails() -> None:
-    assert all(is_included(path, [], []) for path in PATHS)
-    assert not is_included("a.pdf", ["*.pdf"], ["a.*"])
+    assert all(map(PathPatterns([], []).is_included, PATHS))
+    assert not PathPatterns(["*.pdf"], ["a.*"]).is_included("a.pdf")
 
 
 @pytest.mark.parametrize("pattern", ["*a" * 100 + "b", "**/" * 100 + "b", "[" * 200, "*" * 400])
 def test_hostile_patterns_take_linear_time(pattern: str) -> None:
     # With a backtracking matcher this test would not end.
-    assert not is_included("/".join(["a" * 2000] * 60), [pattern], []) or pattern.strip("*") == ""
+    path = "/".join(["a" * 2000] * 60)
+    assert not PathPatterns([pattern], []).is_included(path) or pattern.strip("*") == ""

@@ -17,7 +17,7 @@ from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import alerts
 from app.intake.connectors.service.fetching import Fetcher, FetchRequest, FetchResult
-from app.intake.connectors.service.globs import is_included
+from app.intake.connectors.service.globs import PathPatterns
 from app.intake.connectors.service.opening import SourceTarget, open_source, read_target
 from app.intake.connectors.service.scheduling import compute_crawl_times
 from app.intake.ingestion_jobs import service as ingestion_jobs
@@ -44,8 +44,7 @@ class _CrawlSettings(NamedTuple):
 
     connector_id: UUID
     schema_id: UUID | None
-    include: list[str]
-    exclude: list[str]
+    patterns: PathPatterns
     target: SourceTarget
 
 
@@ -102,8 +101,7 @@ def _read_settings(connector: Connector) -> _CrawlSettings:
     return _CrawlSettings(
         connector.id,
         connector.schema_id,
-        list(connector.include_patterns),
-        list(connector.exclude_patterns),
+        PathPatterns(list(connector.include_patterns), list(connector.exclude_patterns)),
         read_target(connector),
     )
 
@@ -145,16 +143,17 @@ class _Crawl:
     def _crawl_listing(self, fetcher: Fetcher) -> bool:
         """Handle the source's objects after the job's cursor; return False if the job ended."""
         with closing(open_source(self._settings.target)) as source:
-            source_objects = source.list_objects(self._job.cursor)
-            included_objects = (item for item in source_objects if self._is_included(item))
+            patterns = self._settings.patterns
+            included_objects = (
+                item
+                for item in source.list_objects(self._job.cursor, patterns)
+                if patterns.is_included(item.path)
+            )
             while page := list(islice(included_objects, LIST_BATCH_SIZE)):
                 for batch in self._split_batches(page):
                     if not self._handle_batch(fetcher, batch):
                         return False
         return True
-
-    def _is_included(self, source_object: SourceObject) -> bool:
-        return is_included(source_object.path, self._settings.include, self._settings.exclude)
 
     def _split_batches(self, page: Sequence[SourceObject]) -> Iterator["_Batch"]:
         """Split a page into batches with at most FETCH_BATCH_SIZE documents to fetch.

@@ -8,6 +8,7 @@ import fnmatch
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 MAX_PATTERN = 500
 MAX_PATTERNS = 100
@@ -15,15 +16,40 @@ _ANY_FOLDERS = None
 _Part = re.Pattern[str] | None
 
 
-def is_included(path: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
-    """Return whether a path is selected by `include` patterns and not excluded by `exclude`.
+class PathPatterns(NamedTuple):
+    """Selects the paths that match a pattern in `include`, but none in `exclude`.
 
-    If `include` is empty, all paths are selected.
+    If `include` is empty, all paths match it.
     """
-    names = path.split("/")
-    if include and not any(_matches_path(_compile_pattern(pattern), names) for pattern in include):
-        return False
-    return not any(_matches_path(_compile_pattern(pattern), names) for pattern in exclude)
+
+    include: Sequence[str]
+    exclude: Sequence[str]
+
+    def is_included(self, path: str) -> bool:
+        """Return whether the document at this path is selected."""
+        names = path.split("/")
+        return (not self.include or _matches_any(self.include, names)) and not _matches_any(
+            self.exclude, names
+        )
+
+    def may_contain(self, folder: str) -> bool:
+        """Return False if no document in this folder or below it is selected."""
+        names = folder.split("/")
+        if self.include and not any(
+            _match_names(parts, names) - {len(parts)}
+            for parts in map(_compile_pattern, self.include)
+        ):
+            return False
+        # A pattern that ends with `**` matches a folder together with everything in it.
+        exclude = [pattern for pattern in self.exclude if pattern.endswith("/**")]
+        return not _matches_any(exclude, names)
+
+
+def _matches_any(patterns: Sequence[str], names: Sequence[str]) -> bool:
+    """Return whether any of the patterns matches all names of a path."""
+    return any(
+        len(parts) in _match_names(parts, names) for parts in map(_compile_pattern, patterns)
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -42,10 +68,11 @@ def _compile_pattern(pattern: str) -> tuple[_Part, ...]:
     )
 
 
-def _matches_path(parts: Sequence[_Part], names: Sequence[str]) -> bool:
-    """Return whether the parts of a pattern match all names of a path.
+def _match_names(parts: Sequence[_Part], names: Sequence[str]) -> set[int]:
+    """Return how many parts of a pattern can match all names of a path.
 
-    A position in `positions` is the number of parts that match the names handled so far.
+    The set has several numbers because `**` matches any number of folders. It is empty if the
+    pattern matches neither the path nor any path below it.
     """
     positions = _add_skipped_positions({0}, parts)
     for name in names:
@@ -59,7 +86,7 @@ def _matches_path(parts: Sequence[_Part], names: Sequence[str]) -> bool:
             elif part.match(name):
                 next_positions.add(position + 1)
         positions = _add_skipped_positions(next_positions, parts)
-    return len(parts) in positions
+    return positions
 
 
 def _add_skipped_positions(positions: set[int], parts: Sequence[_Part]) -> set[int]:

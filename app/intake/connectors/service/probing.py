@@ -6,7 +6,7 @@ organization.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -21,7 +21,7 @@ from app.engines.sources import (
 )
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import records
-from app.intake.connectors.service.globs import is_included
+from app.intake.connectors.service.globs import PathPatterns
 from app.intake.connectors.service.opening import SourceTarget, open_source, read_target
 from app.kit import container, db, errors
 from app.kit.logging import get_logger
@@ -78,12 +78,12 @@ def get_connector(connector_id: UUID) -> Connector:
 
 
 def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str, Any]]:
-    include, exclude = list(connector.include_patterns), list(connector.exclude_patterns)
+    patterns = PathPatterns(list(connector.include_patterns), list(connector.exclude_patterns))
     target, organization_id = read_target(connector), connector.organization_id
     # The host may be slow, so no transaction stays open during the probe.
     db.checkpoint()
     entries = _run_probe(organization_id, target, lambda source: source.browse(path, limit))
-    return [_build_entry(entry, include, exclude) for entry in entries]
+    return [_build_entry(entry, patterns) for entry in entries]
 
 
 def _run_probe(
@@ -138,9 +138,7 @@ def _reserve_probe(organization_id: UUID) -> None:
         _probing_organization_ids.add(organization_id)
 
 
-def _build_entry(
-    entry: SourceEntry, include: Sequence[str], exclude: Sequence[str]
-) -> dict[str, Any]:
+def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> dict[str, Any]:
     is_small = (entry.size or 0) <= container.settings().max_upload_bytes
     return {
         "path": entry.path,
@@ -148,5 +146,5 @@ def _build_entry(
         "is_folder": entry.is_folder,
         "size_bytes": entry.size,
         "modified_at": entry.modified_at,
-        "included": not entry.is_folder and is_small and is_included(entry.path, include, exclude),
+        "included": not entry.is_folder and is_small and patterns.is_included(entry.path),
     }
