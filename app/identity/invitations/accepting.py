@@ -59,9 +59,8 @@ def accept(
 
     If the invited address has an account, its password or bearer token (`authorization`) is
     required; otherwise, an account with a verified address is created. Raises 404 and 409 as
-    `get_preview` does, 400 if a value is missing, 401 for a wrong password or bearer token, 402
-    `plan_limit_reached`, and 403 if the bearer token is for another account, the organization is
-    suspended or passwords are disabled.
+    `get_preview` does, 400 for a missing value, 401 for a wrong password or token, 402 at the plan
+    limit, and 403 for another account's token, a suspended organization or disabled passwords.
     """
     invitation, organization, *_ = _find_open_invitation(token)
     if organization.status == "suspended":
@@ -85,10 +84,8 @@ def accept(
         _join(invitation, user, kept_session_id=response.pop("session_id", None))
     if user.email_verified_at is None:
         verification.mark_verified(user)
-    only_organization_id = response.pop("only_organization_id", None)
-    user_organizations = organizations.list_for_user(
-        user.id, only_organization_id=only_organization_id
-    )
+    only_id = response.pop("only_organization_id", None)
+    user_organizations = organizations.list_for_user(user.id, only_organization_id=only_id)
     return {**response, "organizations": user_organizations}
 
 
