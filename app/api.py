@@ -14,7 +14,7 @@ from app.kit.workbench import pages as workbench
 
 
 def init(app: Flask, settings: Settings) -> None:
-    """Add the API, its OpenAPI description, the HTML pages and the health checks to `app`."""
+    """Add the API, its description, health checks, the workbench and HTML pages to `app`."""
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.merge_slashes = False
     ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)

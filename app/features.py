@@ -131,3 +131,4 @@ MODELS: list[ModuleType] = [
     schedule,
     watermarks,
 ]
+"""Modules with database models; importing a module registers its tables."""

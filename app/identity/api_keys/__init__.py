@@ -1,1 +1,1 @@
-"""API keys, which other services use to call an organization's API."""
+"""API keys, with which other programs access an organization through the API."""

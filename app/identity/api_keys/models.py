@@ -1,4 +1,4 @@
-"""Model for API keys, which other services use to authenticate."""
+"""Model for API keys, with which other programs authenticate."""
 
 from datetime import datetime
 from uuid import UUID

@@ -48,9 +48,11 @@ _TOUCH = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """The state of a key, with its organization and its creator.
+    """The state of a key, with its creator and its organization.
 
-    `has_ended` is true if the key has expired or its organization is closed or erased.
+    `has_ended` is true if the key has expired or its organization is closed or erased. `user_id`
+    and `email` belong to the creator; the fields from `organization_id` on belong to the
+    organization.
     """
 
     key_hash: str
@@ -72,7 +74,7 @@ class KeyState:
 
 
 def find_by_prefix(prefix: str) -> KeyState | None:
-    """Return the state of the key with a prefix, or None if it does not exist."""
+    """Return the state of the key with this prefix, or None if there is no such key."""
     with tenancy.across_organizations(reason="finds the key before its organization is known"):
         row = _AUTHENTICATE.first(prefix)
     return KeyState(*row) if row is not None else None
@@ -143,7 +145,7 @@ def count_unexpired_by_creator(user_id: UUID) -> int:
 
 
 def delete_by_creator(user_id: UUID) -> None:
-    """Delete all keys that a user created in the current organization; used by the operator.
+    """Delete all keys that a user created in the current organization, including expired keys.
 
     Within `tenancy.across_organizations`, deletes the keys in all organizations.
     """

@@ -21,7 +21,7 @@ from app.kit.principal import Caller, Organization
 
 MARKER = "dl_"
 PREFIX_LENGTH = len(MARKER) + 12
-SECRET_LENGTH = 43  # characters from 62 letters and digits have 256 bits of entropy
+SECRET_LENGTH = 43  # 43 random characters from an alphabet of 62 have 256 bits of entropy
 _ALPHABET = string.ascii_letters + string.digits
 _PATTERN = re.compile(rf"{MARKER}[A-Za-z0-9]{{{PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH}}}")
 _DUMMY_KEY = MARKER + "-" * (PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH)
@@ -68,7 +68,10 @@ def create(
 
 
 def revoke(key_id: UUID) -> None:
-    """Revoke a key by deleting it; the next request with the key is refused. Raises 404."""
+    """Revoke a key by deleting it; the next request with the key is refused.
+
+    Raises 404 for an unknown id.
+    """
     record = queries.lock(key_id)
     if record is None:
         raise errors.not_found()
@@ -88,9 +91,9 @@ def _hash_key(key: str) -> str:
 def authenticate_key(key: str) -> Caller:
     """Verify an API key, and return the caller. Raises 401 `invalid_api_key`.
 
-    Implements `kit.principal.Authenticator`. Every invalid key is refused after the same
-    steps: one query, one hash and one comparison. Therefore, the response time does not reveal what
-    is wrong with the key.
+    Implements `Authenticator.by_api_key` of `app.kit.principal`. Every invalid key is refused after
+    the same steps: one query, one hash and one comparison. Therefore, the response time does not
+    reveal what is wrong with the key.
     """
     if _PATTERN.fullmatch(key) is None:
         key = _DUMMY_KEY

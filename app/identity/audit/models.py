@@ -1,4 +1,4 @@
-"""Models of the audit log. Only triggers and functions in the database write to these tables.
+"""Models of the audit log, which only triggers, database functions and migrations write.
 
 `organization_id` is not a foreign key, because entries about an organization outlive the
 organization. It is NO_ORGANIZATION for entries about records that belong to no organization.
@@ -70,7 +70,7 @@ class PendingAuditBatch(db.Base):
 
 
 class AuditBlock(db.Base):
-    """A block of a chain: the ids and digests of about a thousand consecutive entries."""
+    """A block of a chain: the ids and digests of up to about 2,000 consecutive entries."""
 
     __tablename__ = "audit_blocks"
 
@@ -107,7 +107,12 @@ class AuditRemoval(db.Base):
 
 
 class AuditTableSettings(db.Base):
-    """The audit settings for one table; migrations write them (see migrations/auditing.py)."""
+    """The audit settings of one table, which migrations write (see `migrations/auditing.py`).
+
+    `kind` is the type of the table's records in the log. `label` and `target` are the columns with
+    a record's label and id. The log never contains the values of the columns in `secret`, and does
+    not record changes of the columns in `ignored`.
+    """
 
     __tablename__ = "audit_watches"
 

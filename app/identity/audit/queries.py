@@ -100,7 +100,7 @@ _UNCHAINED = text(
 _FIRST_HASH = text(
     "SELECT hash FROM audit_blocks WHERE organization_id = :organization_id AND number = 1"
 )
-# The first entry about an organization is its creation. Only an erasure starts the log again.
+# A log starts with the creation of its organization, the start of auditing, or an erasure.
 _VALID_START = text(
     """
     SELECT CASE e.action
@@ -138,7 +138,7 @@ class PendingRow(NamedTuple):
 
 
 class EntryCounts(NamedTuple):
-    """The numbers of a chain's entries that exist, that are in blocks and that are pending."""
+    """The numbers of a chain's existing entries, entries in blocks, and pending entries."""
 
     existing: int
     sealed: int
@@ -168,7 +168,7 @@ def get_head(organization_id: UUID) -> ChainHead:
 
 
 def list_pending_rows(organization_id: UUID) -> list[PendingRow]:
-    """Return the oldest pending rows that together contain about BLOCK_ENTRIES entries."""
+    """Return the oldest pending rows, until they contain at least BLOCK_ENTRIES entries."""
     values = {"organization_id": organization_id, "max_rows": BLOCK_ENTRIES}
     return [PendingRow(row[0], row[1]) for row in db.session().execute(_PENDING, values)]
 
@@ -194,7 +194,7 @@ def append_block(
 
 
 def erase_chain(organization_id: UUID, proof: str) -> UUID:
-    """Replace a chain with one new entry that contains `proof` (JSON), and return its id."""
+    """Replace a chain with one new entry that contains `proof` (JSON); return the entry's id."""
     db.session().flush()
     db.session().execute(_NO_TIMEOUT)
     values = {"organization_id": organization_id, "proof": proof}
@@ -203,9 +203,9 @@ def erase_chain(organization_id: UUID, proof: str) -> UUID:
 
 
 def remove_user_entries(user_ids: Sequence[UUID]) -> int:
-    """Remove the entries about users in `user_ids` who have no account, and return their number.
+    """Remove the entries about and by the users in `user_ids` who no longer have an account.
 
-    Only entries that belong to no organization are removed.
+    Removes only entries that belong to no organization, and returns how many were removed.
     """
     db.session().flush()
     db.session().execute(_NO_TIMEOUT)
@@ -227,7 +227,7 @@ def list_invalid_removal_ids(limit: int) -> list[UUID]:
 
 
 def iterate_blocks(organization_id: UUID, last_number: int | None) -> Iterator[Block]:
-    """Yield a chain's blocks in order, up to `last_number`, reading a few blocks per query."""
+    """Yield a chain's blocks in order, up to block `last_number`, or all blocks if it is None."""
     values = {
         "organization_id": organization_id,
         "upto": last_number,

@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 log = get_logger(__name__)
 
 
-class InvalidHead(Exception):  # noqa: N818 - names what was found
+class InvalidHead(Exception):  # noqa: N818 - named after the outcome
     """Raised if the chain's head has no valid MAC, so this service did not write it.
 
     Nothing is appended to such a chain, because that would hide the manipulation.
@@ -40,8 +40,9 @@ class InvalidHead(Exception):  # noqa: N818 - names what was found
 def append_pending_entries(organization_id: UUID) -> int:
     """Append the oldest pending entries to the hash chain, and return how many were appended.
 
-    Appends about `queries.BLOCK_ENTRIES` entries in the caller's transaction. Concurrent calls for
-    the same chain wait for each other. Raises `InvalidHead`.
+    Appends one block of at least `queries.BLOCK_ENTRIES` entries, or a smaller block if fewer
+    entries are pending, in the caller's transaction. Concurrent calls for the same chain wait for
+    each other. Raises `InvalidHead`.
     """
     queries.lock_chain(organization_id)
     head = queries.get_head(organization_id)
@@ -171,10 +172,10 @@ def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
 
 
 def remove_user_entries(user_ids: Sequence[UUID]) -> int:
-    """Remove the entries about the users in `user_ids` who no longer have an account.
+    """Remove the entries about and by the users in `user_ids` who no longer have an account.
 
     Runs in the caller's transaction, and returns how many entries were removed. Only entries that
-    belong to no organization are removed, that is, entries about accounts and sessions. A new entry
+    belong to no organization are removed, such as entries about accounts and sessions. A new entry
     records how many entries were removed and a hash of their ids, so that the chain can still be
     verified.
     """

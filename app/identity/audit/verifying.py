@@ -23,10 +23,16 @@ from app.identity.audit.chain import (
 from app.identity.audit.models import NO_ORGANIZATION
 
 Fault = Literal["edited", "removed", "inserted", "truncated", "broken", "backdated", "missing"]
+"""The type of a finding.
+
+`broken` means that a block, the head or the record of a removal does not fit the chain; `missing`
+means that an organization has no entries at all.
+"""
 MAX_DELAY = timedelta(hours=1)
 """The maximum time by which an entry may be older than the entries appended before it.
 
-No transaction of this service takes longer. Therefore, an entry that is older was backdated.
+No transaction of this service takes longer than this. Therefore, an entry with a larger difference
+was backdated.
 """
 OnBlock = Callable[[], None]
 """A callback that is called after each verified block."""
@@ -84,6 +90,7 @@ class ChainVerifier:
         self.name = None if organization_id == NO_ORGANIZATION else slug or str(organization_id)
         self.report = report
         self._removed_count = 0
+        # The number and the hash of the last verified block, and the position of the next block.
         self._number = 0
         self._position = 0
         self._hash = INITIAL_HASH

@@ -49,8 +49,8 @@ def list_users(
 ) -> Iterator[dict[str, Any]]:
     """Yield all accounts, or only the members of one organization.
 
-    `slug` selects the organization. `disabled` selects only disabled or only enabled accounts.
-    Raises 404 for an unknown slug.
+    `slug` selects the organization. If `disabled` is not None, yields only disabled accounts (True)
+    or only enabled accounts (False). Raises 404 for an unknown slug.
     """
     organization_id = None
     with tenancy.across_organizations(reason="the operator sees every account"):
@@ -71,8 +71,9 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
     Revokes the pending invitations that the user sent.
 
     In addition to the fields of the account, the result contains `revoked` (the number of revoked
-    sessions), `sole_owner_of` (the slugs of organizations without another owner) and `api_keys`
-    (the number of keys that still work). Raises 404, and 409 if the account is already disabled.
+    sessions), `sole_owner_of` (the slugs of organizations without another enabled owner) and
+    `api_keys` (the number of keys that still work). Raises 404 for an unknown address, and 409 if
+    the account is already disabled.
     """
     user = _lock_user(email)
     if user.disabled_at is not None:
@@ -103,7 +104,7 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
 def enable_user(email: str) -> dict[str, Any]:
     """Enable a disabled account; its revoked sessions stay revoked.
 
-    Raises 404, and 409 if the account is not disabled.
+    Raises 404 for an unknown address, and 409 if the account is not disabled.
     """
     user = _lock_user(email)
     if user.disabled_at is None:
@@ -113,7 +114,7 @@ def enable_user(email: str) -> dict[str, Any]:
 
 
 def set_password(email: str, password: str) -> dict[str, Any]:
-    """Set the password of an account and revoke its sessions.
+    """Set the password of an account, revoke its sessions and invalidate its links.
 
     Raises 404 for an unknown address, and 400 if the password is not allowed.
     """

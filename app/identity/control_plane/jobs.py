@@ -11,8 +11,9 @@ _MAX_LISTED_FUNCTIONS = 20
 def report_failures() -> int:
     """Report newly failed jobs to the operators by email, and return how many jobs failed.
 
-    The email lists how many jobs of each function failed permanently. It is sent to each address in
-    OPERATOR_EMAIL. If there is no address, failures appear only in the log and the metrics.
+    The email lists how many jobs of each function failed permanently, for the functions with the
+    most failures. It is sent to each address in OPERATOR_EMAIL. If there is no address, failures
+    appear only in the log and the metrics.
     """
     failure_counts = failures.mark_reported()
     total = sum(count.job_count for count in failure_counts)

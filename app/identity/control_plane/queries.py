@@ -22,7 +22,10 @@ _ORGANIZATIONS_OF_USER = (
 
 
 def find_by_slug(slug: str, *, lock: bool = False) -> Organization | None:
-    """Return the organization with a slug, or None; with `lock`, lock its row for an update."""
+    """Return the organization with this slug, or None if there is no such organization.
+
+    `lock` locks its row until the transaction ends.
+    """
     statement = select(Organization).where(Organization.slug == slug)
     if lock:
         statement = statement.with_for_update(key_share=True)

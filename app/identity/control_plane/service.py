@@ -101,9 +101,10 @@ def reopen(slug: str) -> dict[str, Any]:
 
 
 def reinstate(slug: str) -> dict[str, Any]:
-    """End the suspension of an organization, or do nothing if it is not suspended.
+    """End the suspension of an organization and email its owners.
 
-    Emits `organization.reinstated`. Raises 404, and 409 if the organization was closed.
+    Emits `organization.reinstated`. Does nothing if the organization is not suspended. Raises 404,
+    and 409 if the organization was closed.
     """
     organization = _lock_open_organization(slug)
     if organization.status == "suspended":

@@ -23,8 +23,7 @@ from app.kit import tokens as access_tokens
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 
-_REASON = "the organization is known only from the invitation's token"
-_MESSAGES = {
+_NOT_OPEN_MESSAGES = {
     "accepted": "The invitation was already accepted.",
     "revoked": "The invitation was revoked.",
     "expired": "The invitation has expired. Ask for a new invitation.",
@@ -60,8 +59,8 @@ def accept(
 
     If the invited address has an account, its password or bearer token (`authorization`) is
     required; otherwise, an account with a verified address is created. Raises 404 and 409 as
-    `get_preview` does, 400 if a value is missing, 401 for a wrong password or token, and 403 if the
-    token is for another account, the organization is suspended or passwords are disabled.
+    `get_preview` does, 400 for a missing value, 401 for a wrong password or token, 402 at the plan
+    limit, and 403 for another account's token, a suspended organization or disabled passwords.
     """
     invitation, organization, *_ = _find_open_invitation(token)
     if organization.status == "suspended":
@@ -85,8 +84,8 @@ def accept(
         _join(invitation, user, kept_session_id=response.pop("session_id", None))
     if user.email_verified_at is None:
         verification.mark_verified(user)
-    session_limit = response.pop("only_organization_id", None)
-    user_organizations = organizations.list_for_user(user.id, only_organization_id=session_limit)
+    only_id = response.pop("only_organization_id", None)
+    user_organizations = organizations.list_for_user(user.id, only_organization_id=only_id)
     return {**response, "organizations": user_organizations}
 
 
@@ -105,7 +104,9 @@ def _join(invitation: Invitation, user: User, *, kept_session_id: UUID | None) -
 
 
 def _find_open_invitation(token: str) -> TokenInvitation:
-    with tenancy.across_organizations(reason=_REASON):
+    with tenancy.across_organizations(
+        reason="the organization is known only from the invitation's token"
+    ):
         row = queries.find_by_token(hash_token(token))
     if row is None:
         raise errors.not_found()
@@ -117,7 +118,7 @@ def _find_open_invitation(token: str) -> TokenInvitation:
 
 
 def _build_not_open_error(status: str) -> ApiError:
-    return errors.conflict(_MESSAGES[status], state=status)
+    return errors.conflict(_NOT_OPEN_MESSAGES[status], state=status)
 
 
 def _find_account(email: str) -> User | None:

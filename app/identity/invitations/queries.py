@@ -42,7 +42,10 @@ _SORTS = {"created_at": Invitation.created_at, "email": Invitation.email}
 
 
 def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of the organization's invitations that have the status in `filters`."""
+    """Return a page of the organization's invitations that match the filters.
+
+    `filters` must contain `status`, and may contain `created_after` and `created_before`.
+    """
     statement = _INVITATIONS.where(filters["status"] == _STATUS)
     period = within(
         Invitation.created_at, filters.get("created_after"), filters.get("created_before")
@@ -69,7 +72,7 @@ class InvitationDetails(NamedTuple):
 
 
 def get(invitation_id: UUID) -> InvitationDetails | None:
-    """Return the invitation with an id, or None if there is no such invitation."""
+    """Return the invitation with this id, or None if there is no such invitation."""
     statement = _INVITATIONS.where(Invitation.id == invitation_id)
     row = db.session().execute(statement).one_or_none()
     return None if row is None else InvitationDetails(*row)
@@ -172,9 +175,9 @@ def find_by_token(token_hash: str) -> TokenInvitation | None:
 def accept_by_address(email: str) -> EndedInvitation | None:
     """Accept the open invitation that the current organization sent to an address, if any.
 
-    Used by single sign-on. Call this function only for the verified address of an account, because
-    the token that proves the address is not required. Does not accept an invitation with the role
-    owner, which requires the token.
+    Single sign-on uses this function: the user does not send the emailed token, which would prove
+    that the address is theirs. Therefore, call it only for the verified address of an account. Does
+    not accept an invitation with the role owner, which always requires the token.
     """
     is_not_expired = Invitation.expires_at > func.now()
     accepted_invitations = _end_pending_invitations(

@@ -16,7 +16,7 @@ from app.kit.api.fields import (
 from app.kit.permissions import Role
 
 ROLES = [role.name for role in Role]
-STATES = ("open", "expired", "accepted", "revoked")
+STATUSES = ("open", "expired", "accepted", "revoked")
 MAX_TEAMS = 100
 
 
@@ -31,7 +31,7 @@ class Invitation(Response):
     email = Str()
     role = Str(validate=OneOf(ROLES))
     team_ids = List(Uuid())
-    status = Str(validate=OneOf(STATES))
+    status = Str(validate=OneOf(STATUSES))
     expires_at = UtcDateTime()
     invited_by = Nested(Inviter, allow_none=True)
     created_at = UtcDateTime()
@@ -41,7 +41,7 @@ class Invitation(Response):
 class InvitationFilters(Schema):
     """Query parameters that filter a list of invitations."""
 
-    status = Str(validate=OneOf(STATES), load_default="open")
+    status = Str(validate=OneOf(STATUSES), load_default="open")
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 

@@ -102,7 +102,11 @@ def _send_email(
 
 
 def revoke(invitation_id: UUID) -> None:
-    """Revoke a pending invitation. Raises 404, and 409 `conflict` if it was already accepted."""
+    """Revoke a pending invitation.
+
+    Raises 404 if the invitation does not exist or was already revoked, and 409 `conflict` if it was
+    already accepted.
+    """
     if queries.revoke(invitation_id):
         return
     invitation = queries.get(invitation_id)
@@ -128,15 +132,17 @@ def count_invitation(email: str) -> None:
     `email` must have been normalized by `addresses.parse`. Raises 429 `rate_limited` if a limit
     is reached.
     """
-    organization = str(tenancy.current_organization_id())
-    mailbox = container.keyring().fingerprint(
-        "invited", organization + addresses.get_mailbox_key(email)
+    organization_id = str(tenancy.current_organization_id())
+    mailbox_fingerprint = container.keyring().fingerprint(
+        "invited", organization_id + addresses.get_mailbox_key(email)
     )
     for limit in ADDRESS_LIMITS:
-        ratelimit.count(limit, "invited_address", mailbox, subject="Invitations to one address")
+        ratelimit.count(
+            limit, "invited_address", mailbox_fingerprint, subject="Invitations to one address"
+        )
     daily_limit = RateLimitItemPerDay(container.settings().invitations_per_day)
     ratelimit.count(
-        daily_limit, "invitations", organization, subject="Invitations of one organization"
+        daily_limit, "invitations", organization_id, subject="Invitations of one organization"
     )
 
 

@@ -36,15 +36,16 @@ _FIND_ELIGIBLE = {
 
 
 def find_eligible_user_ids(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
-    """Return the ids of the users who are eligible members with at least `role`."""
+    """Return those of `user_ids` who are eligible members with at least `role`."""
     return set(db.session().scalars(text(_FIND_ELIGIBLE[role]), _build_params(user_ids)))
 
 
 def lock_eligible_members(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
-    """Lock the memberships of eligible users until the transaction ends, and return the user ids.
+    """Lock the memberships of eligible members, and return their user ids.
 
-    Role changes and removals wait for the lock. Therefore, no work can be assigned to a leaving
-    user after the user's work was released.
+    Locks the memberships of those of `user_ids` who are eligible members with at least `role`,
+    until the transaction ends. Role changes and removals wait for the lock. Therefore, no work can
+    be assigned to a leaving user after the user's work was released.
     """
     statement = text(f"{_FIND_ELIGIBLE[role]} ORDER BY member.user_id FOR SHARE OF member")
     return set(db.session().scalars(statement, _build_params(user_ids)))
@@ -63,10 +64,11 @@ _LOCK_TEAM_MEMBERS = text(
 
 
 def lock_eligible_team_members(team_id: UUID, role: Role) -> list[UUID]:
-    """Lock the eligible members of a team until the transaction ends, and return their user ids.
+    """Lock the eligible members of a team with at least `role`, and return their user ids.
 
-    The removal of a team member waits for the lock. Therefore, the removal runs after a
-    concurrent assignment to the team, and releases the assigned work if no team member can do it.
+    The locks are held until the transaction ends, and the removal of a team member waits for them.
+    Therefore, the removal runs after a concurrent assignment to the team, and releases the assigned
+    work if no team member can do it.
     """
     # Memberships are locked before team members, in the same order as when a member is removed.
     eligible_ids = lock_eligible_members(_list_team_member_ids(team_id), role)
@@ -75,7 +77,7 @@ def lock_eligible_team_members(team_id: UUID, role: Role) -> list[UUID]:
 
 
 def has_eligible_member(team_id: UUID, role: Role) -> bool:
-    """Return True if the team has at least one eligible member."""
+    """Return whether the team has an eligible member with at least `role`."""
     return bool(find_eligible_user_ids(_list_team_member_ids(team_id), role))
 
 

@@ -165,7 +165,7 @@ def get(user_id: UUID) -> MemberDetails | None:
 
 
 def lock_and_check_disabled(user_id: UUID) -> bool:
-    """Lock an account until the transaction ends, and return true if it is disabled."""
+    """Lock an account until the transaction ends, and return whether it is disabled."""
     statement = select(User.disabled_at).where(User.id == user_id)
     return db.session().execute(statement.with_for_update(read=True)).scalar_one() is not None
 
@@ -197,7 +197,7 @@ def set_role(user_id: UUID, role: str) -> None:
 
 def remove(user_id: UUID) -> list[UUID]:
     """Remove a member, and return the ids of the teams that the member was in."""
-    # The membership is locked first, so that the user cannot be added to another team now.
+    # The membership is locked first, so that no concurrent request can add the user to a team.
     db.session().execute(
         select(Membership.user_id).where(Membership.user_id == user_id).with_for_update()
     )

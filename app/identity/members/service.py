@@ -16,7 +16,7 @@ from app.kit.principal import Caller
 
 
 def get(user_id: UUID) -> MemberDetails:
-    """Return a member with their teams. Raises 404."""
+    """Return a member with their teams. Raises 404 if the user is not a member."""
     member = queries.get(user_id)
     if member is None:
         raise errors.not_found()

@@ -51,9 +51,9 @@ class Organization(db.Revised, db.Base):
 class Membership(TenantModel, db.Base):
     """A user's role in an organization.
 
-    The database maintains two columns: `sort_name` is the user's name; `ownership_id` gets a new
-    value each time the role becomes owner, and is null for other roles. It is also null if an older
-    release set the role.
+    Triggers maintain two columns: `sort_name` is the user's lowercase name; `ownership_id` gets a
+    new value each time the role becomes owner, and is null for other roles. It is also null if the
+    role became owner before the column existed.
     """
 
     __tablename__ = "memberships"

@@ -1,4 +1,4 @@
-"""A port through which changes of organizations reach billing without importing it."""
+"""The port through which this feature calls billing, which it must not import."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from datetime import datetime
 class Billing:
     """Functions of billing for the current organization.
 
-    `record_closed_time` takes the organization's plan, and the time at which it was closed.
+    `record_closed_time(plan, closed_at)` records that the time from `closed_at` until now is not
+    billed. `plan` is the organization's plan.
     """
 
     cancel_scheduled_change: Callable[[], None]

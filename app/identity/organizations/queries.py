@@ -30,7 +30,7 @@ _BY_NAME = _SELECT_FOR_USER.order_by(Organization.name, Organization.id)
 def list_for_user(
     user_id: UUID, *, only_organization_id: UUID | None = None
 ) -> list[dict[str, str]]:
-    """Return the slug, name and role for each organization of a user, sorted by name.
+    """Return the slug, name and role for each open organization of a user, sorted by name.
 
     If `only_organization_id` is not None, other organizations are omitted.
     """
@@ -48,7 +48,7 @@ def get_page_for_user(
     only_organization_id: UUID | None = None,
     **period: datetime | None,
 ) -> Page:
-    """Return a page of a user's organizations with all columns.
+    """Return a page of a user's open organizations with all columns.
 
     If `only_organization_id` is not None, other organizations are omitted. `period` may contain
     `created_after` and `created_before`.
@@ -60,7 +60,7 @@ def get_page_for_user(
 
 
 def has_other_memberships(user_id: UUID, organization_id: UUID) -> bool:
-    """Return whether a user is a member of another organization than this one.
+    """Return whether a user is a member of any organization other than `organization_id`.
 
     Includes closed organizations, because the operator can reopen them. Call this function within
     `tenancy.across_organizations`.
@@ -107,7 +107,7 @@ def get_time_zone(organization_id: UUID) -> str | None:
 
 
 def list_retention_days(only_organization_id: UUID | None = None) -> list[tuple[UUID, int]]:
-    """Return the id and the retention period in days of each organization that has one.
+    """Return the id and the retention period in days of each open organization that has one.
 
     If `only_organization_id` is not None, other organizations are omitted.
     """
@@ -123,7 +123,8 @@ def list_retention_days(only_organization_id: UUID | None = None) -> list[tuple[
 def lock(organization_id: UUID) -> Organization:
     """Lock an organization's row until the transaction ends, and return the organization.
 
-    Every change to an organization or its members takes this lock.
+    Every change to an organization takes this lock. Role changes and removals of members through
+    the API take it, too, so that concurrent requests cannot remove the last owner.
     """
     statement = (
         select(Organization)
@@ -199,6 +200,6 @@ def forget_removed_member(user_id: UUID) -> None:
 
 
 def is_removed_member(user_id: UUID) -> bool:
-    """Return true if a person ended the user's membership and the user has not joined again."""
+    """Return whether a person ended the user's membership and the user has not joined again."""
     statement = select(RemovedMember.user_id).where(RemovedMember.user_id == user_id)
     return db.session().execute(statement).first() is not None

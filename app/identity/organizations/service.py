@@ -25,7 +25,7 @@ MIN_GRACE_PERIOD = timedelta(hours=1)
 def list_for_user(
     user_id: UUID, *, only_organization_id: UUID | None = None
 ) -> list[dict[str, str]]:
-    """Return the slug, name and role for each organization of a user, sorted by name.
+    """Return the slug, name and role for each open organization of a user, sorted by name.
 
     If `only_organization_id` is not None, other organizations are omitted.
     """
@@ -166,7 +166,7 @@ def _insert_with_generated_slug(name: str, values: dict[str, Any]) -> Organizati
     organization = queries.insert_organization(slug, values) if slug else None
     attempts = 0
     while organization is None:
-        assert attempts < _MAX_ATTEMPTS, "every random suffix was taken, out of 700 million"
+        assert attempts < _MAX_ATTEMPTS, "no attempt found a free slug among 700 million suffixes"
         attempts += 1
         organization = queries.insert_organization(slugs.build_slug_with_suffix(name), values)
     return organization
@@ -291,7 +291,7 @@ def get_claim_minutes(stored_settings: Mapping[str, Any]) -> int:
 
 
 def allows_self_review(stored_settings: Mapping[str, Any]) -> bool:
-    """Return True if reviewers may accept or reject tag sets that they labeled."""
+    """Return whether reviewers may accept or reject tag sets that they labeled."""
     return stored_settings.get("allow_self_review") is True
 
 

@@ -28,7 +28,7 @@ _MAX_NAME_LENGTH = 200
 
 
 def is_slug(text: str) -> bool:
-    """Return true for 3 to 63 characters of a-z and 0-9 with single hyphens between them."""
+    """Return whether `text` has 3 to 63 characters: a-z, 0-9, and single hyphens between them."""
     has_valid_length = MIN_LENGTH <= len(text) <= MAX_LENGTH
     return has_valid_length and re.fullmatch(PATTERN, text) is not None
 
@@ -42,8 +42,8 @@ def build_slug(name: str) -> str | None:
 def build_slug_with_suffix(name: str) -> str:
     """Build a slug by transliterating a name and adding a random suffix.
 
-    Used if the slug without a suffix is taken or invalid. The suffix is random because a sequential
-    number would reveal how many organizations have the same name.
+    Used if the slug without a suffix is taken, reserved or invalid. The suffix is random because a
+    sequential number would reveal how many organizations have the same name.
     """
     suffix = "".join(secrets.choice(_SUFFIX_CHARACTERS) for _ in range(_SUFFIX_LENGTH))
     return f"{_transliterate(name, _MAX_STEM_LENGTH) or 'organization'}-{suffix}"

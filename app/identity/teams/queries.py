@@ -137,7 +137,7 @@ def get_with_members(team_id: UUID) -> TeamDetails | None:
 
 
 def exists(team_id: UUID) -> bool:
-    """Return true if the current organization has a team with this id."""
+    """Return whether the current organization has a team with this id."""
     return db.session().execute(select(Team.id).where(Team.id == team_id)).first() is not None
 
 
@@ -205,7 +205,10 @@ def _apply_filters(
 
 
 def lock_existing_teams(team_ids: list[UUID]) -> set[UUID]:
-    """Return which of `team_ids` exist; prevent their deletion until the transaction ends."""
+    """Lock the teams in `team_ids` that exist, and return their ids.
+
+    The teams cannot be deleted until the transaction ends.
+    """
     statement = select(Team.id).where(Team.id.in_(team_ids))
     return set(db.session().scalars(statement.with_for_update(read=True, key_share=True)))
 
@@ -275,7 +278,7 @@ def remove_member(team_id: UUID, user_id: UUID) -> bool:
 
 
 def set_lead(team_id: UUID, user_id: UUID) -> None:
-    """Set the lead of a newly created team without increasing its revision."""
+    """Set the lead of a newly created team without changing its `revision` or `updated_at`."""
     db.session().execute(
         update(Team)
         .where(Team.id == team_id)

@@ -14,7 +14,7 @@ from app.kit.pagination import Page, PageRequest
 
 MAX_ADDED_MEMBERS = 1000
 RequestedMembers = list[tuple[str, UUID, str | None]]
-"""For each user in a request: the path in the request body, the user id, and the role or None."""
+"""The users in a request, each as the path in the request body, the user id, and a role or None."""
 
 
 def list_teams(page: PageRequest, filters: dict[str, Any]) -> Page:
@@ -29,7 +29,7 @@ def list_teams(page: PageRequest, filters: dict[str, Any]) -> Page:
 
 
 def get(team_id: UUID) -> TeamDetails:
-    """Return a team with its members. Raises 404."""
+    """Return a team with its members. Raises 404 if the team does not exist."""
     team = queries.get_with_members(team_id)
     if team is None:
         raise errors.not_found()
@@ -91,10 +91,11 @@ def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> T
 
 
 def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
-    """Delete a team, move its children up to its parent, and release its open work to the pool.
+    """Delete a team, and move its children up to its parent.
 
-    Emits `team.deleted`. Raises 404, 409 `stale_precondition`, and 409 `conflict` if a child has
-    the same name as another team under the parent; `details.names` lists these names.
+    Emits `team.deleted`; its subscribers release the team's open work to the pool. Raises 404, 409
+    `stale_precondition`, and 409 `conflict` if a child has the same name as another team under the
+    parent; `details.names` lists these names.
     """
     tree.lock()
     queries.lock_members(team_id)
@@ -173,9 +174,9 @@ def add_members(
     _lock_memberships(requested_members)
     team = _lock_team(team_id, None)
     queries.add_members([team_id], roles)
-    lead = next((user_id for user_id, role in roles.items() if role == "lead"), None)
-    if lead is not None:
-        team.lead_id = lead
+    new_lead_id = next((user_id for user_id, role in roles.items() if role == "lead"), None)
+    if new_lead_id is not None:
+        team.lead_id = new_lead_id
     elif team.lead_id is not None and roles.get(team.lead_id) == "member":
         team.lead_id = None
     db.session().flush()
@@ -199,7 +200,10 @@ def remove_member(team_id: UUID, user_id: UUID) -> None:
 
 
 def lock_existing_teams(team_ids: Iterable[UUID]) -> set[UUID]:
-    """Return which of `team_ids` exist; prevent their deletion until the transaction ends."""
+    """Lock the teams in `team_ids` that exist, and return their ids.
+
+    The teams cannot be deleted until the transaction ends.
+    """
     return queries.lock_existing_teams(sorted(set(team_ids)))
 
 
