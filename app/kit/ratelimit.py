@@ -128,23 +128,21 @@ def check(name: str, organization_key: Callable[[], str]) -> None:
     g.rate_limit_headers = _build_headers(item, hit, f"The rate limit of {item} is exceeded.")
 
 
-def count(item: RateLimitItem, name: str, key: str, *, subject: str) -> None:
-    """Count one action, such as an invitation, against a limit that is not per request.
+def count_action(item: RateLimitItem, name: str, key: str) -> int:
+    """Count one action, such as an email, against a limit that is not per request.
+
+    Returns how many seconds the action must wait; 0 if the limit allows it now, or if the store is
+    down. An action above the limit is not counted.
 
     Args:
         item: the allowed number of actions and the period.
         name: the name of the counter.
         key: the user, address or organization whose actions are counted.
-        subject: the first words of the error message.
-
-    Raises:
-        ApiError: 429 `rate_limited` with `Retry-After`. Not raised while the store is down.
     """
     if not _store.enabled:
-        return
+        return 0
     hit = _store.hit(item, name, key)
-    if hit is not None:
-        _build_headers(item, hit, f"{subject}: the limit of {item} is exceeded.")
+    return 0 if hit is None or hit[0] else _get_wait_seconds(hit[2])
 
 
 def _build_headers(
@@ -152,8 +150,7 @@ def _build_headers(
 ) -> dict[str, str]:
     """Return the rate limit headers. Raises 429 `rate_limited` if the hit was not allowed."""
     is_allowed, remaining, reset_at = hit
-    # Rounded up, so that a client that waits this many seconds succeeds.
-    wait_seconds = max(1, math.ceil(reset_at - time.time()))
+    wait_seconds = _get_wait_seconds(reset_at)
     headers = {
         "RateLimit-Limit": str(item.amount),
         "RateLimit-Remaining": str(remaining if is_allowed else 0),
@@ -167,6 +164,11 @@ def _build_headers(
             headers={**headers, "Retry-After": str(wait_seconds)},
         )
     return headers
+
+
+def _get_wait_seconds(reset_at: float) -> int:
+    """Return the seconds until a Unix time, at least 1 and rounded up, so that waiting suffices."""
+    return max(1, math.ceil(reset_at - time.time()))
 
 
 def add_headers(response: Response) -> None:

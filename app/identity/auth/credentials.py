@@ -153,23 +153,33 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
     """Enqueue a job that emails a confirmation link to a new or unverified address.
 
     The response is the same whether or not another account has the address. It contains the link's
-    lifetime in seconds. Raises 400 `validation_error`, 401 `invalid_credentials`, 403 if the
-    account may not use a password, and 429 within 30 seconds of the previous link.
+    lifetime in seconds. Within 30 seconds of the previous link, the email waits, and a new request
+    replaces it. Raises 400 `validation_error`, 401 `invalid_credentials`, and 403 if the account
+    may not use a password.
     """
     address = addresses.parse(email)
     with secrets.hashing_slots.reserve():
         user = verify_password(caller, password)
     if address == user.email and user.email_verified_at is not None:
         raise errors.invalid("This is already your email address, and it is verified.", "email")
-    if links.must_wait(user.id, links.EMAIL_CONFIRMATION):
-        raise ApiError(
-            "rate_limited",
-            "A link was sent less than 30 seconds ago. Try again in 30 seconds.",
-            headers={"Retry-After": "30"},
-        )
     version = str(user.token_version)
-    _enqueue_encrypted(CONFIRMATION_JOB, user_id=str(user.id), email=address, version=version)
+    _enqueue_confirmation(user.id, {"email": address, "version": version})
     return {"expires_in": int(links.LIFETIME.total_seconds())}
+
+
+def _enqueue_confirmation(user_id: UUID, args: dict[str, str]) -> None:
+    """Enqueue the job that emails a confirmation link, in place of the user's waiting job.
+
+    The job waits until `links.get_next_time`.
+    """
+    with tenancy.across_organizations(reason="accounts belong to no organization"):
+        jobs.replace_waiting(
+            CONFIRMATION_JOB,
+            _encrypt_args(user_id=str(user_id), **args),
+            organization_id=None,
+            unique_key=f"{CONFIRMATION_JOB}/{user_id}",
+            due_at=links.get_next_time(user_id, links.EMAIL_CONFIRMATION),
+        )
 
 
 def send_email_confirmation(user_id: UUID, email: str, token_version: int) -> None:
@@ -184,6 +194,7 @@ def send_email_confirmation(user_id: UUID, email: str, token_version: int) -> No
     if user is None or user.disabled_at is not None or user.token_version != token_version:
         return
     if links.must_wait(user.id, links.EMAIL_CONFIRMATION):
+        _enqueue_confirmation(user.id, {"email": email, "version": str(token_version)})
         return
     address_owner = user_queries.find_by_email(email)
     if address_owner is None or address_owner.id == user.id:
@@ -222,9 +233,12 @@ def confirm_email_change(token: str) -> dict[str, Any]:
 
 def _enqueue_encrypted(job_name: str, **args: str) -> None:
     """Enqueue a job with encrypted arguments, so that the job contains no readable addresses."""
-    encrypted = container.keyring().encrypt(orjson.dumps(args))
     with tenancy.across_organizations(reason="accounts belong to no organization"):
-        jobs.enqueue(job_name, {"sealed": encrypted}, organization_id=None)
+        jobs.enqueue(job_name, _encrypt_args(**args), organization_id=None)
+
+
+def _encrypt_args(**args: str) -> dict[str, Any]:
+    return {"sealed": container.keyring().encrypt(orjson.dumps(args))}
 
 
 def read_encrypted_args(job: Job) -> dict[str, str]:

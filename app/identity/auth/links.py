@@ -7,7 +7,7 @@ owner by requesting new links repeatedly.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -91,6 +91,15 @@ def must_wait(user_id: UUID, purpose: str) -> bool:
     ).where(*_build_conditions(user_id, purpose))
     recent_count, hour_count = db.session().execute(statement).one()
     return bool(recent_count or (purpose == PASSWORD_RESET and hour_count >= _MAX_RESETS_PER_HOUR))
+
+
+def get_next_time(user_id: UUID, purpose: str) -> datetime | None:
+    """Return the time from which another link may be sent, or None if it may be sent now."""
+    next_time = func.max(MailedToken.created_at) + _MIN_INTERVAL
+    statement = (
+        select(next_time).where(*_build_conditions(user_id, purpose)).having(next_time > func.now())
+    )
+    return db.session().execute(statement).scalar_one_or_none()
 
 
 def _build_conditions(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool], ...]:

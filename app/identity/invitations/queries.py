@@ -186,6 +186,14 @@ def accept_by_address(email: str) -> EndedInvitation | None:
     return accepted_invitations[0] if accepted_invitations else None
 
 
+def find_open_address(token_hash: str) -> str | None:
+    """Return the address of the open invitation with this token, or None."""
+    statement = select(Invitation.email).where(
+        Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_PENDING
+    )
+    return db.session().execute(statement).scalar_one_or_none()
+
+
 def lock_open_invitation(token_hash: str) -> bool:
     """Lock an invitation until the transaction ends; return false if it is not open.
 

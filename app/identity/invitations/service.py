@@ -1,7 +1,9 @@
 """Service that sends and revokes invitations."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
@@ -24,11 +26,18 @@ LIFETIME = timedelta(days=7)
 MIN_ROLE = PERMISSIONS["invitations:manage"]
 """The minimum role required to send invitations."""
 ADDRESS_LIMITS: tuple[RateLimitItem, ...] = (RateLimitItemPerMinute(1), RateLimitItemPerDay(10))
-"""Rate limits for invitations that one organization sends to one address.
+"""The limits of emails with invitations that one organization sends to one address.
 
 If all organizations shared a limit, it would reveal whom other organizations invite.
 """
-emails = Emails(Path(__file__).parent / "letters", queue="bulk_mail")
+
+
+def _find_address(recipient: Mapping[str, Any]) -> str | None:
+    """Return the address of an open invitation, or None if its token is no longer valid."""
+    return queries.find_open_address(recipient["token_hash"])
+
+
+emails = Emails(Path(__file__).parent / "letters", queue="bulk_mail", find_address=_find_address)
 
 
 def invite(
@@ -37,7 +46,10 @@ def invite(
     """Invite a person by email, or resend a pending invitation with a new token and expiry.
 
     Raises 400 if `email` or `team_ids` is invalid, 403 `insufficient_role` if the role is above
-    the caller's role, 409 `conflict` if the address belongs to a member, and 429 `rate_limited`.
+    the caller's role, and 409 `conflict` if the address belongs to a member.
+
+    Above the limits of emails, the email waits. It is dropped if the invitation is sent again,
+    accepted or revoked in the meantime.
     """
     address = addresses.parse(email)
     require_role(organizations.lock_role(caller), max(Role[role], MIN_ROLE))
@@ -46,7 +58,6 @@ def invite(
     account = user_queries.find_by_email(address)
     if account is not None and organization_queries.get_role(account.id) is not None:
         raise errors.ApiError("conflict", "This address belongs to a member.", field="email")
-    count_invitation(address)
     token = secrets.random_token()
     now = db.utc_now()
     values = {
@@ -98,6 +109,8 @@ def _send_email(
             "link": build_token_link(WebPage.ACCEPT_INVITATION, token=token, language=locale),
             "token": token,
         },
+        recipient={"token_hash": hash_token(token)},
+        delay=count_email(invitation.email),
     )
 
 
@@ -126,24 +139,37 @@ def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
     queries.revoke_by_inviter(user_id, [r.name for r in Role if r not in allowed_roles])
 
 
-def count_invitation(email: str) -> None:
-    """Count an invitation from the current organization towards its rate limits.
+def count_email(email: str) -> int:
+    """Count an invitation's email from the current organization towards its limits.
 
-    `email` must have been normalized by `addresses.parse`. Raises 429 `rate_limited` if a limit
-    is reached.
+    `email` must have been normalized by `addresses.parse`. Returns the seconds after which the
+    email may be sent, 0 if at once.
     """
     organization_id = str(tenancy.current_organization_id())
     mailbox_fingerprint = container.keyring().fingerprint(
         "invited", organization_id + addresses.get_mailbox_key(email)
     )
-    for limit in ADDRESS_LIMITS:
-        ratelimit.count(
-            limit, "invited_address", mailbox_fingerprint, subject="Invitations to one address"
-        )
-    daily_limit = RateLimitItemPerDay(container.settings().invitations_per_day)
-    ratelimit.count(
-        daily_limit, "invitations", organization_id, subject="Invitations of one organization"
-    )
+    address_waits = [
+        ratelimit.count_action(limit, "invited_address", mailbox_fingerprint)
+        for limit in ADDRESS_LIMITS
+    ]
+    # An email that waits counts later, unless a newer invitation has replaced it by then.
+    return max(address_waits) or _reserve_day(organization_id)
+
+
+def _reserve_day(organization_id: str) -> int:
+    """Reserve one of the organization's emails of a day, and return the seconds until that day.
+
+    If every day before the invitation's expiry is used up, returns the seconds until its expiry, at
+    which the email is dropped.
+    """
+    limit = RateLimitItemPerDay(container.settings().invitations_per_day)
+    for day in range(LIFETIME.days):
+        due_date = (db.utc_now() + timedelta(days=day)).date()
+        key = f"{organization_id}/{due_date}"
+        if not ratelimit.count_action(limit, "invitations", key):
+            return day * 86_400
+    return int(LIFETIME.total_seconds())
 
 
 def hash_token(token: str) -> str:

@@ -85,6 +85,8 @@ class Emails:
         values: Mapping[str, str | int | None],
         organization_id: UUID | None = None,
         message_id: str | None = None,
+        recipient: Mapping[str, Any] | None = None,
+        delay: float = 0,
     ) -> None:
         """Queue an email in the running transaction. A worker sends it later.
 
@@ -98,6 +100,8 @@ class Emails:
             organization_id: the organization that the email belongs to. If the organization is
                 erased first, the email is not sent.
             message_id: the message id; by default, a new one is generated.
+            recipient: see `Email`.
+            delay: the seconds to wait before the email is sent.
 
         Raises:
             TemplateError: the template does not exist, or a value is missing (a programming error).
@@ -109,14 +113,15 @@ class Emails:
             values=values,
             organization_id=organization_id,
             message_id=message_id,
+            recipient=recipient,
         )
-        self.enqueue_many([email])
+        self.enqueue_many([email], delay=delay)
 
-    def enqueue_many(self, emails: Sequence[Email]) -> None:
+    def enqueue_many(self, emails: Sequence[Email], *, delay: float = 0) -> None:
         """Queue several emails in a single statement (see `enqueue`)."""
         work = [(email.organization_id, self._build_args(email)) for email in emails]
         with tenancy.across_organizations(reason="an email may belong to no organization"):
-            jobs.enqueue_many(SEND_FUNCTION, work, queue=self.queue)
+            jobs.enqueue_many(SEND_FUNCTION, work, queue=self.queue, delay=delay)
 
     def _build_args(self, email: Email) -> dict[str, str]:
         self._check_values(email.name, email.values)

@@ -7,6 +7,16 @@ of job functions. `queues` defines the queues and their slots.
 """
 
 from app.kit.jobs.handlers import Job, LostLease, Retry, handler, periodic
-from app.kit.jobs.model import JobRow, enqueue, enqueue_many
+from app.kit.jobs.model import JobRow, enqueue, enqueue_many, replace_waiting
 
-__all__ = ["Job", "JobRow", "LostLease", "Retry", "enqueue", "enqueue_many", "handler", "periodic"]
+__all__ = [
+    "Job",
+    "JobRow",
+    "LostLease",
+    "Retry",
+    "enqueue",
+    "enqueue_many",
+    "handler",
+    "periodic",
+    "replace_waiting",
+]

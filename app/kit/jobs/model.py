@@ -78,10 +78,14 @@ class JobRow(db.Base):
     reported_at: Mapped[datetime | None]
 
 
+_DELETE_WAITING = text(
+    "DELETE FROM jobs WHERE unique_key = :unique_key AND status = 'queued' AND lease_token IS NULL"
+)
 _ENQUEUE_MANY = text(
     """
-    INSERT INTO jobs (id, organization_id, queue, function, args, request_id)
-    SELECT id, organization_id, :queue, :function, args, :request_id
+    INSERT INTO jobs (id, organization_id, queue, function, args, request_id, due_at)
+    SELECT id, organization_id, :queue, :function, args, :request_id,
+           now() + make_interval(secs => :delay)
     FROM unnest(CAST(:ids AS uuid[]), CAST(:organizations AS uuid[]), CAST(:args AS jsonb[]))
         AS job (id, organization_id, args)
     """
@@ -116,16 +120,35 @@ def enqueue(
     return db.session().execute(statement).first() is not None
 
 
+def replace_waiting(
+    function: str,
+    args: dict[str, Any],
+    *,
+    organization_id: UUID | None,
+    unique_key: str,
+    due_at: datetime | None = None,
+) -> None:
+    """Enqueue a job in the current transaction instead of the waiting job with this `unique_key`.
+
+    If that job is running, the new job is enqueued without the key.
+    """
+    db.session().execute(_DELETE_WAITING, {"unique_key": unique_key})
+    options: dict[str, Any] = {"organization_id": organization_id, "due_at": due_at}
+    if not enqueue(function, args, unique_key=unique_key, **options):
+        enqueue(function, args, **options)
+
+
 def enqueue_many(
     function: str,
     work: Sequence[tuple[UUID | None, dict[str, Any]]],
     *,
     queue: str | None = None,
+    delay: float = 0,
 ) -> None:
     """Enqueue several jobs in one statement.
 
     `work` lists the organization id and the arguments of each job. `queue` overrides the handler's
-    queue.
+    queue. The jobs are due in `delay` seconds.
     """
     if not work:
         return
@@ -134,6 +157,7 @@ def enqueue_many(
         "queue": queue or handlers.HANDLERS[function].queue,
         "function": function,
         "request_id": events.request_id(),
+        "delay": delay,
         "ids": [str(uuid7()) for _ in work],
         "organizations": [None if org_id is None else str(org_id) for org_id in organizations],
         "args": [orjson.dumps(job_args).decode() for job_args in args],
