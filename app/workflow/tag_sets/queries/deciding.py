@@ -43,7 +43,7 @@ def _build_contributors_column() -> Label[Any]:
 
 
 _earlier_tag_set = aliased(TagSet)
-# No draft can be created while the artifact is locked, so the rejection is always earlier.
+# The artifact is locked, so every rejection that this finds precedes the current transaction.
 _RETRIED = exists().where(
     _earlier_tag_set.organization_id == TagSet.organization_id,
     _earlier_tag_set.artifact_id == TagSet.artifact_id,
@@ -157,8 +157,8 @@ _WITH_SOURCES = text(
     """
     SELECT tag_sets.id FROM tag_sets WHERE tag_sets.organization_id = :org AND tag_sets.id = :id
     UNION ALL
-    SELECT CAST(one AS uuid) FROM tag_sets merge, jsonb_array_elements_text(merge.merged_from) one
-    WHERE merge.organization_id = :org AND merge.id = :id AND merge.merged_from IS NOT NULL
+    SELECT CAST(source_id AS uuid) FROM tag_sets, jsonb_array_elements_text(merged_from) source_id
+    WHERE tag_sets.organization_id = :org AND tag_sets.id = :id AND merged_from IS NOT NULL
     """
 )
 

@@ -77,7 +77,7 @@ def check_sources(caller: Caller, sources: Iterable[LockedTagSet]) -> None:
 def _build_corrections(
     tag_set: LockedTagSet, tags: list[Any] | None, caller: Caller
 ) -> dict[str, Any]:
-    """Build new values for the columns that the reviewer's corrections change. Raises 400."""
+    """Build the new values of corrected columns, or {}. Raises 400 for invalid corrections."""
     if tags is None:
         return {}
     version_rules = rules.get_version_rules(tag_set.schema_version_id)
@@ -285,7 +285,7 @@ def _create_next_draft(
 
 
 def lock(tag_set_id: UUID) -> LockedTagSet:
-    """Lock a tag set and its artifact and return the tag set. Raises 404."""
+    """Lock a tag set and its artifact and return the tag set. Raises 404 if it does not exist."""
     tag_set = deciding.lock(tag_set_id)
     if tag_set is None:
         raise errors.not_found()

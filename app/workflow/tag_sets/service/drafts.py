@@ -72,7 +72,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
 
 
 def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
-    """Return the schema version for a new draft of an artifact. Raises 409 `conflict`."""
+    """Return the schema version for a new draft. Raises 409 if the artifact cannot be labeled."""
     if artifact.status not in OPEN_FOR_TAG_SETS or artifact.archived:
         state = "archived" if artifact.archived else artifact.status
         raise errors.conflict(f"The artifact is {state}; it cannot be labeled.", state=state)
@@ -196,8 +196,9 @@ def replace_tags(
 ) -> dict[str, Any]:
     """Replace all tags of a draft, record a revision, and renew the labeler's claim.
 
-    Tags unchanged from the draft or the latest prediction keep their source. Raises 404; 403; 400
-    for an invalid tag; 409 `conflict`; 409 `stale_precondition` with the changes since `revision`.
+    Tags unchanged from the draft or the latest prediction keep their source. Raises 404; 403 for
+    another labeler's draft; 400 for an invalid tag; 409 `conflict` if the tag set is not a draft;
+    409 `stale_precondition` with the changes since `revision`.
     """
     draft = saving.lock(tag_set_id)
     if draft is None:
@@ -260,12 +261,13 @@ def _build_stale_error(
 
 
 def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
-    """Delete a draft with its revisions. Raises 404, 403 or 409.
+    """Delete a draft with its revisions, and release its labeler's claim on the artifact.
 
     Only an admin may delete a rejected or reopened draft, because its revisions are a record of the
-    decisions. Other users get 409 `conflict` with `details.rejections`. The source of a merge
-    cannot be deleted, because the merge refers to it; the error is 409 `conflict` with
-    `details.merges`.
+    decisions. The source of a merge cannot be deleted, because the merge refers to it.
+
+    Raises 404; 403 for another labeler's draft; 409 `stale_precondition`; 409 `conflict`. The
+    details of a conflict are `state`, `rejections` (a returned draft), or `merges`.
     """
     draft = deciding.lock(tag_set_id)
     if draft is None:
