@@ -51,7 +51,7 @@ def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: boo
     """Predict the tags for a queued prediction; return False if another attempt may succeed.
 
     Does nothing if the prediction has already ended. `checkpoint` commits the transaction before
-    the model proposes tags, because this can take long.
+    the model proposes tags, because the model can take a long time.
     """
     prediction = records.find(prediction_id)
     if prediction is None or prediction.status != PredictionStatus.QUEUED:

@@ -82,7 +82,7 @@ _LOCKED = (
         Artifact.text_length,
         Artifact.page_count,
         Artifact.updated_at.label("artifact_updated_at"),
-        Artifact.schema_id.label("schema_of_artifact"),
+        Artifact.schema_id.label("artifact_schema_id"),
         TagSet.prediction_id,
         TagSet.prediction_model_version,
     )
@@ -137,7 +137,7 @@ class LockedTagSet(NamedTuple):
     text_length: int
     page_count: int | None
     artifact_updated_at: datetime
-    schema_of_artifact: UUID | None
+    artifact_schema_id: UUID | None
     prediction_id: UUID | None
     prediction_model_version: str | None
 

@@ -51,6 +51,7 @@ class _Batch:
         }
         self.team_ids = self._find_team_ids()
         self.merged_artifact_ids: set[UUID] = set()
+        # The labeler id and the status of each tag set, by artifact id and tag set id.
         self.siblings: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
         for row in queries.list_siblings({row.artifact_id for row in self.tag_sets.values()}):
             self.siblings[row.artifact_id][row.id] = (row.labeler_id, row.status)

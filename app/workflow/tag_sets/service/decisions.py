@@ -99,19 +99,19 @@ def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
 
     One accepted merge is a quorum. If `tag_set` is a merge, only accepted merges are considered.
     """
-    merged = deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
-    if merged or tag_set.source == "merge":
-        return merged
-    accepted = deciding.list_ids_by_status(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
-    return accepted if len(accepted) >= tag_set.required_labels else []
+    merge_ids = deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+    if merge_ids or tag_set.source == "merge":
+        return merge_ids
+    accepted_ids = deciding.list_ids_by_status(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+    return accepted_ids if len(accepted_ids) >= tag_set.required_labels else []
 
 
 def _check_no_quorum(tag_set: LockedTagSet) -> None:
-    accepted = find_quorum(tag_set)
-    if accepted:
+    accepted_ids = find_quorum(tag_set)
+    if accepted_ids:
         raise errors.conflict(
             "This artifact already has as many accepted tag sets as its schema requires.",
-            accepted=accepted,
+            accepted=accepted_ids,
             labels_per_artifact=tag_set.required_labels,
         )
 

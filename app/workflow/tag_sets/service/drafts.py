@@ -280,10 +280,10 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
             " reason instead.",
             rejections=draft.rejections,
         )
-    merges = related.list_merge_ids_by_source(tag_set_id, draft.artifact_id)
-    if merges:
+    merge_ids = related.list_merge_ids_by_source(tag_set_id, draft.artifact_id)
+    if merge_ids:
         raise errors.conflict(
-            "A merge has this tag set as a source, so it cannot be deleted.", merges=merges
+            "This tag set is a source of a merge, so it cannot be deleted.", merges=merge_ids
         )
     deciding.delete_tag_set(tag_set_id)
     skips.record_action(draft.artifact_id, "discard", by=caller.user_id, tag_set_id=tag_set_id)

@@ -223,7 +223,7 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
         sources.append(tag_set)
     for merge_id in deciding.list_merge_ids(artifact_id, COMPLETED):
         raise errors.conflict("This artifact already has a merge.", tag_set_id=merge_id)
-    if any(source.schema_id != source.schema_of_artifact for source in sources):
+    if any(source.schema_id != source.artifact_schema_id for source in sources):
         raise errors.invalid("All tag sets must have the artifact's current schema.", "tag_set_ids")
     return sources
 
