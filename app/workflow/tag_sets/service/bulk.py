@@ -153,10 +153,9 @@ def reject_many(
 
     If `send_to` is `labeler`, each tag set becomes a draft of its labeler again; if it is `pool`,
     the tag sets stay rejected. The errors are those of `accept_many`, except that merges can be
-    rejected and the number of accepted tag sets does not matter. If `send_to` is `labeler`, the
-    error is also `conflict` if the labeler has another tag set for the artifact or the rejection
-    limit is reached, and `validation_error` if there is no labeler or the labeler may no longer
-    label. Emits `tag_set.rejected` for each rejected tag set.
+    rejected and the number of accepted tag sets does not matter. With `labeler`, the error is
+    also `conflict` if the labeler has another tag set for the artifact or the rejection limit is
+    reached, and `validation_error` if no labeler is eligible. Emits `tag_set.rejected` events.
     """
     batch = _Batch(Action.REJECT, tag_set_ids, caller, find_failures)
     to_labeler = send_to == "labeler"

@@ -105,10 +105,9 @@ def merge(
     reviewer's own `tags`; the tag set in `choices`; more than half of the tag sets (`majority`) or
     all tag sets (`choose`). Rows are numbered as in the consensus, and empty rows are removed.
 
-    Raises 400 with `details.undecided` if a field stays undecided; 400 for an invalid argument or
-    tag, or `required_fields_missing`; 403 for the caller's own tag set; 409 `conflict` with
-    `details.state` for a draft, `details.tag_set_id` for an existing merge, or the details of
-    `check_sources`.
+    Raises 400 for undecided fields (`details.undecided`); 400 for an invalid argument or tag, or
+    `required_fields_missing`; 403 for the caller's own tag set; 409 `conflict` with `details.state`
+    for a draft, `details.tag_set_id` for an existing merge, or the details of `check_sources`.
     """
     artifact_id = _get_artifact_id(tag_set_ids)
     sources = _lock_sources(artifact_id, tag_set_ids, caller)
