@@ -119,10 +119,10 @@ def select_ids(tag_sets: Select[Any]) -> Select[Any]:
     return select(Comment.id).where(Comment.tag_set_id.in_(tag_sets))
 
 
-def get_thread(tag_set_id: UUID, comment_id: UUID) -> Row[UUID, UUID, str | None] | None:
-    """Return the id, thread_id and field of a comment, or None if it does not exist."""
+def find_parent(tag_set_id: UUID, parent_id: UUID) -> Row[UUID, UUID, str | None] | None:
+    """Return the id, thread_id and field of a reply's parent, or None if it does not exist."""
     statement = select(Comment.id, Comment.thread_id, Comment.field).where(
-        Comment.tag_set_id == tag_set_id, Comment.id == comment_id
+        Comment.tag_set_id == tag_set_id, Comment.id == parent_id
     )
     return db.session().execute(statement).one_or_none()
 

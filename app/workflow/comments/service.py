@@ -99,8 +99,11 @@ def _check_field(tag_set: TagSetRow, field: str | None) -> None:
 
 
 def _get_thread(tag_set_id: UUID, parent_id: UUID, field: str | None) -> tuple[UUID, str | None]:
-    """Return the thread id and the field for a reply. Raises 400."""
-    parent = queries.get_thread(tag_set_id, parent_id)
+    """Return the thread id and the field for a reply.
+
+    Raises 400 if the parent is not a comment on the tag set, or has another field than `field`.
+    """
+    parent = queries.find_parent(tag_set_id, parent_id)
     if parent is None:
         raise errors.invalid("Must be the id of a comment on the same tag set.", "parent_id")
     if field not in (None, parent.field):
@@ -111,7 +114,10 @@ def _get_thread(tag_set_id: UUID, parent_id: UUID, field: str | None) -> tuple[U
 
 
 def _check_mentions(tag_set: TagSetRow, mentions: Sequence[UUID], caller: Caller) -> list[UUID]:
-    """Check the mentions; return the mentioned users' ids without duplicates. Raises 400."""
+    """Return the ids of the mentioned users without duplicates.
+
+    Raises 400 on the field `mentions.N` if a user may not see the tag set.
+    """
     viewer_ids = tag_sets.find_viewers(tag_set, mentions, caller=caller) if mentions else set()
     for position, user_id in enumerate(mentions):
         if user_id not in viewer_ids:
@@ -137,8 +143,8 @@ def resolve(
     """Mark a thread as resolved; do nothing if it is already resolved.
 
     `comment_id` is the id of the first comment in the thread. The comment's author, the tag set's
-    labeler and reviewers may resolve a thread. Raises 404; 403; 409 `stale_precondition`; 409
-    `conflict` with `details.thread_id` if the comment is a reply.
+    labeler and reviewers may resolve a thread; other users get 403. Raises 404; 409
+    `stale_precondition`; 409 `conflict` with `details.thread_id` if the comment is a reply.
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)
     comment = queries.lock(tag_set_id, comment_id)

@@ -11,7 +11,8 @@ from app.workflow.tag_sets import emitted_events as tag_set_events
 
 PURGE_INTERVAL_SECONDS = 86_400
 RETENTION_DAYS = 90
-_MAX_SERVER_ATTEMPTS = 3
+_FINAL_ATTEMPT = 3
+"""From this attempt on, a transient failure ends the prediction."""
 
 
 def _fail_prediction(job: Job, _error: str) -> None:
@@ -50,9 +51,9 @@ def _run_prediction(job: Job, job_name: str) -> None:
     if service.choose_job() != job_name:
         service.enqueue_prediction(prediction_id)
         return
-    is_last_attempt = job.attempt >= _MAX_SERVER_ATTEMPTS
+    is_last_attempt = job.attempt >= _FINAL_ATTEMPT
     if not service.predict(prediction_id, job.checkpoint, is_last_attempt=is_last_attempt):
-        raise jobs.Retry("the model server returned no valid answer")
+        raise jobs.Retry("the prediction failed temporarily")
 
 
 @jobs.handler(

@@ -24,8 +24,8 @@ class PredictionStatus(StrEnum):
 class ModelState(StrEnum):
     """The state of a trained model.
 
-    A candidate was not activated, because it was worse than the active model. A failed model has no
-    content, because its training failed.
+    A candidate was not activated, because it was significantly worse than the active model. A model
+    whose training failed has no content.
     """
 
     ACTIVE = "active"
@@ -113,10 +113,11 @@ class PredictionUsage(TenantModel, db.Base):
 class ExtractionModel(TenantModel, db.Record, db.Base):
     """A model that was trained on an organization's accepted tag sets.
 
-    Only `state`, `error` and `activated_at` change after the training.
-    `version` is the hash of all training data. `content` is the model, serialized by the extraction
-    engine. `mac` authenticates the content together with the organization and the schema version;
-    the content is parsed only after the MAC has been verified. `artifact_ids` lists the ids of the
+    Only `state`, `error` and `activated_at` change after the training. `version` is a hash of the
+    training examples' ids and revisions, the schema version with its fields, and the versions of
+    the engine and its libraries. `content` is the model, serialized by the extraction engine. `mac`
+    authenticates the content together with the organization, the schema version and `version`. The
+    content is parsed only after the MAC has been verified. `artifact_ids` lists the ids of the
     training documents. `report` contains the training metrics.
     """
 

@@ -49,8 +49,9 @@ ASSIGNED = f"{{of}}assignee_id IS NOT NULL AND {{of}}assignee_id = {{user}} AND 
 
 # Triggers maintain `review_rank`, which orders the review queue, lowest first. The rank is
 # RANK_STEP * (100 - priority), plus a time in milliseconds since 1970. The time is the submission
-# time. If the review is due within 24 hours, the time is the due time and the priority is 101. The
-# SQL function `work_rank` has the formula.
+# time. If the review is due within 24 hours, the priority 101 is used instead, and the time is the
+# due time, minus one millisecond for each point of the artifact's priority. The SQL function
+# `work_rank` has the formula.
 RANK_STEP = 10**13
 """The distance between the ranks of adjacent priorities, larger than any time in milliseconds."""
 RANK_LEVEL = f"CAST(floor({{of}}review_rank / {RANK_STEP}.0) AS int)"

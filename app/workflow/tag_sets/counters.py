@@ -18,7 +18,7 @@ TAG_SETS = Source(
 )
 """Counts of tag sets. `reviewed` is true if a tag set has a reviewer.
 
-The summed measure is the number of rejections."""
+Each count also has the sum of the tag sets' rejections."""
 
 LABELING_SECONDS = Source(
     "labeling_seconds",
@@ -85,8 +85,8 @@ WORK = Source(
 )
 """Counts of submissions and review decisions by people.
 
-The summed measure is the waiting time before a decision in microseconds. `timed` is true if the
-waiting time is known. Submissions have no schema."""
+Each count also has the sum of the waiting times before the decisions, in microseconds. `timed` is
+true if the waiting time is known. Submissions have no schema."""
 
 
 def list_flag_combinations(flag: str) -> list[str]:

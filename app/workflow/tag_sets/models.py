@@ -36,21 +36,23 @@ ELSE ARRAY(
     SELECT source.labeler_id FROM tag_sets source
     WHERE source.organization_id = {of}organization_id AND source.labeler_id IS NOT NULL
       AND source.id = ANY (ARRAY(
-          SELECT CAST(one AS uuid) FROM jsonb_array_elements_text({of}merged_from) AS one)))
+          SELECT CAST(source_id AS uuid)
+          FROM jsonb_array_elements_text({of}merged_from) AS source_id)))
 END"""
 """SQL expression for an array of user ids: a tag set's labeler, or the labelers of its sources."""
 
 REQUIRED_LABELS = """
-(SELECT coalesce(max(CAST(asked.review_policy ->> 'labels_per_artifact' AS int)), 1)
- FROM schemas kind
- JOIN schema_versions asked ON asked.organization_id = {of}organization_id
-  AND asked.id IN ({of}schema_version_id, kind.current_version_id)
- WHERE kind.organization_id = {of}organization_id AND kind.id = {of}schema_id)
+(SELECT coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
+ FROM schemas tag_schema
+ JOIN schema_versions version ON version.organization_id = {of}organization_id
+  AND version.id IN ({of}schema_version_id, tag_schema.current_version_id)
+ WHERE tag_schema.organization_id = {of}organization_id AND tag_schema.id = {of}schema_id)
 """
 """SQL expression for the number of tag sets that the artifact of a tag set needs.
 
 It is the number that the schema requires now, or the number that it required when the tag set was
-created, whichever is larger. Older tag sets thus still count after the number is raised."""
+created, whichever is larger. If the number is raised, older tag sets count toward the new
+number."""
 
 FLAGS = ("low_confidence", "disagreement", "resubmitted")
 """Reasons why a reviewer should look at a tag set more closely."""
@@ -88,13 +90,14 @@ class TagSet(TenantModel, db.Revised, db.Base):
 
     `tags_bytes` is the size of the tags as JSON; lists omit tags that are too large for a page.
     `review_rank` orders the review queue, lowest first: by urgency, then by age. The claim, the
-    assignee (a user or a team), the due time and the escalation belong to the review and do not
-    change the tag set, so they do not increment the revision. While a tag set is submitted,
-    triggers copy the artifact's `archived` to `artifact_archived`, and set `due_at` to the due time
-    of the review or, if the review has none, of the artifact.
+    assignee (a user or a team), the due time and the escalation belong to the review. Changes to
+    them do not change the tag set, so they do not increment the revision. While a tag set is
+    submitted, triggers copy the artifact's `archived` to `artifact_archived`, and set `due_at` to
+    the due time of the review or, if the review has none, of the artifact.
 
     `rejections` is the number of rejections of this tag set; `earlier_rejections` is the number for
-    the artifact's previous tag sets. A draft reserves its artifact until `reserved_until`.
+    the artifact's previous tag sets. A draft with a `reason` was returned or transferred to its
+    labeler; it reserves its artifact without a time limit. Other drafts do until `reserved_until`.
 
     A merge has the source `merge` and combines the tag sets in `merged_from`; `provenance` has an
     entry for each value. When a merge is accepted, its id is stored in `superseded_by` of its

@@ -50,7 +50,7 @@ def list_versions(schema_id: UUID) -> list[VersionRow]:
 
 def _build_training_condition() -> ColumnElement[bool]:
     # The text of a scan without words consists only of form feeds between pages. A tag set without
-    # tags is no example.
+    # tags cannot train a model.
     min_length = func.greatest(func.coalesce(Artifact.page_count, 1), 1)
     return and_(Artifact.text_length >= min_length, TagSet.tag_count > 0)
 
@@ -95,9 +95,10 @@ def count_training_documents(
 
 
 def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> list[AcceptedTagSet]:
-    """Return the newest accepted tag set of each of the newest `limit` documents, newest first.
+    """Return the newest accepted tag set of each of at most `limit` documents, newest first.
 
-    Documents without words and tag sets without tags are omitted.
+    Documents without words and tag sets without tags are omitted. Only the newest 2 * `limit` tag
+    sets are read, so fewer documents may be returned if documents have several tag sets.
     """
     columns = (getattr(TagSet, name) for name in AcceptedTagSet._fields)
     statement = (

@@ -23,7 +23,7 @@ class StoredModel(NamedTuple):
 
 
 class ModelRow(NamedTuple):
-    """A trained model in a list for operators. `size_bytes` is the size of its stored file."""
+    """A trained model in a list for operators. `size_bytes` is None if it has no content."""
 
     id: UUID
     schema_version_id: UUID

@@ -32,7 +32,7 @@ RULES_VERSION = f"{RULES_PREFIX}1"
 
 
 class _PredictionResult(NamedTuple):
-    """The tags that a model proposed.
+    """The tags that a model or the rules proposed.
 
     `valid_tags` are the proposed tags that fit the document as it was at `updated_at`.
     """
@@ -51,7 +51,7 @@ def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: boo
     """Predict the tags for a queued prediction; return False if another attempt may succeed.
 
     Does nothing if the prediction has already ended. `checkpoint` commits the transaction before
-    the model proposes tags, because this can take long.
+    the model proposes tags, because the model can take a long time.
     """
     prediction = records.find(prediction_id)
     if prediction is None or prediction.status != PredictionStatus.QUEUED:
@@ -84,17 +84,17 @@ def _propose_tags(
     settings = records.get_provider()
     if settings.kind != BUILTIN:
         checkpoint()  # No transaction may be open while the server works.
-        answer = provider.ask_model_server(settings, loaded.document, version.fields)
+        proposal = provider.ask_model_server(settings, loaded.document, version.fields)
         assert settings.model is not None
         return _PredictionResult(
-            answer.tags,
-            _keep_valid_tags(answer.tags, version, artifact, source),
+            proposal.tags,
+            _keep_valid_tags(proposal.tags, version, artifact, source),
             artifact.updated_at,
             settings.model,
-            answer.model_version,
+            proposal.model_version,
             loaded.pages,
-            answer.prompt_tokens,
-            answer.completion_tokens,
+            proposal.prompt_tokens,
+            proposal.completion_tokens,
         )
     tags, model_version = _propose_tags_with_builtin(
         artifact_id, loaded.document, version, checkpoint
@@ -130,11 +130,12 @@ def _propose_tags_with_builtin(
         if tag_set.artifact_id != artifact_id
     ]
     if len(accepted) == MIN_EXAMPLES and training.is_training_due(version.id):
-        # The tag sets may be older than the schema version or the use of AI assistance.
+        # If the tag sets were accepted before the schema version was published or AI assistance was
+        # turned on, their acceptance enqueued no training run.
         training.enqueue_training(version.id)
-    memory = list(documents.build_examples(accepted))[: MIN_EXAMPLES - 1]
+    examples = list(documents.build_examples(accepted))[: MIN_EXAMPLES - 1]
     checkpoint()
-    tags = extraction.propose_by_rules(document, version.fields, memory)
+    tags = extraction.propose_by_rules(document, version.fields, examples)
     return list(tags), RULES_VERSION
 
 

@@ -12,13 +12,13 @@ from app.kit.secrets import DecryptionFailed
 from app.workflow.predictions.queries.records import Provider
 
 DEADLINE_SECONDS = 120.0
-MAX_ANSWER_BYTES = 2 * 1024 * 1024
+MAX_RESPONSE_BYTES = 2 * 1024 * 1024
 
 _TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 _TRANSIENT_KINDS = frozenset(
     {ErrorKind.DNS, ErrorKind.CONNECT, ErrorKind.TIMEOUT, ErrorKind.PROTOCOL}
 )
-_REFUSED_STATUSES = frozenset({401, 403})
+_KEY_REFUSED_STATUSES = frozenset({401, 403})
 
 
 class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
@@ -50,7 +50,7 @@ def ask_model_server(
         headers=_build_headers(provider),
         body=model_servers.build_request(document.text, fields, model=provider.model),
         deadline=DEADLINE_SECONDS,
-        max_response_bytes=MAX_ANSWER_BYTES + 1,
+        max_response_bytes=MAX_RESPONSE_BYTES + 1,
         repeatable=False,
     )
     _check_outcome(outcome)
@@ -86,15 +86,15 @@ def _check_outcome(outcome: RequestOutcome) -> None:
             raise PredictionFailed("address_refused", message)
         code = "timed_out" if outcome.error_kind is ErrorKind.TIMEOUT else "unreachable"
         is_transient = outcome.error_kind in _TRANSIENT_KINDS
-        message = f"The model server did not answer: {outcome.error}."
+        message = f"The model server did not respond: {outcome.error}."
         raise PredictionFailed(code, message, is_transient=is_transient)
-    if outcome.status_code in _REFUSED_STATUSES:
+    if outcome.status_code in _KEY_REFUSED_STATUSES:
         message = "The model server refused the API key."
         raise PredictionFailed("credentials_refused", message)
     if not outcome.is_success:
         message = f"The model server returned HTTP status {outcome.status_code}."
         is_transient = outcome.status_code in _TRANSIENT_STATUSES
         raise PredictionFailed("refused", message, is_transient=is_transient)
-    if len(outcome.body) > MAX_ANSWER_BYTES:
+    if len(outcome.body) > MAX_RESPONSE_BYTES:
         message = "The model server's response is larger than 2 MiB."
         raise PredictionFailed("answer_too_large", message)

@@ -151,7 +151,7 @@ def _retire_active(schema_version_id: UUID) -> None:
 def activate(model_id: UUID) -> None:
     """Activate a model and retire the active model of the same schema version.
 
-    Raises 404, or 409 if the model has no valid content.
+    Raises 404 if the model does not exist, or 409 if it has no valid content.
     """
     stored = models.find_model(model_id)
     if stored is None:

@@ -129,17 +129,19 @@ def _find_version(version_id: UUID) -> VersionRow | None:
 def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> UUID | None:
     """Train a model in a child process and store it.
 
-    The new model is activated unless the active model is better.
+    The new model is activated unless it is significantly worse than the active model. A forced run
+    also trains if no training run is due.
 
     Returns the id of the stored model. If training fails, a model without content is stored.
     Returns None if no training run is due, there are too few documents, the training data has not
     changed since an earlier run, AI assistance is off, or the schema was deleted. Raises
-    DocumentsChanged.
+    DocumentsChanged if a training document was deleted, or LearningInterrupted if the child process
+    was killed.
     """
     version = _find_version(version_id)
     if version is None or not records.is_ai_assisted(version.schema_id):
         return None
-    # Replacing a model enqueues a forced run. This run ends unless it is the forced run.
+    # Replacing a model enqueues a forced run, so a run that is not forced ends here.
     is_replaced = _replace_if_unreadable(version_id)
     if not force and (is_replaced or not is_training_due(version_id)):
         return None
@@ -233,7 +235,10 @@ def retrain_without_documents(artifact_ids: Sequence[UUID]) -> None:
 
 
 def enqueue_latest_training(schema_id: UUID) -> bool:
-    """Enqueue a training run for a schema's latest version; return False if it has no version."""
+    """Enqueue a forced training run for a schema's latest version.
+
+    Returns False if the schema has no version.
+    """
     version_id = examples.find_version_id(schema_id, None)
     if version_id is not None:
         enqueue_training(version_id, force=True)

@@ -43,7 +43,7 @@ def _build_contributors_column() -> Label[Any]:
 
 
 _earlier_tag_set = aliased(TagSet)
-# No draft can be created while the artifact is locked, so the rejection is always earlier.
+# The artifact is locked, so every rejection that this finds precedes the current transaction.
 _RETRIED = exists().where(
     _earlier_tag_set.organization_id == TagSet.organization_id,
     _earlier_tag_set.artifact_id == TagSet.artifact_id,
@@ -82,7 +82,7 @@ _LOCKED = (
         Artifact.text_length,
         Artifact.page_count,
         Artifact.updated_at.label("artifact_updated_at"),
-        Artifact.schema_id.label("schema_of_artifact"),
+        Artifact.schema_id.label("artifact_schema_id"),
         TagSet.prediction_id,
         TagSet.prediction_model_version,
     )
@@ -137,7 +137,7 @@ class LockedTagSet(NamedTuple):
     text_length: int
     page_count: int | None
     artifact_updated_at: datetime
-    schema_of_artifact: UUID | None
+    artifact_schema_id: UUID | None
     prediction_id: UUID | None
     prediction_model_version: str | None
 
@@ -157,8 +157,8 @@ _WITH_SOURCES = text(
     """
     SELECT tag_sets.id FROM tag_sets WHERE tag_sets.organization_id = :org AND tag_sets.id = :id
     UNION ALL
-    SELECT CAST(one AS uuid) FROM tag_sets merge, jsonb_array_elements_text(merge.merged_from) one
-    WHERE merge.organization_id = :org AND merge.id = :id AND merge.merged_from IS NOT NULL
+    SELECT CAST(source_id AS uuid) FROM tag_sets, jsonb_array_elements_text(merged_from) source_id
+    WHERE tag_sets.organization_id = :org AND tag_sets.id = :id AND merged_from IS NOT NULL
     """
 )
 

@@ -210,12 +210,13 @@ def _list_blind_version_ids() -> VersionIds:
     Labelers who have not submitted a tag set see only their own tag sets of these versions. See
     `build_labeler_visibility_condition`.
     """
-    policy = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
+    required_labels = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
+    overlapping_versions = select(SchemaVersion.id).where(required_labels > 1)
     overlapping_schemas = select(ArtifactSchema.id).where(
-        ArtifactSchema.current_version_id.in_(select(SchemaVersion.id).where(policy > 1))
+        ArtifactSchema.current_version_id.in_(overlapping_versions)
     )
     statement = select(SchemaVersion.id).where(
-        or_(policy > 1, SchemaVersion.schema_id.in_(overlapping_schemas))
+        or_(required_labels > 1, SchemaVersion.schema_id.in_(overlapping_schemas))
     )
     return list(db.session().scalars(statement))
 

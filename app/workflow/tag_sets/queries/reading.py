@@ -255,7 +255,7 @@ def find_viewers(
     is_reviewer = Membership.role.in_([role.name for role in Role if role >= Role.reviewer])
     is_viewer = and_(Membership.role == Role.viewer.name, TagSet.status != TagSetStatus.DRAFT)
     is_own = TagSet.labeler_id == Membership.user_id
-    is_other_viewer = (
+    is_never_blind = (
         or_(is_reviewer, is_viewer, is_own) if include_labelers else or_(is_reviewer, is_viewer)
     )
     is_labeler = and_(
@@ -267,7 +267,7 @@ def find_viewers(
         .where(
             TagSet.id == tag_set_id,
             Membership.user_id.in_(user_ids),
-            or_(is_other_viewer, is_labeler) if include_labelers else is_other_viewer,
+            or_(is_never_blind, is_labeler) if include_labelers else is_never_blind,
         )
     )
     return set(db.session().scalars(statement))
@@ -291,7 +291,7 @@ _GET_TAG_SETS.build_row = TagSetRow._make
 def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, TagSetRow]:
     """Return {id: tag set} for the tag sets that exist.
 
-    Tags that are too large for a page of `page_size` tag sets are None.
+    Tags and provenance are None if they are too large for a page of `page_size` tag sets.
     """
     if not tag_set_ids:
         return {}

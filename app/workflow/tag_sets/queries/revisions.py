@@ -40,9 +40,9 @@ from app.workflow.tag_sets.queries.reading import (
 def select_revisions(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
     """Return a SELECT for all revisions of an artifact's tag sets except saves.
 
-    The columns are id (a hash of the tag set id and the revision number), at, tag_set_id, kind,
-    author_id, author (an email address), note, and changes (the labeler of a new tag set, or the
-    sources of a merge).
+    If `reader` is not None, only tag sets that the reader may see are included. The columns are id
+    (a hash of the tag set id and the revision number), at, tag_set_id, kind, author_id, author (an
+    email address), note, and changes (the labeler of a new tag set, or the sources of a merge).
     """
     key = cast(TagSetRevision.tag_set_id, String) + "/" + cast(TagSetRevision.number, String)
     statement = (
@@ -84,7 +84,7 @@ def _build_initial_change(name: str, value: SQLColumnExpression[Any]) -> ColumnE
 
 
 def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
-    """Return a SELECT for the ids of an artifact's tag sets that the reader may see."""
+    """Return a SELECT for the ids of an artifact's tag sets that `reader` may see (None: all)."""
     statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id)
     return statement if reader is None else statement.where(build_visibility_condition(reader))
 
@@ -152,7 +152,10 @@ def get_page(
 def get_tags(
     tag_set_id: UUID, numbers: Sequence[int], *, max_bytes: int | None = None
 ) -> dict[int, list[Any]]:
-    """Return {number: tags} for revisions, except revisions with more than `max_bytes` of tags."""
+    """Return {number: tags} for revisions.
+
+    Revisions that do not exist, or whose tags are larger than `max_bytes`, are omitted.
+    """
     statement = select(TagSetRevision.number, TagSetRevision.tags).where(
         TagSetRevision.tag_set_id == tag_set_id, TagSetRevision.number.in_(numbers)
     )

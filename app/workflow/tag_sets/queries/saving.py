@@ -44,7 +44,8 @@ _CLAIMABLE = "(claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <
 # A draft reserves its artifact for its labeler as soon as it has tags.
 _STARTS_RESERVATION = "($3 <> '[]' AND $7 <> ALL (reserved_for))"
 # As when statuses are updated, a draft reserves nothing if its labeler may no longer label, or has
-# skipped the artifact after the draft was created or returned. The author may label.
+# skipped the artifact after the draft was created or returned. If the author of the save is the
+# labeler, the request has already checked that the author may label.
 _KEEPS_ARTIFACT = f"""
               ($5 = $7 OR EXISTS (
                   SELECT FROM {build_eligible_members(Role.labeler)}
@@ -135,7 +136,7 @@ def lock(tag_set_id: UUID) -> Draft | None:
 
 
 def get_tags(tag_set_id: UUID) -> list[dict[str, Any]]:
-    """Return the tags of a tag set as they are stored."""
+    """Return the stored tags of a tag set, or an empty list if the tag set does not exist."""
     row = _GET_TAGS.first(str(tenancy.current_organization_id()), str(tag_set_id))
     return list(row[0]) if row is not None else []
 

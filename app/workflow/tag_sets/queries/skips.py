@@ -17,9 +17,9 @@ from app.workflow.tag_sets.queries import statuses
 _UNASSIGN = text(
     """
     UPDATE artifacts SET assignees = coalesce((
-        SELECT jsonb_agg(one ORDER BY place)
-        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (one, place)
-        WHERE one ->> 'user_id' IS DISTINCT FROM :user_id
+        SELECT jsonb_agg(assignee ORDER BY place)
+        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
+        WHERE assignee ->> 'user_id' IS DISTINCT FROM :user_id
     ), '[]')
     WHERE organization_id = :organization_id AND id = :id AND assignees <> '[]'
     """
@@ -32,9 +32,9 @@ _SKIP_REJECTED = text(
         FROM jsonb_each_text(:labelers)
     ), unassigned AS (
         UPDATE artifacts SET assignees = coalesce((
-            SELECT jsonb_agg(one ORDER BY place)
-            FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (one, place)
-            WHERE one ->> 'user_id' IS DISTINCT FROM CAST(rejected.user_id AS text)
+            SELECT jsonb_agg(assignee ORDER BY place)
+            FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
+            WHERE assignee ->> 'user_id' IS DISTINCT FROM CAST(rejected.user_id AS text)
         ), '[]')
         FROM rejected
         WHERE organization_id = :organization_id AND artifacts.id = rejected.id

@@ -20,8 +20,8 @@ _START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
 # it reserves the artifact without a time limit. Any other draft reserves the artifact for a limited
 # time. A draft reserves nothing if its labeler may no longer label, or has skipped the artifact
 # after the draft was created or returned. An artifact that is done stays done if its schema
-# requires more tag sets than before, until an acceptance is taken back.
-_LABELERS = build_eligible_members(Role.labeler, "keeper")
+# requires more tag sets than before, until one of its accepted tag sets is reopened.
+_LABELERS = build_eligible_members(Role.labeler, "eligible")
 _UPDATE = """
     WITH counted AS (
         SELECT document.id,
@@ -35,18 +35,18 @@ _UPDATE = """
                coalesce(array_agg(tag_sets.labeler_id)
                    FILTER (WHERE tag_sets.status = 'draft'
                        AND (tag_sets.reason IS NOT NULL OR tag_sets.reserved_until > now())
-                       AND keeper.user_id IS NOT NULL AND skip.user_id IS NULL),
+                       AND eligible.user_id IS NOT NULL AND skip.user_id IS NULL),
                    '{{}}') AS reserved_for,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'accepted') AS merged,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'submitted') AS merging,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status <> 'superseded') AS has_merge,
                coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
-                   AS sets
+                   AS required_labels
         FROM artifacts document
         LEFT JOIN tag_sets ON tag_sets.organization_id = document.organization_id
                           AND tag_sets.artifact_id = document.id
-        LEFT JOIN ({labelers}) ON keeper.organization_id = document.organization_id
-                          AND keeper.user_id = tag_sets.labeler_id
+        LEFT JOIN ({labelers}) ON eligible.organization_id = document.organization_id
+                          AND eligible.user_id = tag_sets.labeler_id
         LEFT JOIN artifact_skips skip ON skip.organization_id = document.organization_id
                           AND skip.artifact_id = document.id
                           AND skip.user_id = tag_sets.labeler_id
@@ -65,11 +65,11 @@ _UPDATE = """
         labeled_by = counted.labeled_by, reserved_for = counted.reserved_for,
         status = CASE
             WHEN status IN ('processing', 'failed') THEN status
-            WHEN accepted >= sets OR merged THEN 'done'
+            WHEN accepted >= required_labels OR merged THEN 'done'
             WHEN status = 'done' AND accepted > 0 AND has_merge IS NOT TRUE
                  AND accepted >= CAST(label_counts ->> 'accepted' AS int) THEN 'done'
-            WHEN draft = 0 AND submitted > 0 AND (submitted + accepted >= sets OR merging)
-                THEN 'in_review'
+            WHEN draft = 0 AND submitted > 0
+                AND (submitted + accepted >= required_labels OR merging) THEN 'in_review'
             WHEN draft + submitted + accepted > 0 THEN 'in_progress'
             WHEN claim_user_id IS NOT NULL AND claim_expires_at > now() THEN 'in_progress'
             ELSE 'ready' END,
@@ -91,23 +91,23 @@ _UPDATE_STATUSES = text(_UPDATE.format(**_SHARED, other_values=""))
 _UNARCHIVE = text(
     _UPDATE.format(**_SHARED, other_values="archived = false, revision = revision + 1,")
 )
-# An assignee is idle if nobody is left to create a tag set for it: a user who has created one, or a
-# team whose members have all created one or skipped the artifact. Users who skip an artifact are
-# unassigned by the skip.
+# An assignee is idle if it cannot submit another tag set for the artifact: a user who has submitted
+# one, or a team whose labelers have each submitted one or skipped the artifact. A user who skips an
+# artifact is unassigned immediately, so this condition does not check the skips of users.
 _IS_IDLE = f"""
     CASE WHEN assignee ->> 'user_id' IS NOT NULL
     THEN CAST(assignee ->> 'user_id' AS uuid) = ANY (labeled_by)
     ELSE NOT EXISTS (
         SELECT FROM {_LABELERS}
-        JOIN team_members seat ON seat.organization_id = :organization_id
-                              AND seat.user_id = keeper.user_id
-        WHERE keeper.organization_id = :organization_id
-          AND seat.team_id = CAST(assignee ->> 'team_id' AS uuid)
-          AND keeper.user_id <> ALL (labeled_by)
+        JOIN team_members ON team_members.organization_id = :organization_id
+                          AND team_members.user_id = eligible.user_id
+        WHERE eligible.organization_id = :organization_id
+          AND team_members.team_id = CAST(assignee ->> 'team_id' AS uuid)
+          AND eligible.user_id <> ALL (labeled_by)
           AND NOT EXISTS (SELECT FROM artifact_skips skip
                           WHERE skip.organization_id = :organization_id
                             AND skip.artifact_id = artifacts.id
-                            AND skip.user_id = keeper.user_id))
+                            AND skip.user_id = eligible.user_id))
     END
 """  # noqa: S608 - made of constants
 _UNASSIGN_IDLE = text(
@@ -149,12 +149,11 @@ _LOCK_LABELED = text(
 
 
 def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
-    """Lock the next 1,000 artifacts reserved for a user, in the order of ids; return the ids."""
-    values = {
-        "organization_id": tenancy.current_organization_id(),
-        "user_id": user_id,
-        "after": after,
-    }
+    """Lock at most 1,000 artifacts that are reserved for a user's drafts, and return their ids.
+
+    Artifacts with ids up to `after` are omitted. The ids are in ascending order.
+    """
+    values = {"user_id": user_id, "after": after, **_build_organization_params()}
     return list(db.session().execute(_LOCK_RESERVED, values).scalars())
 
 
@@ -185,6 +184,7 @@ def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
     - in_review: there is no draft and a tag set is submitted. In addition, a merge is submitted, or
       at least as many tag sets are submitted or accepted as the schema requires.
     - in_progress: there is a draft, a submitted or accepted tag set, or an unexpired claim.
+    - ready: none of the above. Artifacts that are processing or failed keep their status.
 
     If an artifact requires more tag sets, assignees who cannot create one are unassigned, so that
     others get the artifact. Deleted artifacts are omitted.
@@ -263,7 +263,7 @@ _END_EXPIRED = text(
 
 
 def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
-    """Lock an artifact, end its drafts' reservations, and return the labelers' ids.
+    """Lock an artifact, end the reservations that have a time limit, and return the labelers' ids.
 
     If `user_id` is set, only the reservations of this user's drafts are ended.
     """

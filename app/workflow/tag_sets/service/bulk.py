@@ -51,6 +51,7 @@ class _Batch:
         }
         self.team_ids = self._find_team_ids()
         self.merged_artifact_ids: set[UUID] = set()
+        # The labeler id and the status of each tag set, by artifact id and tag set id.
         self.siblings: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
         for row in queries.list_siblings({row.artifact_id for row in self.tag_sets.values()}):
             self.siblings[row.artifact_id][row.id] = (row.labeler_id, row.status)
@@ -69,7 +70,7 @@ class _Batch:
         status.
         """
         valid_tag_sets = []
-        for tag_set in (self.tag_sets[key] for key in self.ids if key in self.tag_sets):
+        for tag_set in (self.tag_sets[id_] for id_ in self.ids if id_ in self.tag_sets):
             try:
                 rules.check_reviewer(self.caller, tag_set)
                 rules.check_state(tag_set, self.action, None)
@@ -150,11 +151,11 @@ def reject_many(
 ) -> bulk.Failures:
     """Reject submitted tag sets for one reason and return an error for each failed tag set.
 
-    With `send_to` `labeler`, each tag set becomes a draft of its labeler again; with `pool`, it
-    stays rejected. The errors are those of `accept_many`, except that merges can be rejected and
-    the number of accepted tag sets does not matter. `labeler` adds `conflict` if the labeler has
-    another tag set for the artifact or the rejection limit is reached, and `validation_error` if
-    there is no labeler or they may no longer label. Emits `tag_set.rejected` for each rejection.
+    If `send_to` is `labeler`, each tag set becomes a draft of its labeler again; if it is `pool`,
+    the tag sets stay rejected. The errors are those of `accept_many`, except that merges can be
+    rejected and the number of accepted tag sets does not matter. With `labeler`, the error is
+    also `conflict` if the labeler has another tag set for the artifact or the rejection limit is
+    reached, and `validation_error` if no labeler is eligible. Emits `tag_set.rejected` events.
     """
     batch = _Batch(Action.REJECT, tag_set_ids, caller, find_failures)
     to_labeler = send_to == "labeler"

@@ -58,7 +58,7 @@ def list_revisions(
     numbers = [row.number for row in revisions_page.items]
     compared_numbers = {*numbers, *(number - 1 for number in numbers)}
     tags = revisions.get_tags(tag_set_id, sorted(compared_numbers), max_bytes=max_bytes)
-    tags[0] = []  # The first revision is compared with no tags.
+    tags[0] = []  # The first revision is compared with an empty tag set.
     shapes = rules.get_version_rules(tag_set.schema_version_id).shapes
 
     def compare_revision(number: int) -> dict[str, Any] | None:
@@ -140,11 +140,11 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     """Return an artifact's tag sets side by side: values, majority, and agreement.
 
     Independent tag sets are counted if they are submitted, accepted, or superseded by a merge.
-    Rejected tag sets, merges, predictions and tag sets with an earlier schema of the artifact are
-    listed but not counted. For a gold artifact, each tag set is also compared with the accepted tag
-    set, preferably a merge. An agreement is None if there are too many spans or boxes to match in
-    one request. `fields` lists as many fields as fit into 8 MiB; `truncated` is true if fields were
-    omitted. Raises 404.
+    Rejected tag sets, merges, tag sets by models and tag sets with an earlier schema are listed but
+    not counted. For a gold artifact, each tag set is also compared with the accepted tag set,
+    preferably a merge. An agreement is None if there are too many spans or boxes to match in one
+    request. `fields` lists as many fields as fit into 8 MiB; `truncated` is true if fields were
+    omitted. Raises 404 if the artifact does not exist.
     """
     artifact = artifacts.get(artifact_id)
     rows = related.list_by_artifact(artifact_id)
@@ -255,8 +255,10 @@ def _measure_gold_agreement(
     return result.overall if result is not None else None
 
 
-MAX_ENTRIES = 500
-MAX_BYTES = 1024 * 1024
+MAX_LISTED_CHANGES = 500
+"""The maximum number of changes, and of ranges of moved rows, that a summary lists."""
+MAX_LISTED_BYTES = 1024 * 1024
+"""The maximum size of listed changes, or of undecided fields in an error, as JSON."""
 
 
 def limit_size(items: Iterable[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
@@ -275,8 +277,8 @@ def summarize_changes(
     changes: Sequence[Change],
     *,
     moved: Sequence[dict[str, Any]] = (),
-    max_entries: int = MAX_ENTRIES,
-    max_bytes: int = MAX_BYTES,
+    max_entries: int = MAX_LISTED_CHANGES,
+    max_bytes: int = MAX_LISTED_BYTES,
 ) -> dict[str, Any]:
     """Summarize changes: the number of each type, the first changes, and the moved rows.
 

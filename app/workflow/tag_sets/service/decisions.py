@@ -77,7 +77,7 @@ def check_sources(caller: Caller, sources: Iterable[LockedTagSet]) -> None:
 def _build_corrections(
     tag_set: LockedTagSet, tags: list[Any] | None, caller: Caller
 ) -> dict[str, Any]:
-    """Build new values for the columns that the reviewer's corrections change. Raises 400."""
+    """Build the new values of corrected columns, or {}. Raises 400 for invalid corrections."""
     if tags is None:
         return {}
     version_rules = rules.get_version_rules(tag_set.schema_version_id)
@@ -99,19 +99,19 @@ def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
 
     One accepted merge is a quorum. If `tag_set` is a merge, only accepted merges are considered.
     """
-    merged = deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
-    if merged or tag_set.source == "merge":
-        return merged
-    accepted = deciding.list_ids_by_status(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
-    return accepted if len(accepted) >= tag_set.required_labels else []
+    merge_ids = deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+    if merge_ids or tag_set.source == "merge":
+        return merge_ids
+    accepted_ids = deciding.list_ids_by_status(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
+    return accepted_ids if len(accepted_ids) >= tag_set.required_labels else []
 
 
 def _check_no_quorum(tag_set: LockedTagSet) -> None:
-    accepted = find_quorum(tag_set)
-    if accepted:
+    accepted_ids = find_quorum(tag_set)
+    if accepted_ids:
         raise errors.conflict(
             "This artifact already has as many accepted tag sets as its schema requires.",
-            accepted=accepted,
+            accepted=accepted_ids,
             labels_per_artifact=tag_set.required_labels,
         )
 
@@ -285,7 +285,7 @@ def _create_next_draft(
 
 
 def lock(tag_set_id: UUID) -> LockedTagSet:
-    """Lock a tag set and its artifact and return the tag set. Raises 404."""
+    """Lock a tag set and its artifact and return the tag set. Raises 404 if it does not exist."""
     tag_set = deciding.lock(tag_set_id)
     if tag_set is None:
         raise errors.not_found()

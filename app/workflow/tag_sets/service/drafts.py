@@ -72,7 +72,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
 
 
 def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
-    """Return the schema version for a new draft of an artifact. Raises 409 `conflict`."""
+    """Return the schema version for a new draft. Raises 409 if the artifact cannot be labeled."""
     if artifact.status not in OPEN_FOR_TAG_SETS or artifact.archived:
         state = "archived" if artifact.archived else artifact.status
         raise errors.conflict(f"The artifact is {state}; it cannot be labeled.", state=state)
@@ -260,12 +260,13 @@ def _build_stale_error(
 
 
 def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
-    """Delete a draft with its revisions. Raises 404, 403 or 409.
+    """Delete a draft with its revisions, and release its labeler's claim on the artifact.
 
     Only an admin may delete a rejected or reopened draft, because its revisions are a record of the
-    decisions. Other users get 409 `conflict` with `details.rejections`. The source of a merge
-    cannot be deleted, because the merge refers to it; the error is 409 `conflict` with
-    `details.merges`.
+    decisions. The source of a merge cannot be deleted, because the merge refers to it.
+
+    Raises 404; 403 for another labeler's draft; 409 `stale_precondition`; 409 `conflict`. The
+    details of a conflict are `state`, `rejections` (a returned draft), or `merges`.
     """
     draft = deciding.lock(tag_set_id)
     if draft is None:
@@ -278,10 +279,10 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
             " reason instead.",
             rejections=draft.rejections,
         )
-    merges = related.list_merge_ids_by_source(tag_set_id, draft.artifact_id)
-    if merges:
+    merge_ids = related.list_merge_ids_by_source(tag_set_id, draft.artifact_id)
+    if merge_ids:
         raise errors.conflict(
-            "A merge has this tag set as a source, so it cannot be deleted.", merges=merges
+            "This tag set is a source of a merge, so it cannot be deleted.", merges=merge_ids
         )
     deciding.delete_tag_set(tag_set_id)
     skips.record_action(draft.artifact_id, "discard", by=caller.user_id, tag_set_id=tag_set_id)

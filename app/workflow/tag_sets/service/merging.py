@@ -23,7 +23,7 @@ from app.workflow.tag_sets.queries import deciding, reading, related, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, provenance, rules
-from app.workflow.tag_sets.service.comparing import MAX_BYTES, limit_size, render_ballot
+from app.workflow.tag_sets.service.comparing import MAX_LISTED_BYTES, limit_size, render_ballot
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
 MAX_UNDECIDED_FIELDS = 100
@@ -82,8 +82,8 @@ def _renumber_rows(
     table: str, rows: list[int], alignment: RowAlignment
 ) -> Iterator[tuple[int, int]]:
     # A row that exists only in the reviewer's tags keeps its number.
-    lines = [alignment.rows.get((table, row), (row,)) for row in rows]
-    return zip(rows, number_rows(lines), strict=True)
+    aligned_rows = [alignment.rows.get((table, row), (row,)) for row in rows]
+    return zip(rows, number_rows(aligned_rows), strict=True)
 
 
 def merge(
@@ -105,7 +105,7 @@ def merge(
     reviewer's own `tags`; the tag set in `choices`; more than half of the tag sets (`majority`) or
     all tag sets (`choose`). Rows are numbered as in the consensus, and empty rows are removed.
 
-    Raises 400 for `choices` with `details.undecided`; 400 for an invalid argument or tag, or
+    Raises 400 for undecided fields (`details.undecided`); 400 for an invalid argument or tag, or
     `required_fields_missing`; 403 for the caller's own tag set; 409 `conflict` with `details.state`
     for a draft, `details.tag_set_id` for an existing merge, or the details of `check_sources`.
     """
@@ -135,7 +135,11 @@ def _check_reviewer_tags(
     sources: Sequence[LockedTagSet],
     caller: Caller,
 ) -> list[Any]:
-    """Check the reviewer's own tags and return them in canonical form, with correct sources."""
+    """Check the reviewer's own tags and return them in canonical form.
+
+    Only tags that are unchanged from a source tag set keep a source other than `human`, unless the
+    caller may set any source.
+    """
     checked = rules.check_tags(version_rules, list(tags), newest)
     if not provenance.can_keep_sources(checked, caller):
         provenance.set_sources(checked, [tag for source in sources for tag in source.tags])
@@ -199,7 +203,10 @@ def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
 
 
 def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[LockedTagSet]:
-    """Lock the tag sets and return them in the given order. Raises the errors of `merge`."""
+    """Lock the tag sets and return them in the order of `tag_set_ids`.
+
+    Raises 400, 403 or 409 if one cannot be merged, or 409 if the artifact already has a merge.
+    """
     artifacts.lock(artifact_id)
     tag_sets = {row.id: row for row in deciding.lock_by_artifact(artifact_id)}
     sources = []
@@ -215,7 +222,7 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
         sources.append(tag_set)
     for merge_id in deciding.list_merge_ids(artifact_id, COMPLETED):
         raise errors.conflict("This artifact already has a merge.", tag_set_id=merge_id)
-    if any(source.schema_id != source.schema_of_artifact for source in sources):
+    if any(source.schema_id != source.artifact_schema_id for source in sources):
         raise errors.invalid("All tag sets must have the artifact's current schema.", "tag_set_ids")
     return sources
 
@@ -223,7 +230,7 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
 def _index_choices(
     choices: Sequence[dict[str, Any]], tags_by_key: _TagsByKey, reviewer_tags: list[dict[str, Any]]
 ) -> dict[TagKey, UUID]:
-    """Index the choices: return {tag key: id of the chosen tag set}. Raises 400."""
+    """Return {tag key: id of the chosen tag set}. Raises 400 for an invalid choice."""
     all_keys = {tag_key for tags in tags_by_key.values() for tag_key in tags}
     reviewer_keys = group_by_tag_key(reviewer_tags)
     chosen_ids: dict[TagKey, UUID] = {}
@@ -281,7 +288,7 @@ def _build_undecided_error(
     ballots: list[Ballot], ids: list[UUID], alignment: RowAlignment
 ) -> errors.ApiError:
     rendered = [render_ballot(ballot, ids, alignment) for ballot in ballots[:MAX_UNDECIDED_FIELDS]]
-    complete = limit_size(rendered, max_bytes=MAX_BYTES)
+    complete = limit_size(rendered, max_bytes=MAX_LISTED_BYTES)
     shortened = [{**ballot, "values": [], "majority": []} for ballot in rendered[len(complete) :]]
     return errors.invalid(
         "The tag sets disagree. Send a choice or a tag for each field in `details.undecided`.",

@@ -1,4 +1,4 @@
-"""A port through which tag sets read predictions without importing the predictions layer."""
+"""A port through which tag sets read predictions without importing the predictions feature."""
 
 from collections.abc import Callable
 from datetime import datetime

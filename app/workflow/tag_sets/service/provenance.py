@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from app.engines.agreement import Shapes, align_rows, diff
+from app.engines.agreement import Change, Shapes, align_rows, diff
 from app.engines.fields import Tag
 from app.kit.principal import Caller
 
@@ -36,7 +36,7 @@ def build_entry(tag: Tag, by: str, origins: Sequence[tuple[str, int]] = ()) -> E
 def correct_entries(
     entries: Sequence[Entry], before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes
 ) -> list[Entry]:
-    """Return corrected provenance entries after a reviewer has changed tags `before` to `after`.
+    """Return the provenance entries of the tags `after`, a reviewer's correction of `before`.
 
     Tags that the reviewer kept, even in another row, keep their origin. All other tags get the
     origin `reviewer`. Spans and boxes are compared by location.
@@ -51,13 +51,13 @@ def correct_entries(
         for tag, before_tag in zip(old_tags, before, strict=True)
         if entries_by_key.get(_build_key(before_tag))
     }
-    numbers = {id(tag): number for number, tag in enumerate(new_tags)}
+    positions = {id(tag): position for position, tag in enumerate(new_tags)}
     result = [build_entry(tag, "reviewer") for tag in after]
     for change in diff(old_tags, new_tags, shapes, include_same=True):
         origin = origins.get(id(change["from"]))
         if origin and change["to"] and not _has_new_value(change, shapes):
-            number = numbers[id(change["to"])]
-            result[number] = {**origin, "row": after[number]["row"]}
+            position = positions[id(change["to"])]
+            result[position] = {**origin, "row": after[position]["row"]}
     return result
 
 
@@ -66,7 +66,7 @@ def _build_key(tag: Mapping[str, Any]) -> bytes:
     return orjson.dumps(key, option=orjson.OPT_SORT_KEYS)
 
 
-def _has_new_value(change: Entry, shapes: Shapes) -> bool:
+def _has_new_value(change: Change, shapes: Shapes) -> bool:
     shape = shapes.get(change["field"])
     compared_property = "evidence" if shape is not None and shape.has_marks else "value"
     return not {"value", compared_property}.isdisjoint(change["members"])

@@ -30,7 +30,7 @@ def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
 
 
 def show(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
-    """Return the same as `get`, but read it with a prepared statement. Raises 404."""
+    """Return the same as `get`, with a prepared statement. Raises 404 as `get` does."""
     row = reading.get_prepared(tag_set_id)
     if row is None or not _can_see(row, caller):
         raise errors.not_found()
@@ -38,7 +38,7 @@ def show(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
 
 
 def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> PredictedTags | None:
-    """Return the latest prediction of an artifact, or None if it is missing or hidden.
+    """Return an artifact's latest prediction, or None if it is missing or hidden from the caller.
 
     A prediction is hidden from labelers who label blind until they have submitted a tag set.
     """

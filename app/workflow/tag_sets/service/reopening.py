@@ -79,19 +79,19 @@ def _build_review_values(tag_set: LockedTagSet) -> dict[str, Any]:
 
 
 def _check_can_reopen(tag_set: LockedTagSet) -> None:
-    if tag_set.schema_id != tag_set.schema_of_artifact:
+    if tag_set.schema_id != tag_set.artifact_schema_id:
         raise errors.conflict(
             "The artifact has another schema now; create a new tag set.",
-            schema_id=tag_set.schema_of_artifact,
+            schema_id=tag_set.artifact_schema_id,
         )
-    merged = [
+    other_merge_ids = [
         merge_id
         for merge_id in deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
         if merge_id != tag_set.id
     ]
-    if merged:
+    if other_merge_ids:
         raise errors.conflict(
-            "This artifact has an accepted merge. Reopen the merge first.", accepted=merged
+            "This artifact has an accepted merge. Reopen the merge first.", accepted=other_merge_ids
         )
     if tag_set.source == "merge":
         for merge_id in deciding.list_merge_ids(tag_set.artifact_id, (TagSetStatus.SUBMITTED,)):

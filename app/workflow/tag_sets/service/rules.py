@@ -20,7 +20,7 @@ from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets.queries import deciding, reading
 from app.workflow.tag_sets.transitions import COMPLETED, TRANSITIONS, Action, TagSetStatus
 
-_MAX_CACHED_TERMS = 256
+_MAX_CACHED_VERSIONS = 256
 
 
 class HasStatus(Protocol):
@@ -66,11 +66,11 @@ class VersionRules:
 
 def get_blocking_statuses(required_labels: int) -> tuple[str, ...]:
     """Return the statuses in which a user's tag set blocks a new tag set by the same user."""
-    # Independent tag sets must be made by different people.
+    # If an artifact requires several independent tag sets, each must be by a different person.
     return (TagSetStatus.DRAFT, *COMPLETED) if required_labels > 1 else (TagSetStatus.DRAFT,)
 
 
-@lru_cache(maxsize=_MAX_CACHED_TERMS)
+@lru_cache(maxsize=_MAX_CACHED_VERSIONS)
 def get_version_rules(version_id: UUID) -> VersionRules:
     """Return the compiled fields and the review policy of a schema version, from a cache.
 
@@ -118,10 +118,11 @@ def check_tags(
     field: str | None = None,
     complete: bool = False,
 ) -> list[dict[str, Any]]:
-    """Check tags and return them in canonical form, with evidence from the artifact's text.
+    """Check tags against the fields and the document, and return them in canonical form.
 
-    Raises 400 with the path `field` or, if it is None, the path of the first invalid tag. If
-    `complete` is set, also raises 400 `required_fields_missing` if a required field is empty.
+    Evidence that has offsets but no text gets its text from the document. Raises 400 with the path
+    `field` or, if it is None, the path of the first invalid tag. If `complete` is set, also raises
+    400 `required_fields_missing` if a required field is empty.
     """
     try:
         checked = version_rules.fields.check_tags(
@@ -138,7 +139,7 @@ def check_tags(
 
 
 def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
-    """Build the 400 error for invalid tags; `details.errors` lists the first 100 errors."""
+    """Build the 400 error for invalid tags; `details.errors` lists the errors, at most 100."""
     messages = [{"field": path, "message": f"{path} {text}."} for path, text in failure.errors]
     return errors.invalid(messages[0]["message"], field or messages[0]["field"], errors=messages)
 
@@ -275,7 +276,8 @@ def check_review(
 def check_state(tag_set: HasStatus, action: Action, revision: int | None) -> None:
     """Check that the tag set's status allows an action, and that its revision is `revision`.
 
-    Raises 409 `conflict` with `details.state`, or 409 `stale_precondition`.
+    If `revision` is None, the revision is not checked. Raises 409 `conflict` with `details.state`,
+    or 409 `stale_precondition`.
     """
     allowed = TRANSITIONS[action].sources
     if tag_set.status not in allowed:

@@ -27,8 +27,9 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetR
     """Submit a draft for review, or accept it if the schema's policy requires no review.
 
     Automatic acceptance is by sampling, by confidence, or by agreement with the artifact's other
-    tag sets. Raises 404; 403; 409 `conflict` or `stale_precondition`; 400
-    `required_fields_missing`; 400 `validation_error` if a tag no longer fits the document.
+    tag sets. Raises 404; 403 for another labeler's draft; 409 `conflict` if the tag set is not a
+    draft; 409 `stale_precondition`; 400 `required_fields_missing`; 400 `validation_error` if a tag
+    no longer fits the document.
     """
     tag_set = decisions.lock(tag_set_id)
     rules.check_labeler(caller, tag_set)
@@ -171,8 +172,9 @@ def evaluate_agreement(
     The artifact of `tag_set` must be locked. All submitted tag sets of the artifact are returned if
     the artifact has exactly as many independent tag sets as the schema requires, no reviewer has
     returned one of these tag sets, and their mean agreement reaches the schema's limit. Claimed and
-    escalated tag sets are left to the reviewer. If the agreement is below the limit, the submitted
-    tag sets get the flag `disagreement`; otherwise the flag is removed.
+    escalated tag sets are left to the reviewer. If the agreement is below the limit, or there are
+    too many spans or boxes to compute it, the submitted tag sets get the flag `disagreement`;
+    otherwise the flag is removed.
     """
     limit = version_rules.auto_accept_agreement
     if limit is None or tag_set.required_labels == 1:
