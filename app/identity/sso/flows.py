@@ -33,7 +33,10 @@ def get_browser_secret(cookie: str | None) -> str:
 
 
 def fingerprint(purpose: str, secret: str | None) -> str:
-    """Return a keyed hash of a secret, which the database stores instead of the secret."""
+    """Return a keyed hash of a secret, which the database stores instead of the secret.
+
+    Without a secret, returns a hash that matches no stored hash.
+    """
     return container.keyring().fingerprint(f"sso.{purpose}", secret or "")
 
 

@@ -58,8 +58,8 @@ def _check_domains(job: Job) -> None:
 def _check_provider(job: Job) -> None:
     """Update the provider's stored endpoints and keys.
 
-    Nothing changes if the provider is unavailable, or if the configuration has changed in the
-    meantime.
+    Nothing changes if the provider is unavailable, if its metadata names another issuer, or if the
+    configuration has changed in the meantime.
     """
     configuration = queries.get_configuration()
     if configuration is None or not configuration.enabled:
