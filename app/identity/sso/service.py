@@ -63,9 +63,8 @@ def configure(
     """Create or replace the current organization's single sign-on configuration.
 
     `options` contains `enabled`, `enforced`, `default_role` and `require_group`. No transaction is
-    open while the provider's metadata and the domains' DNS records are checked. Raises 400 if a
-    field is invalid, 409 `stale_precondition` if `revision` is not the current revision, and 403 if
-    the caller has lost the permission.
+    open while the provider and the DNS records are checked. Raises 400 if a field is invalid, 409
+    `stale_precondition` if `revision` is outdated, and 403 if the caller has lost the permission.
     """
     settings = _select_settings(kind, {"oidc": oidc, "saml": saml})
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
