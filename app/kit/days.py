@@ -14,42 +14,42 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The days from `first` to `last`, inclusive, in the time zone `zone`."""
+    """The days from `first`, inclusive, to `end`, exclusive, in the time zone `zone`."""
 
     zone: str
     first: date
-    last: date
+    end: date
 
     @property
     def days(self) -> list[date]:
         """Return the days of the period in order."""
-        return [self.first + n * _DAY for n in range((self.last - self.first).days + 1)]
+        return [self.first + n * _DAY for n in range((self.end - self.first).days)]
 
     @property
     def edges(self) -> list[datetime]:
         """Return the midnights at the start of each day and at the end of the last day, in UTC."""
         zone = ZoneInfo(self.zone)
-        days = [*self.days, self.last + _DAY]
+        days = [*self.days, self.end]
         return [datetime.combine(day, time.min, zone).astimezone(UTC) for day in days]
 
 
-def get_period(zone: str, first: date | None, last: date | None) -> Period:
-    """Return the period from `first` to `last`, by default the last 30 days.
+def get_period(zone: str, first: date | None, end: date | None) -> Period:
+    """Return the period from `first` to `end`, by default the last 30 days including today.
 
     A time zone that this machine does not know is treated as UTC. Raises 400 for `from` or `to` if
-    the period is invalid.
+    the period is empty, too long or outside the supported years.
     """
     try:
         today = db.utc_now().astimezone(ZoneInfo(zone)).date()
     except (ZoneInfoNotFoundError, ValueError, OSError):
         zone, today = "UTC", db.utc_now().date()
-    for field, day in (("from", first), ("to", last)):
+    for field, day in (("from", first), ("to", end)):
         if day is not None and not _YEARS[0] <= day.year <= _YEARS[1]:
             raise errors.invalid(f"The year must be between {_YEARS[0]} and {_YEARS[1]}.", field)
-    end = today if last is None else last
-    start = end - (_DEFAULT_DAYS - 1) * _DAY if first is None else first
-    if start > end:
-        raise errors.invalid("Must not be after the end of the period.", "from")
-    if (end - start).days >= MAX_DAYS:
+    period_end = today + _DAY if end is None else end
+    start = period_end - _DEFAULT_DAYS * _DAY if first is None else first
+    if start >= period_end:
+        raise errors.invalid("Must be before the end of the period, which is exclusive.", "from")
+    if (period_end - start).days > MAX_DAYS:
         raise errors.invalid(f"The period must not be longer than {MAX_DAYS} days.", "from")
-    return Period(zone, start, end)
+    return Period(zone, start, period_end)

@@ -1,10 +1,14 @@
-"""Dates that are valid at whatever time a test runs."""
+"""Compare the days in responses with the clock."""
 
 from datetime import UTC, date, datetime, timedelta
 
 
-def parse_today(text: str) -> date:
-    """Return the date that a response used as today in UTC; that day may just have ended."""
-    day, now = date.fromisoformat(text), datetime.now(UTC)
-    assert day in {now.date(), (now - timedelta(minutes=5)).date()}
-    return day
+def parse_tomorrow(text: str) -> date:
+    """Return the exclusive end of a response's default period: the day after today in UTC.
+
+    If midnight passed during the request, today may be the day that has just ended.
+    """
+    end, now = date.fromisoformat(text), datetime.now(UTC)
+    today = end - timedelta(days=1)
+    assert today in {now.date(), (now - timedelta(minutes=5)).date()}
+    return end

@@ -47,9 +47,9 @@ class UsageHistoryQuery(Schema):
     """Query parameters for the usage history. Days are in UTC; the default is the last 30 days."""
 
     first = Date(data_key="from", description="The first day of the usage history, inclusive.")
-    last = Date(
+    end = Date(
         data_key="to",
-        description="The last day of the usage history, inclusive; at most 366 days in total.",
+        description="The end of the usage history, exclusive; at most 366 days in total.",
     )
     meter = Str(validate=OneOf(_METERS))
 
@@ -75,7 +75,7 @@ class MeterHistory(Response):
 
 
 class UsageHistory(Response):
-    """The usage of meters by day. `from` and `to` are inclusive."""
+    """The usage of meters by day. `from` is inclusive, `to` is exclusive."""
 
     from_ = Date(data_key="from", attribute="from")
     to = Date()

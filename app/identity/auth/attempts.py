@@ -21,7 +21,7 @@ from app.kit.errors import ApiError
 FAILURES_BEFORE_WAIT = 5
 """The number of consecutive failures that causes the first wait."""
 MIN_WAIT_SECONDS = 30
-"""The first wait. Each additional failure doubles it, up to `MAX_WAIT_SECONDS`."""
+"""The length of the first wait. Each additional failure doubles it, up to `MAX_WAIT_SECONDS`."""
 MAX_WAIT_SECONDS = 15 * 60
 
 _READ = text(
@@ -43,7 +43,7 @@ _COUNT = text(
                             {MIN_WAIT_SECONDS}
                             * 2 ^ least(f.failures + 1 - {FAILURES_BEFORE_WAIT}, 20))
             END)
-    """  # noqa: S608 - numbers of this module
+    """  # noqa: S608 - inserts only constants of this module
 )
 _CLEAR = text("DELETE FROM login_failures WHERE subject = :subject")
 
@@ -64,9 +64,10 @@ def get_user_subject(user_id: UUID) -> str:
 
 
 def check_wait(subject: str) -> bool:
-    """Check whether the subject must wait; if so, raise 429 `rate_limited`.
+    """Raise 429 `rate_limited` if the subject must wait before its next attempt.
 
-    Otherwise, returns whether failures are recorded for the subject.
+    Otherwise, returns whether failures of the subject are recorded, so that the caller must clear
+    them after a successful attempt.
     """
     row = db.session().execute(_READ, {"subject": subject}).first()
     if row is None:

@@ -55,8 +55,9 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
 
     The token proves that the user can read the account's email. Therefore, this function deletes
     the login failures, invalidates other links and marks the address as verified (see
-    `verification`). Raises 400 `validation_error`; the token stays valid if the password is
-    rejected.
+    `verification`). Raises 400 `validation_error` if the token is not valid or the new password is
+    rejected; in the second case, the token stays valid, because the transaction is rolled back.
+    Raises 403 `permission_denied` if the account may not use a password.
     """
     consumed_token = links.consume(token, links.PASSWORD_RESET)
     user = user_queries.lock(consumed_token.user_id)
@@ -89,10 +90,10 @@ def change_password(
 
 
 def verify_password(caller: Caller, password: str) -> User:
-    """Verify the caller's password, and return the caller's account, locked for an update.
+    """Verify the caller's password, and return the caller's account with its row locked.
 
-    Raises 401 if the password is wrong, 429 after repeated failures, and 403 if the account may not
-    use a password.
+    Raises 401 if the password is wrong, 429 after repeated failures, 409 if a concurrent request
+    has changed the password, and 403 if the account may not use a password.
     """
     subject = attempts.get_user_subject(caller.user_id)
     has_failures = attempts.check_wait(subject)
@@ -121,7 +122,8 @@ def set_password(user: User, password: str) -> None:
     """Set a user's password without verifying the old password; used by the operator.
 
     The caller must have locked the user. Like every password change, this ends all sessions and
-    invalidates all links. Raises 400 `validation_error`.
+    invalidates all links. Raises 400 `validation_error` if the password is rejected, and 403
+    `permission_denied` if the account may not use a password.
     """
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
@@ -154,8 +156,8 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
 
     The response is the same whether or not another account has the address. It contains the link's
     lifetime in seconds. Within 30 seconds of the previous link, the email waits, and a new request
-    replaces it. Raises 400 `validation_error`, 401 `invalid_credentials`, and 403 if the account
-    may not use a password.
+    replaces it. Raises 400 `validation_error` if the address is invalid or is already the verified
+    address, and the errors of `verify_password`.
     """
     address = addresses.parse(email)
     with secrets.hashing_slots.reserve():

@@ -47,7 +47,8 @@ def _hash_token(purpose: str, token: str) -> str:
 def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) -> dict[str, str]:
     """Issue a single-use token for `email`; return the `token` and a `link` that contains it.
 
-    `purpose` is `PASSWORD_RESET` or `EMAIL_CONFIRMATION`. The caller sends the email.
+    `purpose` is `PASSWORD_RESET` or `EMAIL_CONFIRMATION`. A new confirmation token replaces the
+    user's previous one. The caller sends the email.
     """
     if purpose == EMAIL_CONFIRMATION:
         db.session().execute(delete(MailedToken).where(*_build_conditions(user.id, purpose)))
@@ -79,7 +80,7 @@ def send_notice(user: User, template: str, *, to: str) -> None:
 
 
 def must_wait(user_id: UUID, purpose: str) -> bool:
-    """Return true if the user must wait before requesting another link.
+    """Return whether the user must wait before requesting another link for `purpose`.
 
     The user must wait for 30 seconds after the previous link. After five reset links within an
     hour, the user must wait until the first of these links expires.
@@ -111,7 +112,7 @@ def consume(token: str, purpose: str) -> ConsumedToken:
 
     If two concurrent requests contain the same token, only one succeeds. The user is locked first,
     as in every function that invalidates links, to prevent deadlocks. Raises 400 `validation_error`
-    on `token`.
+    on `token` if the token is unknown, used, expired or replaced.
     """
     has_hash = MailedToken.token_hash == _hash_token(purpose, token)
     user_id = db.session().execute(select(MailedToken.user_id).where(has_hash)).scalar_one_or_none()

@@ -11,7 +11,7 @@ from app.kit.ids import uuid7
 
 
 class Session(db.Base):
-    """A session, which a login opens; the `sid` claim of its access token is the session id.
+    """A session, which a login opens; the access token contains its id in the claim `sid`.
 
     The session ends when the user's `token_version` changes. `method` is password, oidc or saml. If
     `organization_id` is not null, the session gives access only to that organization; otherwise, it

@@ -43,7 +43,7 @@ def find_address_error(email: str) -> ApiError | None:
 
 
 def check_address(email: str) -> None:
-    """Raise an error if a policy forbids passwords for an address.
+    """Raise the error of the first policy that forbids passwords for an address.
 
     Call this function before creating an account with the address.
     """
@@ -52,12 +52,12 @@ def check_address(email: str) -> None:
 
 
 def check(user: User) -> None:
-    """Raise an error if this account may not use a password."""
+    """Raise the error of the first policy that forbids passwords for an account."""
     for policy in _policies:
         if (error := policy.find_account_error(user)) is not None:
             raise error
 
 
 def allows_password(user: User) -> bool:
-    """Return true if this account may use a password."""
+    """Return whether every policy allows passwords for an account."""
     return all(policy.find_account_error(user) is None for policy in _policies)

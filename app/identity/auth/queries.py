@@ -56,6 +56,7 @@ class SessionState:
     """The state of a session, its account and, if the request names one, the organization.
 
     `has_ended` is true if the session is revoked or expired, or the account is disabled.
+    `last_seen_is_outdated` is true if `last_seen_at` is more than a minute old.
     `session_organization_id` is the organization that the session is limited to, or None. The
     fields about the named organization are None if it does not exist or the session is limited to
     another organization; `role` is also None if the user is not a member.
@@ -79,7 +80,7 @@ class SessionState:
 def find_session(session_id: UUID, slug: str | None) -> SessionState | None:
     """Return the state of a session, or None if it does not exist.
 
-    `slug` is the organization that the request names, if any.
+    `slug` is the slug of the organization that the request names, or None.
     """
     with tenancy.across_organizations(
         reason="authenticates a caller before the organization is known"
@@ -174,7 +175,7 @@ def revoke(session_id: UUID) -> None:
 def revoke_active_session(
     session_id: UUID, user_id: UUID, *, only_organization_id: UUID | None
 ) -> bool:
-    """Revoke an active session of a user, and return false if there is no such session.
+    """Revoke an active session of a user, and return whether there was such a session.
 
     As in `list_active_sessions`, a session with an outdated token version is not active.
     """
@@ -206,8 +207,8 @@ def revoke_sso_sessions(
 ) -> None:
     """Revoke a user's single sign-on sessions that give access to an organization.
 
-    This includes sessions that give access to all of the user's organizations. The session
-    `kept_session_id` is not revoked.
+    This includes sessions that give access to all of the user's organizations. If
+    `kept_session_id` is not None, that session is not revoked.
     """
     has_access = or_(Session.organization_id == organization_id, Session.organization_id.is_(None))
     exclusions = [Session.id != kept_session_id] if kept_session_id is not None else []
@@ -232,7 +233,7 @@ def _revoke(*conditions: ColumnElement[bool]) -> list[int | None]:
 
 
 def is_unrevoked_session(session_id: UUID, user_id: UUID) -> bool:
-    """Return true if a session belongs to a user and was not revoked, even if it has expired."""
+    """Return whether a session belongs to a user and was not revoked, even if it has expired."""
     statement = select(Session.id).where(
         Session.id == session_id, Session.user_id == user_id, Session.revoked_at.is_(None)
     )

@@ -1,7 +1,4 @@
-"""Registration, login, sessions, and authentication of callers by access token.
-
-`authenticate_token` implements a method of `kit.principal.Authenticator`.
-"""
+"""Registration, login, sessions, and authentication of callers by access token."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -41,8 +38,9 @@ def register(
 ) -> dict[str, Any]:
     """Create an account and optionally its first organization, and return the login response.
 
-    Raises 403 `permission_denied` if registration requires an invitation, 400 `validation_error`,
-    and 409 `conflict` if the mailbox already has an account.
+    Also emails a link that confirms the address. Raises 403 `permission_denied` if registration
+    requires an invitation or single sign-on is enforced for the address, 400 `validation_error` if
+    a field is invalid, and 409 `conflict` if the mailbox already has an account.
     """
     # The first account of an installation needs no invitation, because nobody could send one.
     if container.settings().registration != "open" and not user_queries.lock_first_registration():
@@ -63,7 +61,8 @@ def login(
 
     `authorization` is the request's Authorization header. It may contain an earlier access token of
     the account; the client's failures are then counted separately (see `attempts`). Raises 401
-    `invalid_credentials`, 429 `rate_limited` after repeated failures, and 503 under overload.
+    `invalid_credentials`, 403 `permission_denied` if single sign-on is enforced for the account,
+    429 `rate_limited` after repeated failures, and 503 under overload.
     """
     with secrets.hashing_slots.reserve():
         account = user_queries.get_credentials(email)
@@ -200,7 +199,8 @@ def get_session(caller: Caller) -> dict[str, Any]:
 def authenticate_token(token: str, slug: str | None) -> Caller:
     """Verify an access token and its session, and return the caller.
 
-    Implements `kit.principal.Authenticator`. `slug` is the organization that the request names.
+    Implements `kit.principal.Authenticator.by_token`. `slug` names the organization of the request,
+    or is None. Raises 401 for an invalid token or session, and 403 for a user who is not a member.
     """
     claims = tokens.read(token)
     state = queries.find_session(claims.session_id, slug)
@@ -268,7 +268,8 @@ def revoke_session(caller: Caller, session_id: UUID) -> None:
 def revoke_all_sessions(caller: Caller) -> dict[str, int]:
     """Revoke all of the sessions that `list_sessions` returns, and return how many were active.
 
-    For a limited session, the token version stays, because it is part of all tokens of the account.
+    If the caller's session is limited to one organization, the token version is not incremented,
+    because that would also end sessions that are not limited to that organization.
     """
     user = user_queries.lock(caller.user_id)
     if user is None:

@@ -1,4 +1,4 @@
-"""Mark email addresses as verified, and remove sign-in methods that were linked before.
+"""Verification of email addresses, which removes sign-in methods that were linked before.
 
 Until an address is verified, somebody else may own the account, and may have linked a sign-in
 method to it. Each feature that links sign-in methods, such as single sign-on, registers a function
@@ -26,7 +26,8 @@ def register(unlink: Unlink) -> None:
 def mark_verified(user: User) -> None:
     """Mark the account's address as verified, because the user has read an email sent to it.
 
-    If it was not verified before, also removes the ways to sign in that other features have linked.
+    If the address was not verified before, also calls all registered functions, which remove the
+    sign-in methods that other features have linked.
     """
     user_queries.lock(user.id)
     was_verified = user.email_verified_at is not None

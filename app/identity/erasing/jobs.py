@@ -10,8 +10,8 @@ from app.kit.jobs import Job
 def enqueue_due_erasures() -> list[UUID]:
     """Enqueue a job for each organization that is due for erasure; return the organization ids.
 
-    If an organization's previous job failed, a new job is enqueued. The result includes
-    organizations that already have a job.
+    If an organization's previous job failed, a new job is enqueued. An organization that already
+    has an unfinished job gets no second job, but its id is returned, too.
     """
     organization_ids = queries.list_due_organization_ids()
     with tenancy.across_organizations(reason="the jobs belong to no organization"):

@@ -130,20 +130,21 @@ def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
     )
     statement = select(User.id).where(~is_member, ~is_used)
     candidate_ids = list(db.session().scalars(statement.where(User.id.in_(user_ids))))
-    # A candidate may have signed in or joined an organization meanwhile. While the accounts are
-    # locked, no record can refer to them.
-    locked = select(User.id).where(User.id.in_(candidate_ids)).order_by(User.id).with_for_update()
-    db.session().execute(locked)
+    # A candidate may have signed in or joined an organization meanwhile, so check again. While the
+    # accounts are locked, no new record can refer to them.
+    candidates = select(User.id).where(User.id.in_(candidate_ids))
+    db.session().execute(candidates.order_by(User.id).with_for_update())
     unused_ids = list(db.session().scalars(statement.where(User.id.in_(candidate_ids))))
     if _delete_users(unused_ids):
         return len(unused_ids)
+    # At least one account is referenced and must be kept. Delete the others one by one.
     return sum(_delete_users([user_id]) for user_id in unused_ids)
 
 
 def _delete_users(user_ids: list[UUID]) -> bool:
-    """Delete accounts and return true.
+    """Delete all of the accounts or none of them, and return whether they were deleted.
 
-    If another record references one of the accounts, deletes no account and returns false.
+    No account is deleted if another record references one of them.
     """
     try:
         with db.session().begin_nested():

@@ -40,7 +40,7 @@ def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _begin_erasure(organization_id: UUID) -> bool:
-    """Initialize the progress in `erasure`, or return false if the erasure is not due."""
+    """Initialize the counters in `erasure` if the erasure is due, and return whether it is due."""
     organization = queries.lock_organization(organization_id)
     if (
         organization.status != "closed"

@@ -102,6 +102,10 @@ def _check_site() -> None:
 
 
 def _read_context(page: FormPage, token: str, language: str) -> Context:
+    """Read the values that the page shows, in a read-only transaction of its own.
+
+    Raises `ApiError` if the token is not valid or the page is not available for it.
+    """
     db.set_read_only(read_only=True)
     try:
         with _translate_errors():
@@ -127,7 +131,7 @@ def _perform_action(page: FormPage, form: Form, context: Context) -> None:
 
 
 def _render_form_with_error(page: FormPage, form: Form, error: ApiError, language: str) -> Response:
-    """Render the form with the error, or only the error if the token is no longer valid."""
+    """Render the form with the error, or only the error if the form cannot be shown again."""
     try:
         context = _read_context(page, form["token"], language)
     except ApiError:

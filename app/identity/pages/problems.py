@@ -15,9 +15,9 @@ _MINUTE = 60
 class Problem:
     """A problem that a page shows.
 
-    `phrase` is a phrase key in the table `errors`. `input` is the form field that the user must
-    change. `message` is the API's English message, which is shown if there is no specific phrase
-    for the error.
+    `phrase` is a phrase key in the table `errors` of the language files. `input` is the name of the
+    form field that the user must change. `message` is the API's English message, which is shown if
+    there is no specific phrase for the error.
     """
 
     phrase: str
@@ -79,7 +79,10 @@ def find_problem(error: ApiError, language: str) -> Problem:
 
 
 def format_wait(seconds: int, language: str) -> str:
-    """Format a waiting time, rounded up, such as "in 2 minutes"."""
+    """Format a waiting time, such as "in 2 minutes".
+
+    A time of more than one minute is rounded up to whole minutes.
+    """
     if seconds > _MINUTE:
         seconds = -(-seconds // _MINUTE) * _MINUTE
     locale = Locale.parse(language, sep="-")

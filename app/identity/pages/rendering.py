@@ -30,9 +30,10 @@ _PATHS_WITHOUT_WORKBENCH = (str(WebPage.UNSUBSCRIBE),)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A form field. `label` and `hint` are phrase keys in the table `labels`.
+    """A form field of the HTML input type `kind`.
 
-    A field without a `name` is read-only and is not submitted.
+    `label` and `hint` are phrase keys in the table `labels` of the language files. A field without
+    a `name` is read-only and is not submitted.
     """
 
     label: str
@@ -49,8 +50,8 @@ class View:
 
     `action` is the path to which the form is sent, and `token` is the secret in a hidden field. If
     `action` is None, the page has no form. `operation` contains the lines of an API request that
-    the page shows. `next_page` is the path of another page to link to; the phrase for that link is
-    in the table `pages`.
+    the page shows. `link` is the URL of a record in the application. `next_page` is the path of
+    another page to link to; the phrase for that link is in the table `pages`.
     """
 
     title: str
@@ -67,7 +68,10 @@ class View:
 
 
 def choose_language(link_language: str) -> str:
-    """Choose the link's language, or the first supported language that the browser accepts."""
+    """Choose the link's language if it is supported, otherwise a language of the browser.
+
+    Returns English if neither the link nor the browser names a supported language.
+    """
     browser_languages = [tag for tag, _ in request.accept_languages[:_MAX_LANGUAGES]]
     return PHRASES.choose_language([link_language, *browser_languages])
 
@@ -82,10 +86,10 @@ def render(
     start the workbench.
     """
     settings = container.settings()
-    is_in_workbench = (
+    starts_workbench = (
         request.method in _READ_METHODS and request.path not in _PATHS_WITHOUT_WORKBENCH
     )
-    workbench = build_page_head() if is_in_workbench else None
+    workbench = build_page_head() if starts_workbench else None
     html = load_html_template(_TEMPLATE).render(
         view=view,
         # Behind a proxy, all paths of this service may have a common prefix.

@@ -27,7 +27,9 @@ MAX_EMAIL_LENGTH = 320
 """The maximum length of an email address; the API operation has the same maximum."""
 
 Context = dict[str, Any]
+"""The values that a page shows, such as `email`."""
 Form = dict[str, Any]
+"""The fields of a submitted form."""
 _MAX_TOKEN_LENGTH = 200
 _MAX_TEXT_LENGTH = 2000
 
@@ -70,12 +72,14 @@ def _build_no_inputs(_form: Form, _context: Context) -> list[Input]:
 class FormPage:
     """A page with one form.
 
-    `name` is the name of the page's table in the language files. `operation`, `records` and `limit`
-    are the same as in the corresponding API operation. `read(token, language)` returns the values
-    that the page shows, and does not consume the token. `check` returns the problems with a
-    submitted form, before the rate limit counts the request. `perform` performs the action, and
-    `done_status` is the status code of the response. `phrases` maps error codes to problems that
-    replace the default problems. `new_link_page` is the page where users can request a new link.
+    `name` is the name of the page's table in the language files, and `page` is the page's path.
+    `operation`, `records` and `limit` are the same as in the corresponding API operation.
+    `read(token, language)` returns the values that the page shows, and does not consume the token.
+    `form` is the schema of the submitted form, and `inputs` builds the visible fields. `check`
+    returns the problems with a submitted form, before the rate limit counts the request. `perform`
+    performs the action, and `done_status` is the status code of the response. `phrases` maps error
+    codes to problems that replace the default problems. `new_link_page` is the page where users can
+    request a new link.
     """
 
     name: str

@@ -20,15 +20,13 @@ class UnsubscribeForm(TokenForm):
 
 
 def _read(token: str, language: str) -> Context:
-    subscription = unsubscribing.read_token(token)
-    return {
-        "email": unsubscribing.get_address(subscription),
-        "kinds": ", ".join(_get_kind_name(kind, language) for kind in subscription.kinds),
-    }
+    unsubscription = unsubscribing.read_token(token)
+    labels = (_get_type_label(name, language) for name in unsubscription.notification_types)
+    return {"email": unsubscribing.get_address(unsubscription), "kinds": ", ".join(labels)}
 
 
-def _get_kind_name(kind: str, language: str) -> str:
-    return "".join(part.text for part in PHRASES.find(f"kinds.{kind}", language))
+def _get_type_label(notification_type: str, language: str) -> str:
+    return "".join(part.text for part in PHRASES.find(f"kinds.{notification_type}", language))
 
 
 def _unsubscribe(form: Form, _context: Context) -> None:

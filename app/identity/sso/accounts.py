@@ -26,8 +26,9 @@ class AccountMatch:
     """The account that an identity belongs to.
 
     If `needs_confirmation` is true, the account's holder must confirm by email before the identity
-    is linked. If `was_unverified` is true, the account's address was not verified before; it
-    is now verified, because the organization has verified its domain.
+    is linked. If `was_unverified` is true, the identity proves the account's address, but the
+    address is not marked as verified yet. The caller must then mark it as verified, and remove
+    earlier ways to access the account, which may belong to somebody else.
     """
 
     user: User
@@ -52,30 +53,35 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
     Otherwise, an existing account is linked only after its holder confirms by email, and only if
     the domain is verified or the holder is a member of the organization. In all other cases, raises
     403 `permission_denied` and does not change the existing account.
+
+    Also raises 403 if the provider returns no usable address. A new account is refused with 403 if
+    the provider says that the address is not verified, or if the organization lists domains and the
+    address is in none of them.
     """
     if identity.email is None:
         raise errors.denied("The identity provider did not return an email address.")
     email = _parse_email(identity.email)
     domain = get_domain(email)
-    is_proven = queries.is_proven(domain)
-    is_trusted = is_proven and identity.email_verified is True
+    is_domain_verified = queries.is_domain_verified(domain)
+    is_trusted = is_domain_verified and identity.email_verified is True
     user = user_queries.find_by_email(email)
     if user is None:
         _check_email_verified(identity)
         _check_domain(domain)
         name = _clean_name(identity.name) or email.partition("@")[0]
         return AccountMatch(users.create(email=email, name=name, verified=is_trusted))
+    # A look-alike address is another mailbox, so the identity proves nothing about this account.
     if user.email != email:
         raise _build_not_member_error()
     if is_trusted:
         return AccountMatch(user, was_unverified=user.email_verified_at is None)
-    if not is_proven and queries.lock_membership(user.id) is None:
+    if not is_domain_verified and queries.lock_membership(user.id) is None:
         raise _build_not_member_error()
     return AccountMatch(user, needs_confirmation=True)
 
 
 def get_domain(email: str) -> str:
-    """Return the domain of an address that was returned by `addresses.parse`."""
+    """Return the domain of an email address in its stored form (see `addresses.parse`)."""
     return email.rpartition("@")[2]
 
 

@@ -25,7 +25,7 @@ It raises `ApiError` to refuse the response.
 
 
 def complete_sign_in(
-    kind: str,
+    protocol: str,
     *,
     state: str,
     browser_secret: str | None,
@@ -34,14 +34,17 @@ def complete_sign_in(
 ) -> dict[str, Any] | Redirect:
     """Complete the sign-in that `state` identifies.
 
-    The application gets a one-time code: in a redirect if the flow has a redirect URI, otherwise in
-    the response body. `slug` is the organization's slug in the request URL, or None if the URL has
-    no slug. The response is refused unless it is the slug of the organization of the flow.
+    The application gets a one-time code, or learns that the person must first confirm the sign-in
+    by email. The result is sent in a redirect if the flow has a redirect URI, otherwise in the
+    response body.
+
+    `protocol` is `oidc` or `saml`. `slug` is the organization's slug in the request URL, or None if
+    the URL has no slug. The sign-in is refused unless `slug` names the organization of the flow.
 
     Raises 400 for `state` (see `flows.finish`). Errors from `read_identity` and from the
     organization's policy are sent in the redirect, or raised if the flow has no redirect URI.
     """
-    flow = flows.finish(kind, state=state, browser_secret=browser_secret)
+    flow = flows.finish(protocol, state=state, browser_secret=browser_secret)
     # Commit, so that the flow stays used even if the sign-in fails, and so that no transaction is
     # open while the provider is called.
     db.checkpoint()
@@ -49,7 +52,7 @@ def complete_sign_in(
         try:
             return _build_response(flow, _sign_in(flow, slug, read_identity))
         except ApiError as refusal:
-            log.info("sso.refused", kind=kind, code=refusal.code, reason=refusal.message)
+            log.info("sso.refused", kind=protocol, code=refusal.code, reason=refusal.message)
             return_url = links.build_return_url(
                 flow, error=refusal.code, error_description=refusal.message
             )

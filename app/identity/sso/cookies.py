@@ -24,13 +24,13 @@ def read() -> str | None:
     return request.cookies.get(_get_cookie_name())
 
 
-def build_header(secret: str, kind: str) -> dict[str, str]:
-    """Build the response header that sets the cookie for a protocol.
+def build_header(secret: str, protocol: str) -> dict[str, str]:
+    """Build the response header that sets the cookie; `protocol` is `oidc` or `saml`.
 
     A SAML response is posted from the provider's site. Browsers send a cookie with such a request
     only if the cookie is marked `SameSite=None`, which requires TLS.
     """
-    same_site = "None" if kind == "saml" and _is_secure() else "Lax"
+    same_site = "None" if protocol == "saml" and _is_secure() else "Lax"
     cookie = dump_cookie(
         _get_cookie_name(),
         secret,

@@ -82,10 +82,10 @@ def _check_domain(domain: str, token: str, deadline: float) -> ProofResult:
     if lifetime <= 0:
         return ProofResult.UNKNOWN
     try:
-        answer = make_resolver().resolve(
+        records = make_resolver().resolve(
             f"{RECORD_NAME}.{domain}.", "TXT", lifetime=lifetime, search=False
         )
-        values = {b"".join(record.strings) for record in answer}
+        values = {b"".join(record.strings) for record in records}
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
         return ProofResult.ABSENT
     except (dns.exception.DNSException, OSError, ValueError):
@@ -135,6 +135,7 @@ def record_results(rows: Iterable[Domain], results: Mapping[str, ProofResult]) -
 
 
 def _record_result(row: Domain, result: ProofResult) -> bool:
+    """Record the result for one domain, and return whether the domain is newly verified."""
     if result is ProofResult.FOUND:
         if row.verified_at is None:
             return mark_verified(row)
@@ -147,7 +148,10 @@ def _record_result(row: Domain, result: ProofResult) -> bool:
 
 
 def mark_verified(row: Domain) -> bool:
-    """Mark a domain as verified, and return true, unless another organization has verified it."""
+    """Mark a domain as verified, unless another organization has verified it.
+
+    Returns whether the domain was marked.
+    """
     with tenancy.across_organizations(reason="only one organization can have verified a domain"):
         is_taken = queries.is_verified_by_another_organization(row.domain, row.organization_id)
     row.problem = _DOMAIN_TAKEN_MESSAGE if is_taken else None

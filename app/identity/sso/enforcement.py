@@ -35,9 +35,10 @@ class SingleSignOnPasswordPolicy:
         return _build_password_error() if _find_enforcing_organization(email) is not None else None
 
     def find_account_error(self, user: User) -> ApiError | None:
-        """Return the same error as `find_address_error`, or None for owners of the organization.
+        """Return an error if single sign-on is enforced for the domain of the account's address.
 
-        Owners can still sign in with a password, in case single sign-on fails.
+        Returns None for owners of the organization that enforces it: they can still sign in with a
+        password, in case single sign-on fails.
         """
         organization = _find_enforcing_organization(user.email)
         if organization is None:
@@ -59,12 +60,12 @@ password_policy.register(SingleSignOnPasswordPolicy())
 def end_password_sessions(configuration: Configuration, domains: Iterable[str]) -> None:
     """End the sessions of users who signed in with a password that is now disabled.
 
-    `domains` are newly verified domains, or all verified domains if single sign-on was not enforced
-    before. Does nothing unless single sign-on is enabled and enforced.
+    `domains` contains the verified domains whose users to check, such as newly verified domains.
+    Does nothing unless single sign-on is enabled and enforced.
     """
-    proven_domains = list(domains)
-    if not (configuration.enforced and configuration.enabled and proven_domains):
+    verified_domains = list(domains)
+    if not (configuration.enforced and configuration.enabled and verified_domains):
         return
     db.session().flush()
     with tenancy.across_organizations(reason="accounts belong to no organization"):
-        queries.end_password_sessions(configuration.organization_id, proven_domains)
+        queries.end_password_sessions(configuration.organization_id, verified_domains)

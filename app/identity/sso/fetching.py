@@ -12,7 +12,7 @@ DEADLINE = 5.0
 MAX_BYTES = 256 * 1024
 
 
-class UnusableResponse(Exception):  # noqa: N818 - names what the answer is
+class UnusableResponse(Exception):  # noqa: N818 - names what the response is
     """Raised if there was no usable response; the message may be shown to an administrator."""
 
 
@@ -25,7 +25,8 @@ def fetch(
 ) -> bytes:
     """Send a request, and return the body of a 2xx response. Redirects are not followed.
 
-    Raises `UnusableResponse`, `RequestRejected`, and 503 if too many requests are waiting.
+    Raises `RequestRejected` for a 4xx status, `UnusableResponse` if the request fails in another
+    way or the response is too large, and 503 if too many requests are waiting.
     """
     with outbound_slots.hold_slot():
         outcome = container.current().egress.request(
@@ -52,7 +53,7 @@ def fetch_object(
 ) -> dict[str, Any]:
     """Send a request, and return the JSON object in the body of a 2xx response.
 
-    Raises `UnusableResponse`, `RequestRejected`, and 503 if too many requests are waiting.
+    Raises the errors of `fetch`, and `UnusableResponse` if the body is not a JSON object.
     """
     try:
         document = orjson.loads(fetch(method, url, headers=headers, body=body))

@@ -33,7 +33,10 @@ def get_browser_secret(cookie: str | None) -> str:
 
 
 def fingerprint(purpose: str, secret: str | None) -> str:
-    """Return a keyed hash of a secret, which the database stores instead of the secret."""
+    """Return a keyed hash of a secret, which the database stores instead of the secret.
+
+    Without a secret, returns a hash that matches no stored hash.
+    """
     return container.keyring().fingerprint(f"sso.{purpose}", secret or "")
 
 
@@ -68,7 +71,8 @@ def begin(
 
     `browser_secret` is the secret in the browser's cookie. If `challenge` is set, the application
     must send the code verifier when it exchanges the code, and the provider's response may
-    arrive in another browser.
+    arrive in another browser. `redirect_uri` is the application's URL to return to. `next_` is
+    returned to the application as `next`. `hint` is the email address that the person entered.
     """
     state, verifier = secrets.random_token(), secrets.random_token()
     flow = Flow(
@@ -89,8 +93,10 @@ def begin(
     return NewFlow(flow, state, verifier, hint)
 
 
-def finish(kind: str, *, state: str, browser_secret: str | None) -> Flow:
+def finish(protocol: str, *, state: str, browser_secret: str | None) -> Flow:
     """Finish a flow: mark it as used and return it. Only one of two concurrent calls succeeds.
+
+    `protocol` is `oidc` or `saml`, and `state` is the value that the provider returned.
 
     Raises 400 `validation_error` on `state` if the flow is unknown, used, expired or bound to
     another browser. The error is the same in all these cases.
@@ -98,7 +104,7 @@ def finish(kind: str, *, state: str, browser_secret: str | None) -> Flow:
     flow = mark_used(
         Flow,
         Flow.state_hash == fingerprint("state", state),
-        Flow.kind == kind,
+        Flow.kind == protocol,
         or_(
             Flow.browser_hash == fingerprint("browser", browser_secret), Flow.challenge.is_not(None)
         ),
@@ -141,9 +147,9 @@ def issue_code(
 ) -> str:
     """Issue and return a one-time code for the browser or application that began `flow`.
 
-    If `pending` is given, the caller emails the code, so the code is valid for a longer time (see
-    `CONFIRMATION_LIFETIME`). `ownership_id` comes from the user's membership. For `pending` and
-    `ownership_id`, see `models.Code`.
+    If `pending` is not None, the caller emails the code, so the code is valid for a longer time
+    (see `CONFIRMATION_LIFETIME`). `ownership_id` comes from the user's membership. For both
+    arguments, see `models.Code`.
     """
     code = secrets.random_token()
     lifetime = CODE_LIFETIME if pending is None else CONFIRMATION_LIFETIME
@@ -180,7 +186,7 @@ def redeem_code(code: str, *, browser_secret: str | None, verifier: str | None) 
 
 
 def get_confirmation(code: str, *, browser_secret: str | None) -> dict[str, str]:
-    """Return the email address and the organization that an emailed code is for.
+    """Return the `email` address and the name of the `organization` that an emailed code is for.
 
     The code stays valid. `browser_secret` is the secret in the browser's cookie. Raises 400
     `validation_error` on `token` if the code is invalid or was not issued to this browser. The

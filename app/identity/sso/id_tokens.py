@@ -20,7 +20,10 @@ _MAX_SUBJECT_LENGTH = 255
 
 
 class InvalidToken(Exception):  # noqa: N818 - names what happened
-    """Raised if the ID token is not valid; the message says why, for the log and administrators."""
+    """Raised if the provider's tokens are not valid, or if the provider rejected the code.
+
+    The message gives the reason. It is logged and shown to the person who signs in.
+    """
 
 
 def verify(

@@ -1,4 +1,4 @@
-"""Jobs that recheck providers' metadata and DNS records, and end sessions of former owners."""
+"""Jobs that check providers and DNS records, end former owners' sessions, and delete old rows."""
 
 from app.identity.organizations.emitted_events import MEMBER_REMOVED, MEMBER_ROLE_CHANGED
 from app.identity.sso import domains, enforcement, keys, queries
@@ -14,7 +14,7 @@ log = get_logger(__name__)
 
 @handler("sso.upkeep", queue="maintenance")
 def run_upkeep(job: Job) -> None:
-    """Delete expired rows, and enqueue a check for every organization that has single sign-on."""
+    """Delete expired rows, and enqueue a check for every organization with a configuration."""
     with tenancy.across_organizations(reason="checks every organization's provider"):
         queries.delete_expired(job.checkpoint)
         for organization_id in queries.list_organization_ids():
@@ -31,16 +31,17 @@ def check_organization(job: Job) -> None:
 
 @handler("sso.owner_left", queue="default", listens=(MEMBER_ROLE_CHANGED, MEMBER_REMOVED))
 def end_sessions_of_former_owner(job: Job) -> None:
-    """End the password sessions of a member who is no longer an owner.
+    """End the sessions of a former owner who signed in with a password.
 
-    Only owners may sign in with a password while single sign-on is enforced.
+    While single sign-on is enforced, only owners may sign in with a password. All users in the
+    verified domains are checked, not only the member in the event.
     """
     data = job.args["data"]
     configuration = queries.get_configuration()
     if configuration is None or Role.owner.name not in (data.get("from"), data.get("role")):
         return
-    proven_domains = [row.domain for row in queries.list_domains() if row.verified_at]
-    enforcement.end_password_sessions(configuration, proven_domains)
+    verified_domains = [row.domain for row in queries.list_domains() if row.verified_at]
+    enforcement.end_password_sessions(configuration, verified_domains)
 
 
 def _check_domains(job: Job) -> None:
@@ -48,17 +49,17 @@ def _check_domains(job: Job) -> None:
     job.checkpoint()
     results = domains.check_domains(tokens)
     configuration = queries.get_configuration(lock=True)
-    newly_proven = domains.record_results(queries.list_domains(), results)
+    newly_verified = domains.record_results(queries.list_domains(), results)
     if configuration is not None:
-        enforcement.end_password_sessions(configuration, newly_proven)
+        enforcement.end_password_sessions(configuration, newly_verified)
     job.checkpoint()
 
 
 def _check_provider(job: Job) -> None:
     """Update the provider's stored endpoints and keys.
 
-    Nothing changes if the provider is unavailable, or if the configuration has changed in the
-    meantime.
+    Nothing changes if the provider is unavailable, if its metadata names another issuer, or if the
+    configuration has changed in the meantime.
     """
     configuration = queries.get_configuration()
     if configuration is None or not configuration.enabled:

@@ -96,8 +96,9 @@ def get_signing_keys(configuration: Configuration, algorithm: str, kid: str | No
     """Return the provider's keys that match the algorithm and key id in a token's header.
 
     If the stored keys are too old or none of them matches, the keys are fetched again, at most ten
-    times a minute. The function commits before the request, so that no transaction is open. Raises
-    `UnusableResponse`.
+    times a minute. The list is empty if no fetched key matches. The function commits before the
+    request, so that no transaction is open. Raises `UnusableResponse` if the keys cannot be
+    fetched, or if the limit is reached and no stored key is usable.
     """
     state = queries.get_provider_state(configuration.id)
     now = db.utc_now()
@@ -114,7 +115,7 @@ def get_signing_keys(configuration: Configuration, algorithm: str, kid: str | No
 
 
 def _claim_fetch(configuration: Configuration) -> bool:
-    """Count a fetch of keys toward the limit per minute; return false if the limit is reached."""
+    """Count a fetch of keys toward the limit per minute, and return whether it is allowed."""
     window_is_over = or_(
         ProviderState.window_at.is_(None),
         ProviderState.window_at < func.now() - timedelta(minutes=1),

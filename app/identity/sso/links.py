@@ -18,7 +18,7 @@ def build_oidc_redirect_uri(slug: str) -> str:
     """Build the URL to which an organization's OpenID Connect provider redirects browsers.
 
     Each organization has its own URL, so that a response of one provider cannot complete a sign-in
-    with another one (RFC 9700, section 4.4.2.2).
+    with another provider (RFC 9700, section 4.4.2.2).
     """
     return f"{build_api_url(OIDC_CALLBACK)}?org={slug}"
 

@@ -1,4 +1,4 @@
-"""Memberships at sign-in: updates the role and the teams according to the person's groups."""
+"""Updates of memberships at sign-in: a person's groups determine the role and the teams."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -47,7 +47,7 @@ def sync_membership(
     Raises 403 `permission_denied` if the person's groups give no access; in this case, the
     membership is ended and the transaction is committed. Also raises 403 for a person who was
     removed from the organization or left it, and for a new person while the organization is
-    suspended.
+    suspended. Raises 402 `plan_limit_reached` if the plan does not allow another member.
     """
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.role == Role.owner.name:

@@ -96,7 +96,10 @@ def _check_issuer(issuer: str) -> None:
 
 
 def _parse_discovery(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the provider data to store. Raises `UnusableResponse`, `EgressRefused`."""
+    """Validate a discovery document, and return the provider data to store.
+
+    Raises `UnusableResponse` if the document is not acceptable, or an error of `_parse_endpoint`.
+    """
     if document.get("issuer") != issuer:
         raise UnusableResponse("its issuer is not exactly the configured issuer")
     if "code" not in _read_strings(document, "response_types_supported"):
@@ -137,8 +140,8 @@ def _read_strings(document: dict[str, Any], name: str) -> list[str]:
 def _parse_endpoint(document: dict[str, Any], name: str, *, for_browser: bool = False) -> str:
     """Return an endpoint URL from the discovery document after validating it.
 
-    If this service calls the endpoint, the egress policy must allow the URL. If only the browser
-    calls the endpoint, an https URL is sufficient. Raises `UnusableResponse`, `EgressRefused`.
+    If only the browser calls the endpoint, an https URL is sufficient. Otherwise, the egress policy
+    must allow the URL, or `EgressRefused` is raised. Raises `UnusableResponse` for other problems.
     """
     url = document.get(name)
     if not isinstance(url, str) or len(url) > 2000 or not (url.isascii() and url.isprintable()):  # noqa: PLR2004
@@ -163,8 +166,8 @@ def read_identity(
     """Verify the provider's response, and return the identity that it contains.
 
     `query` contains the query parameters of the callback. Raises 403 `permission_denied` if the
-    provider refused the sign-in, 401 `invalid_credentials` if the response is not valid, and 503
-    `service_unavailable` if the provider is unavailable.
+    provider refused the sign-in, 401 `invalid_credentials` if the response is not valid, 422 if it
+    contains no code, and 503 `service_unavailable` if the provider is unavailable.
     """
     code = _read_code(configuration, flow, query)
     try:
@@ -261,9 +264,8 @@ def _complete_claims(
 def _parse_email_verified(claim: object) -> bool | None:
     """Parse the claim `email_verified`; return None if its value is not reliable.
 
-    The claim is a boolean (Core 1.0, section 5.1). Some providers always send the same string,
-    even for addresses that they have not verified. Therefore, the string "false" is accepted, but
-    the string "true" is not.
+    The claim is a boolean (Core 1.0, section 5.1). The string "true" is not accepted, because some
+    providers send it even for addresses that they have not verified.
     """
     if isinstance(claim, bool):
         return claim

@@ -30,9 +30,10 @@ _AVAILABLE = (
 
 
 def get_configuration(*, lock: bool = False) -> Configuration | None:
-    """Return the current organization's configuration with current values, or None.
+    """Return the current organization's configuration, or None if it has none.
 
-    `lock` locks the row until the transaction ends.
+    Always reads the values from the database, even if the configuration is already loaded. `lock`
+    locks the row until the transaction ends.
     """
     statement = select(Configuration).execution_options(populate_existing=True)
     if lock:
@@ -51,7 +52,7 @@ def list_domains() -> list[Domain]:
     return list(db.session().scalars(select(Domain).order_by(Domain.domain)))
 
 
-def is_proven(domain: str) -> bool:
+def is_domain_verified(domain: str) -> bool:
     """Return whether the current organization has verified `domain`."""
     statement = select(Domain.id).where(Domain.domain == domain, Domain.verified_at.is_not(None))
     return db.session().scalar(statement) is not None
@@ -87,10 +88,10 @@ def is_verified_by_another_organization(domain: str, organization_id: UUID) -> b
 
 
 def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
-    """Return the organization that has verified `domain`, and its configuration, or None.
+    """Return the organization that has verified `domain`, and its configuration.
 
-    Returns None if single sign-on is not available. Call this function within
-    `tenancy.across_organizations`.
+    Returns None if there is no such organization or its single sign-on is not available. Call this
+    function within `tenancy.across_organizations`.
     """
     in_organization = Domain.organization_id == Organization.id
     return _find_organization_and_configuration(
@@ -101,10 +102,10 @@ def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
 
 
 def find_by_slug(slug: str) -> tuple[Organization, Configuration] | None:
-    """Return the organization with this slug, and its configuration, or None.
+    """Return the organization with this slug, and its configuration.
 
-    Returns None if single sign-on is not available. Call this function within
-    `tenancy.across_organizations`.
+    Returns None if there is no such organization or its single sign-on is not available. Call this
+    function within `tenancy.across_organizations`.
     """
     return _find_organization_and_configuration(_AVAILABLE.where(Organization.slug == slug))
 
@@ -117,7 +118,11 @@ def _find_organization_and_configuration(
 
 
 class Confirmation(NamedTuple):
-    """A sign-in that awaits confirmation by email."""
+    """A sign-in that awaits confirmation by email.
+
+    `email` is the address of the account, and `organization` is the name of the organization. For
+    `browser_hash` and `challenge`, see `models.SingleUseMixin`.
+    """
 
     browser_hash: str
     challenge: str | None
@@ -156,7 +161,7 @@ def lock_identity(issuer: str, subject: str) -> Identity | None:
 
 
 def delete_identities(user_id: UUID, *, kept_id: UUID | None) -> None:
-    """Delete a user's linked identities, except `kept_id`, if given.
+    """Delete a user's linked identities, except the identity `kept_id` if it is not None.
 
     Call this function within `tenancy.across_organizations`.
     """

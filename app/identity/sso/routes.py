@@ -32,8 +32,8 @@ def start_sso(body: dict[str, Any]) -> Reply:
     URL at its identity provider. Sets the cookie that binds the sign-in to the browser.
     """
     browser_secret = flows.get_browser_secret(cookies.read())
-    result, kind = service.start(**body, browser_secret=browser_secret)
-    return Reply(result, headers=cookies.build_header(browser_secret, kind))
+    result, protocol = service.start(**body, browser_secret=browser_secret)
+    return Reply(result, headers=cookies.build_header(browser_secret, protocol))
 
 
 @blueprint.get(
@@ -122,7 +122,7 @@ def get_sso(caller: Caller) -> dict[str, Any]:
     returns=Sso,
     revision="optional",
     max_body=MIB,
-    # A leaked key must not be able to change who can sign in.
+    # A leaked API key must not be able to change who can sign in.
     keys=False,
 )
 def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) -> dict[str, Any]:

@@ -63,8 +63,8 @@ def configure(
     """Create or replace the current organization's single sign-on configuration.
 
     `options` contains `enabled`, `enforced`, `default_role` and `require_group`. No transaction is
-    open while the provider's metadata and the domains' DNS records are checked. Raises 400 if a
-    field is invalid, 409 `stale_precondition`, and 403 if the caller has lost the permission.
+    open while the provider and the DNS records are checked. Raises 400 if a field is invalid, 409
+    `stale_precondition` if `revision` is outdated, and 403 if the caller has lost the permission.
     """
     settings = _select_settings(kind, {"oidc": oidc, "saml": saml})
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
@@ -85,8 +85,8 @@ def configure(
     configuration = _save_configuration(configuration, values, check)
     rows = domains.replace_domains(names)
     if values["enforced"] and values["enabled"] and not was_enforced:
-        proven_domains = [row.domain for row in rows if row.verified_at]
-        enforcement.end_password_sessions(configuration, proven_domains)
+        verified_domains = [row.domain for row in rows if row.verified_at]
+        enforcement.end_password_sessions(configuration, verified_domains)
     _check_domains(configuration, rows)
     return _describe(configuration, caller.org.slug)
 
@@ -104,25 +104,25 @@ def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None
             results = domains.check_domains(tokens, timeout=domains.REQUEST_TIMEOUT)
     except ApiError:
         return
-    newly_proven = domains.record_results(queries.list_domains(), results)
-    enforcement.end_password_sessions(configuration, newly_proven)
+    newly_verified = domains.record_results(queries.list_domains(), results)
+    enforcement.end_password_sessions(configuration, newly_verified)
 
 
 def _select_settings(
-    kind: str, settings_by_kind: dict[str, dict[str, Any] | None]
+    protocol: str, settings_by_protocol: dict[str, dict[str, Any] | None]
 ) -> dict[str, Any]:
-    """Select and validate the settings for the protocol `kind`.
+    """Select and validate the settings for `protocol`, which is `oidc` or `saml`.
 
     Raises 400 if the settings are missing or invalid, or if there are settings for another
     protocol.
     """
-    for name, settings in settings_by_kind.items():
-        if settings is None and name == kind:
-            raise errors.invalid(f"These settings are required if `kind` is {kind}.", name)
-        if settings is not None and name != kind:
-            raise errors.invalid(f"These settings are not allowed if `kind` is {kind}.", name)
-    selected_settings = settings_by_kind[kind]
-    if selected_settings is None or kind not in PROTOCOLS:
+    for name, settings in settings_by_protocol.items():
+        if settings is None and name == protocol:
+            raise errors.invalid(f"These settings are required if `kind` is {protocol}.", name)
+        if settings is not None and name != protocol:
+            raise errors.invalid(f"These settings are not allowed if `kind` is {protocol}.", name)
+    selected_settings = settings_by_protocol[protocol]
+    if selected_settings is None or protocol not in PROTOCOLS:
         raise errors.invalid("This protocol is not available.", "kind")
     if "scopes" in selected_settings and "openid" not in selected_settings["scopes"]:
         raise errors.invalid("The scope openid is required.", "oidc.scopes")
@@ -223,8 +223,8 @@ def start(
         )
     provider = PROTOCOLS[configuration.kind]
     url = provider.build_authorization_url(configuration, organization.slug, new_flow)
-    kind, lifetime = configuration.kind, int(flows.LIFETIME.total_seconds())
-    return {"redirect_url": url, "kind": kind, "expires_in": lifetime}, kind
+    protocol, lifetime = configuration.kind, int(flows.LIFETIME.total_seconds())
+    return {"redirect_url": url, "kind": protocol, "expires_in": lifetime}, protocol
 
 
 def exchange(
@@ -253,7 +253,8 @@ def exchange(
 def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
     """Check that a code's user may still sign in, and link the identity that the code confirms.
 
-    Returns the configuration, the user and the organization that the session is limited to.
+    Returns the configuration, the user and the id of the organization that the session is limited
+    to, or None instead of the id if it is not limited.
     """
     pair = queries.get_available_configuration(row.organization_id, lock=True)
     user = accounts.get(row.user_id)
@@ -282,7 +283,7 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
     configuration = queries.get_configuration(lock=True)
     if row is None or configuration is None:
         raise errors.not_found()
-    was_proven = row.verified_at is not None
+    was_verified = row.verified_at is not None
     if vouch:
         row.vouched = domains.mark_verified(row)
     else:
@@ -290,6 +291,6 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
         domains.record_results([row], domains.check_domains({row.domain: row.token}))
     # Flush now: when the caller commits, there is no current organization anymore.
     db.session().flush()
-    if row.verified_at is not None and not was_proven:
+    if row.verified_at is not None and not was_verified:
         enforcement.end_password_sessions(configuration, [row.domain])
     return row.verified_at is not None

@@ -26,7 +26,8 @@ def sign_in(
 
     Returns the one-time code, or None if the person must first confirm the sign-in by email. The
     organization must be the current organization, and its configuration must be locked. Raises 403
-    `permission_denied` if the organization's policy refuses the person.
+    `permission_denied` if the organization's policy refuses the person, and 402
+    `plan_limit_reached` if its plan does not allow another member.
     """
     known_identity = queries.lock_identity(identity.issuer, identity.subject)
     if known_identity is None:
@@ -78,7 +79,7 @@ def confirm(
 
     `membership` must be locked. `pending` comes from the emailed code (see `models.Code`). Raises
     403 `permission_denied` if the provider has changed since the email was sent, because the person
-    confirmed the previous provider.
+    confirmed the previous provider. Also raises the errors of `members.sync_membership`.
     """
     identity_fields = {**pending, "groups": tuple(pending["groups"])}
     provider = (identity_fields["issuer"], identity_fields.pop("anchor", None))
@@ -116,13 +117,13 @@ def _remove_previous_access(user: User, known_identity: Identity | None) -> None
 
 
 def get_session_scope(configuration: Configuration, user: User) -> UUID | None:
-    """Return the organization that a session is limited to, or None if it is not limited.
+    """Return the id of the organization that a session is limited to, or None without a limit.
 
     An administrator of one organization chose the provider, so the provider is trusted only for
     that organization. The exception is a person in a verified domain for which passwords are
     disabled, because single sign-on is then the only way to sign in to the account.
     """
-    if configuration.enforced and queries.is_proven(accounts.get_domain(user.email)):
+    if configuration.enforced and queries.is_domain_verified(accounts.get_domain(user.email)):
         return None
     return configuration.organization_id
 

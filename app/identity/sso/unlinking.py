@@ -12,8 +12,8 @@ from app.kit import db, tenancy
 
 
 def unlink_identities(user_id: UUID, *, kept_id: UUID | None = None) -> None:
-    """Delete a user's identities in all organizations, except `kept_id`, if given."""
-    # Pending rows belong to the current organization.
+    """Delete a user's identities in all organizations, except `kept_id` if it is not None."""
+    # Write pending changes now: they belong to the current organization, which is unset below.
     db.session().flush()
     with tenancy.across_organizations(reason="accounts belong to no organization"):
         queries.delete_identities(user_id, kept_id=kept_id)

@@ -26,10 +26,11 @@ def parse(email: str) -> str:
     """Validate an address (RFC 5321, 5322, 6531) and return its stored form.
 
     The stored form is in lower case, with the domain in ASCII. The existence of the domain is not
-    checked. Raises 400 `validation_error` on `email`.
+    checked. Raises 400 `validation_error` on `email` if the address is invalid or too long.
     """
     text = email.strip().lower()
-    # Companies often use .local for internal email, but the library rejects that domain.
+    # Companies often use .local for internal email, but the library rejects that domain. Validate
+    # the address with a domain that the library accepts.
     is_intranet = text.endswith(_INTRANET_SUFFIX)
     candidate = text.removesuffix(_INTRANET_SUFFIX) + ".example" if is_intranet else text
     try:
@@ -39,10 +40,10 @@ def parse(email: str) -> str:
     domain = address.ascii_domain
     if is_intranet:
         domain = domain.removesuffix(".example") + _INTRANET_SUFFIX
-    stored = f"{address.local_part}@{domain}".lower()
-    if len(stored.encode()) > MAX_LENGTH:
+    stored_form = f"{address.local_part}@{domain}".lower()
+    if len(stored_form.encode()) > MAX_LENGTH:
         raise _build_address_error()
-    return stored
+    return stored_form
 
 
 def _build_address_error() -> ApiError:
@@ -57,8 +58,9 @@ def get_mailbox_key(email: str) -> str:
     character is replaced by that character (UTS 39, section 4). ASCII characters are kept: `a1@`
     and `al@` also look alike, but may belong to two people.
     """
-    local, at, domain = email[: 2 * MAX_LENGTH].strip().rpartition("@")
-    return _fold(local) + at + ".".join(_fold(_decode_label(label)) for label in domain.split("."))
+    local_part, at, domain = email[: 2 * MAX_LENGTH].strip().rpartition("@")
+    labels = (_fold(_decode_label(label)) for label in domain.split("."))
+    return _fold(local_part) + at + ".".join(labels)
 
 
 def _decode_label(label: str) -> str:

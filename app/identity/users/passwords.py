@@ -62,7 +62,7 @@ def _fold(text: str) -> str:
 
 
 def _is_common(folded_password: str) -> bool:
-    """Return true for a common password, even if it is repeated or surrounded by digits or symbols.
+    """Return whether a password is common, ignoring repetition and surrounding digits or symbols.
 
     Sequences such as 0123456789 also count as common, and so do repetitions of up to
     `_MAX_UNIT_LENGTH` characters, such as abcabcabc.
@@ -77,7 +77,7 @@ def _is_common(folded_password: str) -> bool:
 
 
 def _is_sequence(text: str) -> bool:
-    """Return true if the characters are consecutive, ascending or descending, as in 0123456789."""
+    """Return whether the characters are consecutive and ascending or descending, as in 0123."""
     steps = {ord(b) - ord(a) for a, b in pairwise(text)}
     return steps in ({1}, {-1})
 
@@ -97,9 +97,9 @@ def _get_personal_words(email: str, name: str) -> list[str]:
 
 
 def _consists_of_words(folded_password: str, words: list[str]) -> bool:
-    """Return true if a password contains any of `words` and few other letters.
+    """Return whether a password contains any of `words` and few other letters.
 
-    That is, fewer than `_MIN_OTHER_LETTERS` letters remain after the words are removed.
+    "Few" means that fewer than `_MIN_OTHER_LETTERS` letters remain after the words are removed.
     """
     characters = re.sub(r"[\W_]+", "", folded_password)
     remaining = characters

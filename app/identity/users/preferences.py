@@ -23,16 +23,17 @@ By default, assignments are not sent by email, because they are too frequent.
 
 
 def fill_defaults(choices: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, bool]]:
-    """Return the `in_app` and `email` channels for every notification type.
+    """Return whether the channels `in_app` and `email` are enabled, for every notification type.
 
-    A channel that is not in `choices` has its default.
+    `choices` maps notification types to channels and whether the user has enabled them. A channel
+    that is not in `choices` has its default.
     """
     return {
-        kind: {
-            "in_app": bool(choices.get(kind, {}).get("in_app", in_app)),
-            "email": bool(choices.get(kind, {}).get("email", email)),
+        notification_type: {
+            "in_app": bool(choices.get(notification_type, {}).get("in_app", in_app)),
+            "email": bool(choices.get(notification_type, {}).get("email", email)),
         }
-        for kind, (in_app, email) in DEFAULT_CHANNELS.items()
+        for notification_type, (in_app, email) in DEFAULT_CHANNELS.items()
     }
 
 
@@ -41,22 +42,24 @@ def merge(
 ) -> dict[str, dict[str, bool]]:
     """Merge `changes` into `choices`, and return the choices that differ from the defaults."""
     merged: dict[str, dict[str, bool]] = {}
-    for kind, defaults in DEFAULT_CHANNELS.items():
-        channels = {**choices.get(kind, {}), **changes.get(kind, {})}
+    for notification_type, defaults in DEFAULT_CHANNELS.items():
+        channels = {**choices.get(notification_type, {}), **changes.get(notification_type, {})}
         differing_channels = {
             channel: channels[channel]
             for channel, default in zip(("in_app", "email"), defaults, strict=True)
             if channels.get(channel, default) != default
         }
         if differing_channels:
-            merged[kind] = differing_channels
+            merged[notification_type] = differing_channels
     return merged
 
 
-def get_channels(choices: Mapping[str, Mapping[str, Any]], kind: str) -> tuple[bool, bool]:
-    """Return whether to show notifications of `kind` in the application, and whether to email them.
+def get_channels(
+    choices: Mapping[str, Mapping[str, Any]], notification_type: str
+) -> tuple[bool, bool]:
+    """Return whether to show notifications of a type in the application, and whether to email them.
 
     `choices` are the user's stored choices.
     """
-    enabled = fill_defaults(choices)[kind]
+    enabled = fill_defaults(choices)[notification_type]
     return enabled["in_app"], enabled["email"]

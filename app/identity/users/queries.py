@@ -66,7 +66,7 @@ def find_by_email(email: str) -> User | None:
 
 
 def get_credentials(email: str) -> Credentials:
-    """Return the credentials for an email address.
+    """Return the credentials for an email address or a look-alike address.
 
     The query takes the same time whether or not the address has an account.
     """
@@ -74,7 +74,7 @@ def get_credentials(email: str) -> Credentials:
 
 
 def get(user_id: UUID) -> User | None:
-    """Return the user with an id, or None if there is no such user."""
+    """Return the user with this id, or None if there is no such user."""
     return db.session().get(User, user_id)
 
 
@@ -84,7 +84,7 @@ def get_time_zone(user_id: UUID) -> str:
 
 
 def lock(user_id: UUID) -> User | None:
-    """Lock a user's row until the transaction ends, and return the user with current values.
+    """Lock a user's row until the transaction ends, and return the user with refreshed values.
 
     Returns None if there is no such user.
     """
@@ -96,16 +96,19 @@ def lock(user_id: UUID) -> User | None:
 
 
 def lock_first_registration() -> bool:
-    """Block concurrent first registrations, and return true if there is no account yet.
+    """Lock the first registration, and return whether there is no account yet.
 
-    Concurrent callers wait until the transaction ends.
+    Concurrent callers wait until the transaction ends, so that only one account can be the first.
     """
     db.session().execute(select(_LOCK_FIRST_ACCOUNT))
     return db.session().execute(select(User.id).limit(1)).first() is None
 
 
 def update_account(user: User, **values: object) -> None:
-    """Update account columns that are not part of the profile; keep the profile's revision."""
+    """Update account columns that are not part of the profile, and refresh `user`.
+
+    The revision of the profile does not change.
+    """
     db.session().execute(
         update(User)
         .where(User.id == user.id)

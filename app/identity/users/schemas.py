@@ -24,7 +24,7 @@ NotificationPreferences = type(
     (Schema,),
     {
         "__doc__": "The channels for each notification type.",
-        **{kind: Nested(NotificationChannels, required=True) for kind in DEFAULT_CHANNELS},
+        **{name: Nested(NotificationChannels, required=True) for name in DEFAULT_CHANNELS},
     },
 )
 
@@ -41,7 +41,7 @@ UpdateNotificationPreferences = type(
     (Schema,),
     {
         "__doc__": "Changes to the channels for each notification type.",
-        **{kind: Nested(ChannelChoice) for kind in DEFAULT_CHANNELS},
+        **{name: Nested(ChannelChoice) for name in DEFAULT_CHANNELS},
         "revision": Int(description="The revision of the profile."),
     },
 )

@@ -61,7 +61,7 @@ def get_time_zone(user_id: UUID) -> str:
 
 
 def get_profile(user_id: UUID) -> dict[str, Any]:
-    """Return a user's profile with all notification preferences. Raises 404."""
+    """Return a user's profile with all notification preferences. Raises 404 for an unknown user."""
     user = queries.get(user_id)
     if user is None:
         raise errors.not_found()
@@ -88,8 +88,9 @@ def update_profile(
 ) -> dict[str, Any]:
     """Update the caller's name, locale or time zone, and return the profile.
 
-    Raises 403 for a limited session (see `session_scope`), 400 `validation_error`, and 409
-    `stale_precondition` if `revision` is not the current revision of the profile.
+    Raises 403 for a limited session (see `session_scope`), 400 `validation_error` if the locale or
+    the time zone is invalid, and 409 `stale_precondition` if `revision` is not the current revision
+    of the profile.
     """
     session_scope.check_account_change(caller)
     if "locale" in changes:
@@ -119,9 +120,8 @@ def update_preferences(
 ) -> dict[str, dict[str, bool]]:
     """Change the channels for the notification types in `changes`.
 
-    Returns the channels for all notification types.
-
-    Raises 404, and 409 `stale_precondition` if `revision` is not the profile's current revision.
+    Returns the channels for all notification types. Raises 404 if the user does not exist, and 409
+    `stale_precondition` if `revision` is not the profile's current revision.
     """
     user = _lock_user(user_id, revision)
     user.notification_preferences = preferences.merge(user.notification_preferences, changes)

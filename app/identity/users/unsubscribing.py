@@ -22,12 +22,12 @@ class Unsubscription(NamedTuple):
     """The user and the notification types that an unsubscribe token covers."""
 
     user_id: UUID
-    kinds: tuple[str, ...]
+    notification_types: tuple[str, ...]
 
 
-def build_token(user_id: UUID, kinds: Iterable[str]) -> str:
-    """Build a signed token that can turn off a user's emails for the notification types `kinds`."""
-    payload = user_id.bytes + ",".join(sorted(kinds)).encode()
+def build_token(user_id: UUID, notification_types: Iterable[str]) -> str:
+    """Build a signed token that can turn off a user's emails of the given notification types."""
+    payload = user_id.bytes + ",".join(sorted(notification_types)).encode()
     signature = container.keyring().sign(_PURPOSE, payload)
     return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
 
@@ -46,15 +46,15 @@ def read_token(token: str) -> Unsubscription:
     signature, payload = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
     if not container.keyring().verify(_PURPOSE, payload, signature):
         raise errors.not_found()
-    kinds = payload[_ID_BYTES:].decode().split(",")
+    names = payload[_ID_BYTES:].decode().split(",")
     # A later release may have removed a notification type.
-    known_kinds = tuple(kind for kind in kinds if kind in DEFAULT_CHANNELS)
-    return Unsubscription(UUID(bytes=payload[:_ID_BYTES]), known_kinds)
+    known_types = tuple(name for name in names if name in DEFAULT_CHANNELS)
+    return Unsubscription(UUID(bytes=payload[:_ID_BYTES]), known_types)
 
 
-def get_address(subscription: Unsubscription) -> str:
+def get_address(unsubscription: Unsubscription) -> str:
     """Return the user's email address. Raises 404 if the account no longer exists."""
-    user = queries.get(subscription.user_id)
+    user = queries.get(unsubscription.user_id)
     if user is None:
         raise errors.not_found()
     return user.email
@@ -65,7 +65,7 @@ def unsubscribe(token: str) -> None:
 
     Raises 404 if the token is invalid or its user no longer exists.
     """
-    subscription = read_token(token)
-    audit.act_as("user", subscription.user_id, get_address(subscription))
-    changes = {kind: {"email": False} for kind in subscription.kinds}
-    service.update_preferences(subscription.user_id, changes=changes)
+    unsubscription = read_token(token)
+    audit.act_as("user", unsubscription.user_id, get_address(unsubscription))
+    changes = {name: {"email": False} for name in unsubscription.notification_types}
+    service.update_preferences(unsubscription.user_id, changes=changes)

@@ -59,7 +59,10 @@ class PeriodQuery(Schema):
     """A period of whole days in the caller's time zone; by default, the last 30 days."""
 
     first = Date(data_key="from", description="The first day.")
-    last = Date(data_key="to", description="The last day. A period has at most 366 days.")
+    end = Date(
+        data_key="to",
+        description="The day after the last day. The period must not exceed 366 days.",
+    )
 
 
 class WorkloadUser(Response):
@@ -107,7 +110,7 @@ class TeamWorkload(Response):
     team_id = Uuid()
     time_zone = Str()
     first = Date(data_key="from")
-    last = Date(data_key="to")
+    end = Date(data_key="to")
     members = List(Nested(MemberWorkload))
     waiting = Nested(PendingWork)
     totals = Nested(WorkloadTotals)
@@ -144,7 +147,7 @@ class Activity(Response):
 
     time_zone = Str()
     first = Date(data_key="from")
-    last = Date(data_key="to")
+    end = Date(data_key="to")
     days = List(Nested(ActivityDay))
     totals = Nested(ActivityCounts)
     acceptance_rate = Float(allow_none=True)

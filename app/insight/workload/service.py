@@ -73,18 +73,18 @@ def _build_item(row: Assignment, now: datetime) -> dict[str, Any]:
 
 
 def get_activity(
-    *, caller: Caller, first: date | None = None, last: date | None = None
+    *, caller: Caller, first: date | None = None, end: date | None = None
 ) -> dict[str, Any]:
     """Return the caller's activity: submissions and decisions per day, with rates and speed.
 
-    The period is from day `first` to day `last`, inclusive, in the caller's time zone; days without
+    The period is from day `first` to day `end`, exclusive, in the caller's time zone; days without
     work have zeros. A submission and its outcome are counted on the day of the submission,
     regardless of the day of the decision. The outcomes add up to the submissions. The acceptance
     rate is the fraction of accepted, corrected and rejected submissions that were accepted, with or
     without corrections; `unchanged_rate` is the fraction accepted without corrections. Raises 400
     for an invalid period.
     """
-    period = get_period(users.get_time_zone(caller.user_id), first, last)
+    period = get_period(users.get_time_zone(caller.user_id), first, end)
     submissions_by_day = {
         row.day: row for row in activity.count_submissions(caller.user_id, period.edges)
     }
@@ -102,7 +102,7 @@ def get_activity(
     return {
         "time_zone": period.zone,
         "first": period.first,
-        "last": period.last,
+        "end": period.end,
         "days": days,
         "totals": totals,
         **_compute_rates(totals),
@@ -132,20 +132,20 @@ def _compute_speed(total: SubmissionCounts) -> dict[str, float | None]:
 
 
 def get_team_workload(
-    team_id: UUID, *, caller: Caller, first: date | None = None, last: date | None = None
+    team_id: UUID, *, caller: Caller, first: date | None = None, end: date | None = None
 ) -> dict[str, Any]:
     """Return a team's workload: the open, overdue and finished work of each member.
 
     A member's open work is the work that is assigned directly to them or that they have begun, even
     if it is not assigned to this team. Work that is assigned to the team as a whole and that nobody
     has begun is `waiting`. Finished work consists of submissions and decisions from day `first` to
-    day `last`, in the caller's time zone. Raises 404 for an unknown team; 400 for an invalid
+    day `end`, exclusive, in the caller's time zone. Raises 404 for an unknown team; 400 for an invalid
     period.
     """
     members = teams.list_members(team_id)
     if members is None:
         raise errors.not_found()
-    period = get_period(users.get_time_zone(caller.user_id), first, last)
+    period = get_period(users.get_time_zone(caller.user_id), first, end)
     now = db.utc_now()
     counts = teams.count_work(
         [member.id for member in members],
@@ -160,7 +160,7 @@ def get_team_workload(
         "team_id": team_id,
         "time_zone": period.zone,
         "first": period.first,
-        "last": period.last,
+        "end": period.end,
         "members": workloads,
         "waiting": waiting,
         "totals": {

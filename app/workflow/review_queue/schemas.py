@@ -201,7 +201,10 @@ class StatsQuery(Schema):
 
     schema_id = Uuid()
     first = Date(data_key="from", description="The first day.")
-    last = Date(data_key="to", description="The last day. The period must not exceed 366 days.")
+    end = Date(
+        data_key="to",
+        description="The day after the last day. The period must not exceed 366 days.",
+    )
 
 
 class QueueAge(Response):
@@ -262,7 +265,7 @@ class ReviewStats(PendingStats, DecisionStats):
 
     time_zone = Str()
     first = Date(data_key="from")
-    last = Date(data_key="to")
+    end = Date(data_key="to")
     decided_per_day = Float()
     by_day = List(Nested(DailyDecisions))
     by_schema = List(Nested(SchemaReviewStats))

@@ -106,8 +106,8 @@ def test_history_by_day(org: Org) -> None:
     insert_change(org, Meter.CONNECTORS, "2025-02-02", 1, 3)
     insert_change(org, Meter.DOCUMENTS, "2025-02-02", 5)
 
-    data = get_history(org, "from=2025-01-31&to=2025-02-03")
-    assert (data["from"], data["to"]) == ("2025-01-31", "2025-02-03")
+    data = get_history(org, "from=2025-01-31&to=2025-02-04")
+    assert (data["from"], data["to"]) == ("2025-01-31", "2025-02-04")
     assert [one["meter"] for one in data["meters"]] == list(Meter)
     days = {one["meter"]: one["days"] for one in data["meters"]}
     assert days[Meter.DOCUMENTS] == [
@@ -120,7 +120,7 @@ def test_history_by_day(org: Org) -> None:
         *((4, 0, 0), (4, 0, 0), (2, 1, 3), (2, 0, 0))
     ]
     # In the middle of a month, what came before counts.
-    [documents] = get_history(org, "from=2025-02-02&to=2025-02-02&meter=documents_per_month")[
+    [documents] = get_history(org, "from=2025-02-02&to=2025-02-03&meter=documents_per_month")[
         "meters"
     ]
     assert documents["days"] == [{"day": "2025-02-02", "used": 7, "added": 5, "removed": 0}]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories.clock import parse_today
+from tests.factories.clock import parse_tomorrow
 from tests.factories.quality import QualityWorkspace
 from tests.factories.teams import add_members, make_team
 
@@ -143,7 +143,7 @@ def test_the_future_is_empty(quality: QualityWorkspace) -> None:
 
 def test_the_default_is_the_last_thirty_days(quality: QualityWorkspace) -> None:
     found = quality.read("trends")
-    today = parse_today((date.fromisoformat(found["to"]) - timedelta(days=1)).isoformat())
+    today = parse_tomorrow(found["to"]) - timedelta(days=1)
     assert found["from"] == (today - timedelta(days=29)).isoformat()
 
 

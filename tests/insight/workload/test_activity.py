@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.kit.days import get_period
-from tests.factories.clock import parse_today
+from tests.factories.clock import parse_tomorrow
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace, tag
 
@@ -54,12 +54,12 @@ def _move_revision(workspace: Workspace, sent: dict[str, Any], kind: str, when: 
 
 def test_days_without_work_are_zeros(workspace: Workspace) -> None:
     found = _get_activity(workspace, by="viewer")
-    today = parse_today(found["to"])
-    days = [(today - timedelta(days=n)).isoformat() for n in range(30)][::-1]
+    tomorrow = parse_tomorrow(found["to"])
+    days = [(tomorrow - timedelta(days=n)).isoformat() for n in range(1, 31)][::-1]
     assert found == {
         "time_zone": "UTC",
         "from": days[0],
-        "to": days[-1],
+        "to": tomorrow.isoformat(),
         "days": [{"date": day, **NOTHING} for day in days],
         "totals": NOTHING,
         "acceptance_rate": None,
@@ -167,7 +167,7 @@ def test_an_unknown_time_zone_counts_as_utc() -> None:
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "Pacific/Apia", "America/Sao_Paulo", "UTC"])
 def test_days_follow_one_another(zone: str) -> None:
-    period = get_period(zone, date(2011, 1, 1), date(2011, 12, 31))
+    period = get_period(zone, date(2011, 1, 1), date(2012, 1, 1))
     assert len(period.days) == 365
     assert period.edges == sorted(period.edges)
     assert len(period.edges) == 366

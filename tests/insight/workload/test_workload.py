@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from tests.factories.clock import parse_today
+from tests.factories.clock import parse_tomorrow
 from tests.factories.statements import record_statements
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
@@ -79,21 +79,21 @@ def test_finished_work_is_that_of_the_period(workspace: Workspace) -> None:
     accepted = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json=body)
     assert accepted.status_code == 200
     found = _get_workload(workspace, team)
-    today = parse_today(found["to"])
+    tomorrow = parse_tomorrow(found["to"])
+    today = tomorrow - timedelta(days=1)
     yesterday = today - timedelta(days=1)
-    start = today - timedelta(days=29)
-    assert (found["from"], found["to"]) == (start.isoformat(), today.isoformat())
+    start = tomorrow - timedelta(days=30)
+    assert (found["from"], found["to"]) == (start.isoformat(), tomorrow.isoformat())
     assert found["time_zone"] == "UTC"
     assert found["totals"]["finished"] == 2
     # Move the work to noon, in case midnight passed during the test.
     noon = datetime.combine(today, time(12), UTC)
     moved = "UPDATE tag_set_revisions SET created_at = :noon"
     workspace.sql(moved, noon=noon)
-    assert _get_workload(workspace, team, f"?to={yesterday}")["totals"]["finished"] == 0
+    assert _get_workload(workspace, team, f"?to={today}")["totals"]["finished"] == 0
     workspace.sql(moved, noon=noon - timedelta(days=1))
     assert (
-        _get_workload(workspace, team, f"?from={yesterday}&to={yesterday}")["totals"]["finished"]
-        == 2
+        _get_workload(workspace, team, f"?from={yesterday}&to={today}")["totals"]["finished"] == 2
     )
     assert _get_workload(workspace, team, f"?from={today}")["totals"]["finished"] == 0
 
@@ -103,6 +103,7 @@ def test_periods_have_bounds(workspace: Workspace) -> None:
     api = workspace.org.api("viewer")
     for query, status, field in (
         ("?from=2026-02-01&to=2026-01-31", 400, "from"),
+        ("?from=2026-02-01&to=2026-02-01", 400, "from"),
         ("?from=2025-01-01&to=2026-01-02", 400, "from"),
         ("?from=0001-01-01&to=0001-01-02", 400, "from"),
         ("?to=9999-12-31", 400, "to"),

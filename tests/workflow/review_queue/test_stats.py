@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from tests.factories import Org
-from tests.factories.clock import parse_today
+from tests.factories.clock import parse_tomorrow
 from tests.factories.statements import record_statements
 from tests.factories.workspace import Workspace
 
@@ -36,7 +36,7 @@ def _age(workspace: Workspace, tag_set: dict[str, Any], **ago: Any) -> None:
 
 def test_an_empty_queue(workspace: Workspace) -> None:
     found = _stats(workspace)
-    assert found["from"] == str(parse_today(found["to"]) - timedelta(days=29))
+    assert found["from"] == str(parse_tomorrow(found["to"]) - timedelta(days=30))
     assert found["age"] == {"oldest_seconds": None, "median_seconds": None, "p90_seconds": None}
     assert (found["depth"], found["decided"], found["acceptance_rate"]) == (0, 0, None)
     assert found["mean_seconds_to_decision"] is None
@@ -98,11 +98,11 @@ def test_what_was_decided(workspace: Workspace) -> None:
 
 def test_verdicts_outside_the_period_do_not_count(workspace: Workspace) -> None:
     # Before the verdict, or it would be of the day before it when midnight passes between them.
-    yesterday = datetime.now(UTC).date() - timedelta(days=1)
+    today = datetime.now(UTC).date()
     sent = workspace.submitted()
     workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={})
-    assert _stats(workspace, f"?from={yesterday}")["decided"] == 1
-    assert _stats(workspace, f"?to={yesterday}")["decided"] == 0
+    assert _stats(workspace, f"?from={today}")["decided"] == 1
+    assert _stats(workspace, f"?to={today}")["decided"] == 0
 
 
 def test_garbled_questions_are_refused(workspace: Workspace) -> None:

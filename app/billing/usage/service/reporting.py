@@ -38,20 +38,20 @@ def describe_usage() -> dict[str, Any]:
 
 
 def describe_history(
-    *, first: date | None = None, last: date | None = None, meter: str | None = None
+    *, first: date | None = None, end: date | None = None, meter: str | None = None
 ) -> dict[str, Any]:
     """Describe the usage of each meter, or of one meter, on each day of a period in UTC.
 
     By default, the period is the last 30 days. Raises 400 `validation_error` for an invalid period.
     """
-    period = get_period("UTC", first, last)
+    period = get_period("UTC", first, end)
     meters = tuple(Meter) if meter is None else (Meter(meter),)
     # Monthly meters start at zero on the first day of each month.
     start = period.first.replace(day=1)
-    rows = reading.read_days(meters, start, period.last + _DAY)
+    rows = reading.read_days(meters, start, period.end)
     return {
         "from": period.first,
-        "to": period.last,
+        "to": period.end,
         "meters": [
             {
                 "meter": str(name),
@@ -71,7 +71,7 @@ def _list_daily_usage(meter: Meter, rows: list[DayRow], period: Period) -> list[
     level, added_in_month = rows[0].level, 0
     day, today = rows[0].day + _DAY, db.utc_now().date()
     days = []
-    while day <= min(period.last, today):
+    while day < period.end and day <= today:
         row = changes.get(day)
         level = level if row is None else row.level
         added = 0 if row is None else row.added

@@ -76,7 +76,8 @@ class AssertedIdentity:
 def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
     """Read and check a signed assertion, and return the person whom it identifies.
 
-    Raises `ResponseRefused`, and `ValueError` if a time in the assertion is not valid.
+    Raises `ResponseRefused` if the assertion does not match `expected` or lacks a required part,
+    and `ValueError` if a timestamp in it is not valid.
     """
     _check_header(assertion, expected)
     subject = get_only_child(assertion, ASSERTION, "Subject")
@@ -166,6 +167,7 @@ def _get_confirmation_expiry(subject: etree._Element, expected: ExpectedValues) 
 
 
 def _get_valid_expiry(data: etree._Element, expected: ExpectedValues) -> datetime | None:
+    """Return the expiry of a SubjectConfirmationData element, or None if it is not valid."""
     start, end = read_time(data, "NotBefore"), read_time(data, "NotOnOrAfter")
     if end is None or not _is_within(start, end, expected.now):
         return None

@@ -140,7 +140,10 @@ def _read_certificates(role: etree._Element) -> tuple[str, ...]:
 
 
 def _parse_certificate(text: str) -> str | None:
-    """Re-encode a certificate; return None if it is invalid or its key is not accepted."""
+    """Validate a base64-encoded certificate, and return it in one canonical encoding.
+
+    Returns None if the certificate is invalid or its key is not accepted.
+    """
     try:
         certificate = x509.load_der_x509_certificate(base64.b64decode(text, validate=True))
         key = certificate.public_key()

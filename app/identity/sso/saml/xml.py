@@ -149,7 +149,7 @@ def read_text(element: etree._Element, limit: int = 1024) -> str | None:
 def read_time(element: etree._Element, attribute: str) -> datetime | None:
     """Return the xs:dateTime in an attribute as an aware datetime, or None if it is missing.
 
-    Raises `ValueError` if the value is not a time or has no time zone.
+    Raises `ValueError` if the value is not a valid timestamp or has no time zone.
     """
     value = element.get(attribute)
     if value is None:

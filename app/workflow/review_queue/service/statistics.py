@@ -23,15 +23,15 @@ def get_statistics(
     caller: Caller,
     schema_id: UUID | None = None,
     first: date | None = None,
-    last: date | None = None,
+    end: date | None = None,
 ) -> dict[str, Any]:
     """Return statistics on pending items, and on decisions by day, schema and reviewer.
 
-    Decisions are counted from day `first` to day `last`, inclusive, in the caller's time zone.
+    Decisions are counted from day `first` to day `end`, exclusive, in the caller's time zone.
     Ages and times are in seconds. Rates are between 0 and 1, or None if there are no decisions. Tag
     sets accepted without a reviewer are not counted. Raises 400 for an invalid period.
     """
-    period = get_period(users.get_time_zone(caller.user_id), first, last)
+    period = get_period(users.get_time_zone(caller.user_id), first, end)
     edges = period.edges
     pending = {row.schema_id: row for row in statistics.count_pending(schema_id)}
     ages = statistics.measure_ages(schema_id)
@@ -44,7 +44,7 @@ def get_statistics(
     return {
         "time_zone": period.zone,
         "first": period.first,
-        "last": period.last,
+        "end": period.end,
         **_summarize_pending(list(pending.values()), ages, None),
         **total.summarize(),
         "decided_per_day": total.decided / len(period.days),

@@ -9,6 +9,7 @@ import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Panel } from '@/kit/components/Panel';
 import { useFormat } from '@/kit/i18n/format';
+import { fromPeriod, toPeriod } from '@/kit/lists/days';
 import { LoadingRows } from '@/kit/lists/Listing';
 import { PeriodInputs } from '@/kit/lists/PeriodInputs';
 import { useListSearch } from '@/kit/lists/useListSearch';
@@ -30,10 +31,11 @@ export function TeamPeople({ team }: { team: Schemas['Team'] }) {
   const query = $api.useQuery(
     'get',
     '/api/v1/teams/{team_id}/workload',
-    { params: { path: { team_id: team.id }, query: search } },
+    { params: { path: { team_id: team.id }, query: toPeriod(search) } },
     { placeholderData: keepPreviousData },
   );
   const workload = query.data?.data;
+  const period = workload && fromPeriod(workload);
   const addButton = mayManage && (
     <Button size="compact-md" variant="default" leftSection={<UserPlus size={14} />} onClick={open}>
       {t('people.add')}
@@ -43,21 +45,21 @@ export function TeamPeople({ team }: { team: Schemas['Team'] }) {
     <Panel
       title={t('people.title')}
       description={
-        workload &&
+        period &&
         t('people.text', {
-          from: format.date(`${workload.from}T12:00`),
-          to: format.date(`${workload.to}T12:00`),
+          from: format.date(`${period.from}T12:00`),
+          to: format.date(`${period.to}T12:00`),
         })
       }
       actions={addButton}
     >
       <ErrorAlert error={query.error} retry={() => void query.refetch()} />
       {query.isPending && <LoadingRows />}
-      {workload && (
+      {workload && period && (
         <>
           <PeriodInputs
-            from={search.from ?? workload.from}
-            to={search.to ?? workload.to}
+            from={search.from ?? period.from}
+            to={search.to ?? period.to}
             onChange={filter}
           />
           <Workload team={team} workload={workload} />

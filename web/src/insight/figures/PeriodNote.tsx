@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '@/kit/i18n/format';
-import { fromPeriod } from './days';
+import { fromPeriod } from '@/kit/lists/days';
 
 interface Props {
   period: { from: string; to: string; time_zone: string; truncated?: boolean };

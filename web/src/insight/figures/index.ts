@@ -1,4 +1,4 @@
-export { addDays, fromPeriod, toPeriod, type DaySearch } from './days';
+export { addDays, fromPeriod, toPeriod, type DaySearch } from '@/kit/lists/days';
 export { FieldSelect, useFields } from './FieldSelect';
 export { listFields, type FieldOption } from './fields';
 export { Notes } from './Notes';
