@@ -139,8 +139,8 @@ def get_team_workload(
     A member's open work is the work that is assigned directly to them or that they have begun, even
     if it is not assigned to this team. Work that is assigned to the team as a whole and that nobody
     has begun is `waiting`. Finished work consists of submissions and decisions from day `first` to
-    day `end`, exclusive, in the caller's time zone. Raises 404 for an unknown team; 400 for an invalid
-    period.
+    day `end`, exclusive, in the caller's time zone. Raises 404 for an unknown team, and 400 for an
+    invalid period.
     """
     members = teams.list_members(team_id)
     if members is None:

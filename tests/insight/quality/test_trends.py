@@ -1,6 +1,6 @@
 """A metric over time, by schema, field, team or labeler, and its periods."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest

@@ -81,7 +81,7 @@ def test_every_submission_counts_with_its_outcome(workspace: Workspace) -> None:
     # Move the work to one day, in case midnight passed during the test.
     workspace.sql("UPDATE tag_set_revisions SET created_at = '2026-03-02 12:00+00'")
     day = "2026-03-02"
-    query = f"?from={day}&to={day}"
+    query = f"?from={day}&to=2026-03-03"
     found = _get_activity(workspace, query)
     counts = {
         "submitted": 5,
@@ -134,14 +134,14 @@ def test_days_are_in_the_time_zone_of_the_user(workspace: Workspace) -> None:
         "UPDATE users SET time_zone = 'America/New_York' WHERE id = :id",
         id=workspace.org.users["labeler"],
     )
-    found = _get_activity(workspace, "?from=2026-03-07&to=2026-03-09")
+    found = _get_activity(workspace, "?from=2026-03-07&to=2026-03-10")
     assert found["time_zone"] == "America/New_York"
     assert [(day["date"], day["submitted"]) for day in found["days"]] == [
         ("2026-03-07", 1),
         ("2026-03-08", 2),
         ("2026-03-09", 0),
     ]
-    assert _get_activity(workspace, "?from=2026-03-08&to=2026-03-08")["totals"]["submitted"] == 2
+    assert _get_activity(workspace, "?from=2026-03-08&to=2026-03-09")["totals"]["submitted"] == 2
 
 
 def test_a_decision_counts_on_the_day_of_the_submission(workspace: Workspace) -> None:
@@ -153,7 +153,7 @@ def test_a_decision_counts_on_the_day_of_the_submission(workspace: Workspace) ->
     assert _get_activity(workspace, query)["days"][0]["accepted"] == 1
     assert _get_activity(workspace, query, by="reviewer")["totals"]["reviewed"] == 0
     assert (
-        _get_activity(workspace, "?from=2026-03-05&to=2026-03-05", by="reviewer")["totals"][
+        _get_activity(workspace, "?from=2026-03-05&to=2026-03-06", by="reviewer")["totals"][
             "reviewed"
         ]
         == 1
