@@ -1,21 +1,27 @@
 """Limits on the accuracy on gold documents that callers below the reviewer role may see.
 
 The accuracy of a few tag sets, of one day or of one field would reveal to labelers which documents
-are gold, and which of the labelers' own values are wrong.
+are gold, and which of the labelers' own values are wrong. Therefore these callers see the accuracy
+of whole calendar weeks only: if they saw months as well, or sums that include weeks with few tag
+sets, they could compute the accuracy of single days or of such weeks as differences.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
-from app.insight.quality.service.periods import Period, get_today, is_whole
+from app.insight.quality.models import UNIT_DAYS, SumUnit
+from app.insight.quality.queries.selections import CellFilter
+from app.insight.quality.service.periods import Period, get_today
 from app.insight.quality.service.rates import Rate, compute_rate
 from app.kit import errors
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 METRIC = "gold_accuracy"
+UNIT = SumUnit.WEEK
 MIN_CASES = 10
-"""The minimum number of tag sets for which the accuracy is shown."""
+"""The minimum number of tag sets in a week for which the accuracy is shown."""
 
 
 def is_restricted(caller: Caller) -> bool:
@@ -25,19 +31,31 @@ def is_restricted(caller: Caller) -> bool:
 
 def check_trend(caller: Caller, bucket: str, *, by_field: bool) -> None:
     """Raise 403 if the caller may not see the accuracy for buckets of this length, or by field."""
-    if is_restricted(caller) and (by_field or bucket == "day"):
+    if is_restricted(caller) and (by_field or bucket != UNIT):
         raise errors.denied(
-            "Accuracy on gold documents by day or by field requires the reviewer role. Use the"
-            " bucket `week` or `month`."
+            "Accuracy on gold documents by day, month or field requires the reviewer role. Use the"
+            " bucket `week`."
         )
 
 
-def list_visible_buckets(
-    period: Period, buckets: Sequence[tuple[date, date]]
+def list_visible_weeks(
+    period: Period, weeks: Sequence[tuple[date, date]]
 ) -> list[tuple[date, date]]:
-    """Return the buckets that are whole weeks or months and have ended."""
+    """Return the weeks that the period does not cut and that have ended."""
     today = get_today(period.zone)
-    return [(first, end) for first, end in buckets if end <= today and is_whole(first, end)]
+    return [
+        (first, end)
+        for first, end in weeks
+        if end <= today and (end - first).days == UNIT_DAYS[UNIT]
+    ]
+
+
+def limit_to_visible_weeks(
+    cell_filter: CellFilter, period: Period, weeks: Sequence[tuple[date, date]]
+) -> CellFilter:
+    """Return the filter, limited to the weeks that `list_visible_weeks` returns."""
+    visible_weeks = list_visible_weeks(period, weeks) or [(period.first, period.first)]
+    return replace(cell_filter, first=visible_weeks[0][0], end=visible_weeks[-1][1])
 
 
 def hide_small_sample(rate: Rate) -> Rate:

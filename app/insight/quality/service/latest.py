@@ -1,6 +1,6 @@
 """The latest metrics of schemas and of their fields."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 from uuid import UUID
@@ -9,11 +9,18 @@ from app.engines.agreement import build_shapes
 from app.engines.calibration import Outcomes
 from app.insight.feedback import service as feedback
 from app.insight.quality.models import CellSubject
-from app.insight.quality.queries import reading
+from app.insight.quality.queries import reading, trends
 from app.insight.quality.queries.selections import CellFilter
 from app.insight.quality.service import gold
-from app.insight.quality.service.periods import Period, get_period
-from app.insight.quality.service.rates import Rate, build_speed, compute_rate, compute_rates
+from app.insight.quality.service.periods import Period, get_period, list_buckets
+from app.insight.quality.service.rates import (
+    METRICS,
+    QualityMetric,
+    Rate,
+    build_speed,
+    compute_rate,
+    compute_rates,
+)
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
@@ -29,20 +36,19 @@ def get_latest_metrics(
 ) -> dict[str, Any]:
     """Return the latest metrics of each schema that was worked on in the period.
 
-    For callers below the reviewer role, `gold_accuracy` is empty unless the period consists of
-    whole weeks or months that have ended, with at least `gold.MIN_CASES` tag sets. Raises 404 for
-    an unknown schema; 422 for an invalid period.
+    For callers below the reviewer role, `gold_accuracy` includes only whole weeks that have ended
+    and have at least `gold.MIN_CASES` tag sets, of the schemas with the most tag sets on gold
+    documents. Raises 404 for an unknown schema; 422 for an invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
         schemas.check_exists(schema_id)
     cell_filter = CellFilter(CellSubject.SCHEMA, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_schema(cell_filter)
+    gold_rates = _sum_visible_weeks(cell_filter, period) if gold.is_restricted(caller) else None
     return {
         **build_period_response(period),
-        "schemas": [
-            _build_schema(row, caller=caller, period=period) for row in rows[: reading.MAX_ROWS]
-        ],
+        "schemas": [_build_schema(row, gold_rates) for row in rows[: reading.MAX_ROWS]],
         "truncated": len(rows) > reading.MAX_ROWS,
     }
 
@@ -52,13 +58,32 @@ def build_period_response(period: Period) -> dict[str, Any]:
     return {"time_zone": period.zone, "first": period.first, "end": period.end}
 
 
-def _build_schema(row: Any, *, caller: Caller, period: Period) -> dict[str, Any]:
+def _sum_visible_weeks(cell_filter: CellFilter, period: Period) -> dict[str, Rate]:
+    """Return the accuracy on gold documents in the visible weeks with enough cases, by schema."""
+    weeks = list_buckets(period, gold.UNIT)
+    visible_filter = gold.limit_to_visible_weeks(cell_filter, period, weeks)
+    metric = METRICS[gold.METRIC]
+    groups = trends.sum_by_bucket(
+        visible_filter, "schema", weeks, gold.UNIT, cases=metric.cases, sums=metric.sums
+    )
+    return {key: _sum_large_samples(metric, sums.values()) for key, _, sums in groups}
+
+
+def _sum_large_samples(metric: QualityMetric, weeks: Iterable[tuple[int, ...]]) -> Rate:
+    """Compute the metric from the sum of the weeks that have at least `gold.MIN_CASES` cases."""
+    shown_weeks = [counts for counts in weeks if counts[0] >= gold.MIN_CASES]
+    if not shown_weeks:
+        return compute_rate(0, 0)
+    totals = (sum(counts) for counts in zip(*shown_weeks, strict=True))
+    return metric.compute(dict(zip(metric.counters, totals, strict=True)))
+
+
+def _build_schema(row: Any, gold_rates: Mapping[str, Rate] | None) -> dict[str, Any]:
+    """Build a schema's metrics; `gold_rates` replaces the accuracy on gold documents."""
     counts = row._asdict()
     rates = compute_rates(counts, *_SCHEMA_METRICS)
-    if gold.is_restricted(caller):
-        is_visible = gold.list_visible_buckets(period, [(period.first, period.end)])
-        rate = rates[gold.METRIC] if is_visible else compute_rate(0, 0)
-        rates[gold.METRIC] = gold.hide_small_sample(rate)
+    if gold_rates is not None:
+        rates[gold.METRIC] = gold_rates.get(str(row.schema_id), compute_rate(0, 0))
     return {
         "schema": {"id": row.schema_id, "name": row.name},
         **rates,

@@ -78,11 +78,6 @@ def _get_next_start(day: date, unit: str) -> date:
         return date.max
 
 
-def is_whole(first: date, end: date) -> bool:
-    """Return whether a period consists of whole weeks, or of whole months."""
-    return first.weekday() == end.weekday() == 0 or first.day == end.day == 1
-
-
 def get_today(zone: str) -> date:
     """Return the current day in a time zone, or in UTC if the zone is unknown."""
     try:

@@ -80,7 +80,7 @@ def get_trends(
     cell_filter = _build_filter(caller, definition, group_by, period, TrendFilters(**filters))
     if hide_small_samples := metric == gold.METRIC and gold.is_restricted(caller):
         gold.check_trend(caller, bucket, by_field=cell_filter.subject is CellSubject.FIELD)
-        cell_filter = _limit_to_whole_buckets(cell_filter, period, buckets)
+        cell_filter = gold.limit_to_visible_weeks(cell_filter, period, buckets)
     cell_filter, warnings = _limit_to_current_types(cell_filter)
     unit = SumUnit(bucket)
     groups = trends.sum_by_bucket(
@@ -96,14 +96,6 @@ def get_trends(
         "warnings": warnings,
         "truncated": len(series) > MAX_SERIES,
     }
-
-
-def _limit_to_whole_buckets(
-    cell_filter: CellFilter, period: Period, buckets: Sequence[tuple[date, date]]
-) -> CellFilter:
-    """Return the filter, limited to whole buckets that have ended."""
-    whole_buckets = gold.list_visible_buckets(period, buckets) or [(period.first, period.first)]
-    return replace(cell_filter, first=whole_buckets[0][0], end=whole_buckets[-1][1])
 
 
 def _limit_to_current_types(cell_filter: CellFilter) -> tuple[CellFilter, list[dict[str, Any]]]:
