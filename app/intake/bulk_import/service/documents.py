@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.member_rules import MAX_TEXT_LENGTH, check_metadata
 from app.documents.artifacts.names import MAX_NAME_LENGTH, check_name
+from app.documents.artifacts.property_rules import MAX_TEXT_LENGTH, check_metadata
 from app.documents.artifacts.service import NewText
 
 MAX_EXTERNAL_ID = 255

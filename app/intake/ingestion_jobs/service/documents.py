@@ -43,7 +43,7 @@ def create_document(
         row = artifacts.create_from_file(
             staged=staged,
             file_name=name,
-            declared=None,
+            declared_media_type=None,
             schema_id=schema_id,
             created_by=job.created_by,
             connector_id=job.connector_id,
