@@ -26,7 +26,7 @@ from app.kit.storage import StagedFile, StorageUnavailable
 
 
 class DocumentProperties(TypedDict, total=False):
-    """The properties of a document that a client may set in addition to its content."""
+    """The optional properties of a new document, in addition to its name and content."""
 
     schema_id: UUID | None
     external_id: str | None

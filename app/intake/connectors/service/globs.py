@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-MAX_PATTERN = 500
+MAX_PATTERN_LENGTH = 500
 MAX_PATTERNS = 100
 _ANY_FOLDERS = None
 _Part = re.Pattern[str] | None
