@@ -100,8 +100,7 @@ def create_from_texts(
     caller creates the tag sets of labeled documents, and rolls back on StorageUnavailable.
     """
     assert len(texts) <= MAX_BATCH
-    new_texts = [prepared.text for prepared in texts]
-    schema_ids = {text.schema_id for text in new_texts if text.schema_id is not None}
+    schema_ids = {schema_id for prepared in texts if (schema_id := prepared.text.schema_id)}
     known_schema_ids = queries.find_existing_schema_ids(schema_ids)
     shared_columns = {
         "created_by": created_by,
