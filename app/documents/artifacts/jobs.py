@@ -14,8 +14,8 @@ from app.kit.jobs import Job
 from app.kit.storage import NotStored, StorageUnavailable
 
 _MISSING_RETRY_PERIOD = timedelta(days=1)
-"""The period in which a missing file is treated as an outage. The file existed when its document
-was created."""
+"""How long after its creation a job treats a missing file as a storage outage, and is retried. The
+file was stored before the job was created, so an outage is more likely than a deletion."""
 
 
 def _mark_failed(job: Job, _error: str) -> None:

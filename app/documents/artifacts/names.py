@@ -6,7 +6,8 @@ from app.kit.visible_text import INVISIBLE_CLASS, has_visible_character
 
 MAX_NAME_LENGTH = 255
 
-# These characters change the direction of neighboring text, so that `exe.fdp` can look like a PDF.
+# These characters change the direction of the text after them, so a file whose name ends with
+# `fdp.exe` can be displayed as if its name ended with `exe.pdf`.
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _SEPARATORS = frozenset("/\\\u2028\u2029\ufeff")
 _REFUSED = r"\u0000-\u001f\u007f-\u009f/\\\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"

@@ -49,6 +49,6 @@ CLAIMABLE = (_READY, _IN_PROGRESS)
 OPEN_FOR_TAG_SETS = (*CLAIMABLE, _IN_REVIEW)
 """The statuses in which tag sets can be created."""
 UNREADABLE = (_PROCESSING, _FAILED)
-"""The statuses without text and pages."""
+"""The statuses in which the text and pages of an artifact cannot be read."""
 CLOSED = (_DONE, _FAILED)
 """The statuses of artifacts that need no more labeling."""

@@ -31,6 +31,6 @@ def run_import(job: Job) -> None:
     """Import an uploaded file, or continue an interrupted import."""
     if job.args["data"]["kind"] != JobKind.IMPORT:
         return
-    # The import writes text and its search index to the database. It must not use the disk reserve.
+    # The import writes texts and their search index, and must not use the disk reserve.
     container.current().reserve.check()
     service.run_import(UUID(job.args["data"]["job_id"]), job.checkpoint)

@@ -5,7 +5,7 @@ from app.engines.imports import FORMATS, READERS
 from app.intake.bulk_import.service import LabelsAs
 from app.kit.api.fields import MAX_FORM_BYTES, Name, OneOf, Schema, Str, UploadSchema, Uuid
 
-MAX_CONTENT = 4_000_000
+MAX_CONTENT_LENGTH = 4_000_000
 _FORMAT_TEXT = "The format of the file. By default, it is detected from the content."
 _SCHEMA_TEXT = "The schema for documents without a `schema_id`."
 _LABELS_TEXT = (
@@ -26,7 +26,7 @@ def _build_labels_field() -> Str:
 class ImportRecords(Schema):
     """The request body that imports a small file from its content, without an upload."""
 
-    content = Str(required=True, max_length=MAX_CONTENT)
+    content = Str(required=True, max_length=MAX_CONTENT_LENGTH)
     name = Name(max_length=MAX_NAME_LENGTH, load_default=None, description="The name of the file.")
     format_id = Str(
         data_key="format",

@@ -8,7 +8,7 @@ ALERT_RAISED = "connector.alert_raised"
 
 
 class AlertPayload(TypedDict):
-    """The payload of `ALERT`: a connector raised an alert."""
+    """The payload of `ALERT`, which webhooks receive: a connector raised an alert."""
 
     alert_id: UUID
     connector_id: UUID
@@ -18,6 +18,6 @@ class AlertPayload(TypedDict):
 
 
 class AlertRaisedPayload(AlertPayload):
-    """The payload of `ALERT_RAISED`, with the name of the connector for notifications."""
+    """The payload of `ALERT_RAISED`, which is emitted together with `ALERT` for notifications."""
 
     connector_name: str

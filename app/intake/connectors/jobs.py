@@ -10,7 +10,7 @@ from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import container, jobs
 from app.kit.jobs import Job
 
-SCHEDULE_EVERY = 60
+SCHEDULE_INTERVAL_SECONDS = 60
 _CRAWL_ERROR = ("internal_error", "The crawl failed after several attempts.")
 
 
@@ -57,4 +57,4 @@ def delete_objects(job: Job) -> None:
         job.checkpoint()
 
 
-jobs.periodic("connectors.schedule", every=SCHEDULE_EVERY)
+jobs.periodic("connectors.schedule", every=SCHEDULE_INTERVAL_SECONDS)

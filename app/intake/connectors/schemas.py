@@ -23,7 +23,7 @@ from app.kit.api.fields import (
 
 _TYPES = tuple(TYPES)
 _MAX_BIGINT = 2**63 - 1
-_MAX_PATTERN = 500
+_MAX_PATTERN_LENGTH = 500
 _MAX_PATTERNS = 100
 _SETTINGS_TEXT = (
     "The settings of the connector, including secrets. `GET /connectors/types` returns the JSON"
@@ -40,7 +40,9 @@ _EXCLUDE_TEXT = "Patterns for paths that are not crawled."
 
 def _build_patterns_field(description: str) -> List:
     return List(
-        Str(min_length=1, max_length=_MAX_PATTERN), max_items=_MAX_PATTERNS, description=description
+        Str(min_length=1, max_length=_MAX_PATTERN_LENGTH),
+        max_items=_MAX_PATTERNS,
+        description=description,
     )
 
 

@@ -24,18 +24,21 @@ def lock_job(job_id: UUID) -> IngestionJob | None:
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
 
-def find_active_extraction(source_id: UUID) -> IngestionJob | None:
-    """Return the queued or running extraction of a job, or None if there is none."""
+def find_active_extraction(source_job_id: UUID) -> IngestionJob | None:
+    """Return the queued or running extraction of a source job, or None if there is none."""
     statement = select(IngestionJob).where(
         IngestionJob.kind == JobKind.EXTRACT,
         IngestionJob.status.in_(ACTIVE),
-        IngestionJob.options["source_job_id"].astext == str(source_id),
+        IngestionJob.options["source_job_id"].astext == str(source_job_id),
     )
     return db.session().scalars(statement.limit(1)).first()
 
 
 def list_created_items(job_id: UUID, after: int, limit: int) -> list[CreatedItem]:
-    """Return documents that a job created, with numbers above `after`, sorted by number."""
+    """Return at most `limit` documents that a job created, sorted by number.
+
+    Only documents with numbers above `after` are returned.
+    """
     item = IngestionItem
     statement = (
         select(item.number, item.uri, item.artifact_id)

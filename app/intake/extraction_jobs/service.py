@@ -18,29 +18,29 @@ Checkpoint = Callable[[], None]
 
 
 def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob:
-    """Request an extraction of a job's documents, or return the extraction that is active.
+    """Request an extraction from a job's documents, or return the job's active extraction.
 
     Raises 404, and 409 `conflict` with `details.kind` if the job is itself an extraction, or with
-    `details.state` if the job has not ended, or its documents are still being processed.
+    `details.state` if the job has not ended or its documents are still being processed.
     """
-    source = queries.lock_job(job_id)
-    if source is None:
+    source_job = queries.lock_job(job_id)
+    if source_job is None:
         raise errors.not_found()
-    if source.kind == JobKind.EXTRACT:
+    if source_job.kind == JobKind.EXTRACT:
         message = "This job is an extraction. Extract from the job that created the documents."
-        raise errors.conflict(message, kind=source.kind)
+        raise errors.conflict(message, kind=source_job.kind)
     active_extraction = queries.find_active_extraction(job_id)
     if active_extraction is not None:
         return active_extraction
-    if JobStatus(source.status) not in ENDED:
-        message = f"The job is {source.status.replace('_', ' ')}; wait until it has ended."
-        raise errors.conflict(message, state=source.status)
+    if JobStatus(source_job.status) not in ENDED:
+        message = f"The job is {source_job.status.replace('_', ' ')}; wait until it has ended."
+        raise errors.conflict(message, state=source_job.status)
     if ingestion_jobs.has_processing_items(job_id):
         # The job was cancelled or failed, but documents that it had created are still parsed.
         message = "Documents of the job are still being processed; wait until they are ready."
-        raise errors.conflict(message, state=source.status)
+        raise errors.conflict(message, state=source_job.status)
     return ingestion_jobs.create_extraction(
-        job_id, name=source.name, total=source.created, created_by=created_by
+        job_id, name=source_job.name, total=source_job.created, created_by=created_by
     )
 
 
@@ -61,7 +61,8 @@ def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
 def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
     """Request the predictions that failed in an earlier run; return False if the job ended.
 
-    The items are read from this job. In the source job, documents may have been created since then.
+    The items are read from this job, because the source job may have created other documents since
+    the earlier run.
     """
     while job.next_number < job.retried_until:
         first, last = job.next_number, job.retried_until - 1
@@ -80,8 +81,8 @@ def _handle_new_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
 
     Returns False if the job ended.
     """
-    source_id = UUID(job.options["source_job_id"])
-    while batch := queries.list_created_items(source_id, int(job.cursor or 0), BATCH_SIZE):
+    source_job_id = UUID(job.options["source_job_id"])
+    while batch := queries.list_created_items(source_job_id, int(job.cursor or 0), BATCH_SIZE):
         end = job.next_number + len(batch)
         if ingestion_jobs.begin_batch(job.id, job.next_number, end - 1) is None:
             return False

@@ -9,7 +9,7 @@ from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import db, jobs
 from app.kit.jobs import Job
 
-EXPIRE_EVERY = 600
+EXPIRE_INTERVAL_SECONDS = 600
 SWEEP_INTERVAL_SECONDS = 86_400
 SETTLE_EVERY = timedelta(seconds=2)
 SETTLE_EXTRACTIONS_EVERY = timedelta(minutes=10)
@@ -47,5 +47,5 @@ def sweep_files(job: Job) -> None:
     service.delete_stray_files(job.checkpoint)
 
 
-jobs.periodic("ingestion_jobs.expire", every=EXPIRE_EVERY)
+jobs.periodic("ingestion_jobs.expire", every=EXPIRE_INTERVAL_SECONDS)
 jobs.periodic("ingestion_jobs.sweep", every=SWEEP_INTERVAL_SECONDS)

@@ -23,7 +23,8 @@ class IngestionJob(TenantModel, db.Record, db.Base):
     The next batch starts at the byte `next_offset` of the file, with the document `next_number`.
     Documents with numbers below `retried_until` were handled by an earlier run; only the failed
     documents among them are retried. `cursor` is the path in the source up to which a crawl has
-    handled the documents.
+    handled the documents, or the number of the last item of the source job for which an extraction
+    has requested a prediction.
     """
 
     __tablename__ = "ingestion_jobs"

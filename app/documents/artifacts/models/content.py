@@ -65,7 +65,7 @@ class ArtifactSearch(TenantModel, db.Base):
 class ArtifactSearchBacklog(TenantModel, db.Base):
     """An organization whose documents must be indexed again.
 
-    `after` is the id of the last document that was indexed.
+    `after` is the id of the last document that was indexed, or None before the first batch.
     """
 
     __tablename__ = "artifact_search_backlog"

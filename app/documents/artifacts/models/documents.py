@@ -31,9 +31,10 @@ CASE
     WHEN {of}nearly_due THEN 101
     ELSE {of}priority
 END)"""
-"""The first sort key of the work order, descending; `of` is a table prefix.
+"""The first sort key, descending, of the order in which labelers get documents.
 
-Both sort keys must equal the index expressions as PostgreSQL formats them.
+`of` is a table prefix such as `d.`, or an empty string. Both sort keys must equal the index
+expressions as PostgreSQL formats them.
 """
 URGENT_AT = """(
 CASE
@@ -41,7 +42,7 @@ CASE
 {of}priority::double precision * '00:00:00.001'::interval)
     ELSE {of}created_at
 END)"""
-"""The second sort key of the work order, ascending: the creation time or, if nearly due, the due
+"""The second sort key, ascending: the creation time or, for a document that is nearly due, the due
 time.
 
 Priority breaks ties between due times. The key converts to UTC because an index needs an immutable
@@ -212,8 +213,9 @@ _CLAIM = case(
         ),
     )
 )
-# Null for documents with flowing text, and for those read before the column existed. Page texts are
-# joined by form feeds: a text longer than the form feeds has at least one word.
+# The column is null for documents with flowing text, and for documents read before the column
+# existed. The value is then derived from the length of the text. Page texts are joined by form
+# feeds, so a text that is longer than its form feeds has at least one word.
 HAS_TEXT_LAYER: Label[Any] = func.coalesce(
     Artifact.has_text_layer,
     case((Artifact.page_count.is_not(None), Artifact.text_length > Artifact.page_count - 1)),

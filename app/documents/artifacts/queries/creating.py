@@ -78,23 +78,24 @@ _ROW_TYPE = ", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())
 # Like `_CREATE`, but for many documents.
 _CREATE_MANY = text(
     f"""
-    WITH given AS MATERIALIZED (
+    WITH new_rows AS MATERIALIZED (
         SELECT * FROM json_to_recordset(CAST(:rows AS json))
-            AS given ({_ROW_TYPE}, text text, pages jsonb)
+            AS new_row ({_ROW_TYPE}, text text, pages jsonb)
     ), created AS (
-        INSERT INTO artifacts ({", ".join(_COLUMNS)}) SELECT {", ".join(_COLUMNS)} FROM given
+        INSERT INTO artifacts ({", ".join(_COLUMNS)}) SELECT {", ".join(_COLUMNS)} FROM new_rows
         ON CONFLICT (organization_id, sha256) DO NOTHING
         RETURNING organization_id, id
     ), created_text AS (
         INSERT INTO artifact_texts (organization_id, artifact_id, text)
-        SELECT organization_id, id, given.text FROM created JOIN given USING (organization_id, id)
+        SELECT organization_id, id, new_rows.text
+        FROM created JOIN new_rows USING (organization_id, id)
     ), created_pages AS (
         INSERT INTO artifact_pages
             (organization_id, artifact_id, number, width, height, rotation, start, "end")
         SELECT organization_id, id, page.number, page.width, page.height, page.rotation,
                page.start, page."end"
-        FROM created JOIN given USING (organization_id, id)
-        CROSS JOIN LATERAL jsonb_to_recordset(given.pages) AS page {_PAGE}
+        FROM created JOIN new_rows USING (organization_id, id)
+        CROSS JOIN LATERAL jsonb_to_recordset(new_rows.pages) AS page {_PAGE}
     )
     SELECT id FROM created
     """  # noqa: S608 - built from the names above
@@ -123,8 +124,8 @@ _FIND_USED = text(
 _LOCK_CONTENTS = text(
     """
     SELECT pg_advisory_xact_lock(hashtextextended(:organization || '/' || content.sha256, 0))
-    FROM unnest(CAST(:digests AS text[])) WITH ORDINALITY AS content (sha256, place)
-    ORDER BY content.place
+    FROM unnest(CAST(:digests AS text[])) WITH ORDINALITY AS content (sha256, position)
+    ORDER BY content.position
     """
 )
 
@@ -186,7 +187,7 @@ def find_by_contents(digests: Collection[str]) -> dict[str, UUID]:
     return {row.sha256: row.id for row in db.session().execute(_FIND_BY_CONTENTS, values)}
 
 
-def find_schemas(schema_ids: Collection[UUID]) -> set[UUID]:
+def find_existing_schema_ids(schema_ids: Collection[UUID]) -> set[UUID]:
     """Return the ids of the existing schemas among `schema_ids`."""
     if not schema_ids:
         return set()
@@ -198,9 +199,10 @@ def find_schemas(schema_ids: Collection[UUID]) -> set[UUID]:
 
 
 def create_many(rows: Sequence[dict[str, Any]]) -> set[UUID]:
-    """Create documents with their `text` and `pages`; return the ids of the created documents.
+    """Create documents with their texts and pages; return the ids of the created documents.
 
-    A document is not created if its content already exists.
+    Each row has the columns of a document, `text` and `pages`. A document is not created if its
+    content already exists.
     """
     if not rows:
         return set()

@@ -129,7 +129,7 @@ def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
 
 
 def _build_assigned_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
-    work = ArtifactAssignee
+    assignee = ArtifactAssignee
     indexed_filters = (
         "assignee",
         "status",
@@ -147,17 +147,17 @@ def _build_assigned_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
         ASSIGNED, facet_names, {**where, "assignee_id": filters["assignee"]}
     )
     branches = _select_branches(cells, facet_names)
-    columns: tuple[Column, ...] = (work.created_at, work.artifact_id.label("id"))
+    columns: tuple[Column, ...] = (assignee.created_at, assignee.artifact_id.label("id"))
     statement = select(*columns).where(
-        work.assignee_id == filters["assignee"],
-        work.archived == branches.c.archived,
-        *within(work.created_at, filters.get("created_after"), filters.get("created_before")),
-        *within(work.due_at, filters.get("due_after"), filters.get("due_before")),
+        assignee.assignee_id == filters["assignee"],
+        assignee.archived == branches.c.archived,
+        *within(assignee.created_at, filters.get("created_after"), filters.get("created_before")),
+        *within(assignee.due_at, filters.get("due_after"), filters.get("due_before")),
     )
     if by_state:
         schema: ColumnElement[Any] = literal_column(SCHEMA_OR_NONE, Uuid())
         statement = statement.where(
-            schema == branches.c.schema_id, work.status == branches.c.status
+            schema == branches.c.schema_id, assignee.status == branches.c.status
         )
     return [KeyQuery(statement, branches)]
 

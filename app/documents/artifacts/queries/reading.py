@@ -158,7 +158,7 @@ def select_matching(
 ) -> Select[Any]:
     """Return a SELECT of the `artifact_ids` that exist and still match `filters`.
 
-    The full-text search `q` is not repeated.
+    Ignores the full-text search `q`, because the caller has already run the search.
     """
     return restrict_to_matching(select(Artifact.id), artifact_ids, filters)
 
@@ -279,7 +279,8 @@ def find_text(artifact_id: UUID) -> TextRow | None:
 def list_pages(request: PageRequest, artifact_id: UUID) -> Page:
     """List the pages of a document, one result page at a time.
 
-    `flowing` is true if the words are not stored, but laid out from the text.
+    In each row, `flowing` is true if the words of the page are not stored, but laid out from the
+    text.
     """
     statement = _PAGES.where(ArtifactPage.artifact_id == artifact_id)
     sorts = {"number": ArtifactPage.number}

@@ -33,7 +33,8 @@ _PLACE_PAGES = text(
                 'start', CAST(word ->> 'start' AS int) + placed.start - page.start,
                 'end', CAST(word ->> 'end' AS int) + placed.start - page.start
             ) ORDER BY position), '[]')
-            FROM jsonb_array_elements(page.words) WITH ORDINALITY AS one (word, position)) END
+            FROM jsonb_array_elements(page.words) WITH ORDINALITY AS element (word, position)
+        ) END
     FROM unnest(CAST(:numbers AS int[]), CAST(:starts AS int[])) AS placed (number, start)
     WHERE {_OF_ARTIFACT} AND page.number = placed.number
     """  # noqa: S608 - consists of constants
@@ -87,7 +88,10 @@ def _store_page(artifact_id: UUID, number: int, ocr: OcrStatus, page_text: str, 
 
 
 def close_pending_pages(artifact_id: UUID, ocr: OcrStatus | None) -> None:
-    """Close all pages that are still pending, by setting their status to `ocr`."""
+    """Close all pages that are still pending: set their status to `ocr`.
+
+    None is the status of a page without text recognition.
+    """
     statement = update(ArtifactPage).where(
         ArtifactPage.artifact_id == artifact_id, ArtifactPage.ocr == OcrStatus.PENDING
     )

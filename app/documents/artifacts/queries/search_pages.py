@@ -150,12 +150,14 @@ def _find_last_time(edge: PageStart, count: int, version: str) -> datetime | Non
         last_time = _last_times.get(key) if edge.is_first else None
     if last_time is not None:
         return last_time
-    at = build_search_time(searchable.c.created_at)
-    times = select(at)
+    search_time = build_search_time(searchable.c.created_at)
+    times = select(search_time)
     if not edge.is_first:
         edge_time = func.timezone("UTC", edge.values["created_at"])
-        times = times.where(at <= edge_time if edge.descending else at >= edge_time)
-    ordered_times = times.order_by(at.desc() if edge.descending else at)
+        times = times.where(
+            search_time <= edge_time if edge.descending else search_time >= edge_time
+        )
+    ordered_times = times.order_by(search_time.desc() if edge.descending else search_time)
     last_time = db.session().scalar(ordered_times.offset(count).limit(1))
     if last_time is not None and edge.is_first:
         with _lock:

@@ -25,8 +25,8 @@ def read_text(artifact_id: UUID) -> str:
 def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int) -> dict[int, str]:
     """Read the stored words of pages as JSON, by page number, until `max_bytes` bytes are read.
 
-    The first of `numbers` is included even if its words are larger. `numbers` are in ascending or
-    descending order.
+    `numbers` are page numbers in ascending or descending order. The first page is always included,
+    even if its words are larger than `max_bytes`.
     """
     number = ArtifactPage.number
     stored_pages = (

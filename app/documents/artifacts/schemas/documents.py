@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields
 
-from app.documents.artifacts.member_rules import (
+from app.documents.artifacts.names import MAX_NAME_LENGTH, NAME_PATTERN, check_name
+from app.documents.artifacts.property_rules import (
     MAX_KEY_LENGTH,
     MAX_KEYS,
     MAX_TEXT_LENGTH,
@@ -13,7 +14,6 @@ from app.documents.artifacts.member_rules import (
     InexactNumberError,
     check_metadata,
 )
-from app.documents.artifacts.names import MAX_NAME_LENGTH, NAME_PATTERN, check_name
 from app.documents.artifacts.schemas.predictions import ArtifactPrediction
 from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
 from app.kit import errors

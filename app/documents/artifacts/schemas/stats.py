@@ -44,7 +44,7 @@ class AgeCounts(Response):
     """The number of open artifacts by the time since they were created."""
 
     under_1_day = Int()
-    under_1_week = Int()
+    under_1_week = Int(description="The number of open artifacts that are 1 to 7 days old.")
     under_1_month = Int(description="The number of open artifacts that are 7 to 30 days old.")
     older = Int()
 

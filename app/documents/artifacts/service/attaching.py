@@ -27,10 +27,11 @@ log = get_logger(__name__)
 def attach(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     """Create a document from each attachment of an email, each in a separate transaction.
 
-    The documents inherit the schema, metadata, priority and origin of the email, which is their
-    parent. No document is created if the organization already has the content (including content
-    from an earlier run), if the type cannot be read, or if the plan does not allow it; such
-    attachments are still counted. `checkpoint` commits, or raises if this run must stop.
+    The documents inherit the schema, metadata, priority, archived flag, creator, connector and
+    ingestion job of the email, which is their parent. No document is created if the organization
+    already has the content (including content from an earlier run), if the type cannot be read, or
+    if the plan does not allow it; such attachments are still counted. `checkpoint` commits, or
+    raises if this run must stop.
     """
     email = queries.find_parent_email(artifact_id)
     if email is None or queries.count_ancestors(artifact_id, MAX_DEPTH) >= MAX_DEPTH:
@@ -59,7 +60,7 @@ def _create(
             create_from_file(
                 staged=staged,
                 file_name=_choose_name(attachment.name, number),
-                declared=None,
+                declared_media_type=None,
                 parent_id=parent_id,
                 schema_id=email.schema_id,
                 metadata=email.meta,

@@ -38,10 +38,10 @@ def archive_many(
 ) -> dict[str, Any]:
     """Archive or unarchive documents by id or by filter; return the result for each document.
 
-    As with a single document, claims end and tag sets are kept. Emits `artifacts.archived` for each
-    batch of 1,000. With a filter, each batch is a separate transaction (`bulk.run_in_batches`).
-    Raises 409 `conflict` with `details.count` if the filter matches a number other than
-    `expected_count`.
+    As with a single document, archiving ends claims and keeps tag sets. Emits `artifacts.archived`
+    for each batch of 1,000. With a filter, each batch is a separate transaction
+    (`bulk.run_in_batches`). Raises 409 `conflict` with `details.count` if the filter matches a
+    number other than `expected_count`.
     """
 
     def apply(artifacts: Sequence[LockedArtifact]) -> None:
@@ -135,11 +135,10 @@ def build_missing_errors(missing: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
 
 
 def delete_expired_documents(days: int, checkpoint: Callable[[], None]) -> int:
-    """Delete the organization's documents that are older than `days`.
+    """Delete the organization's documents that are older than `days` days, in any status.
 
-    Emits `artifact.deleted` for each document, regardless of its status. `checkpoint` commits each
-    batch, so a run after a crash continues with the remaining documents. Returns how many documents
-    were deleted.
+    Emits `artifact.deleted` for each document. `checkpoint` commits each batch, so a run after a
+    crash continues with the remaining documents. Returns how many documents were deleted.
     """
     until = db.utc_now() - timedelta(days=days)
     deleted_count = 0

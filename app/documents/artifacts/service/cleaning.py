@@ -18,6 +18,7 @@ from app.kit.storage.keys import STAGING
 from app.kit.storage.store import FileEntry
 
 STRAY_AFTER = timedelta(hours=1)
+"""The minimum age of a stray file; a younger file may belong to a request in progress."""
 PAGE_IMAGE_LIFETIME = timedelta(days=7)
 _BATCH = 500
 _LOCK_BATCH = 10
@@ -57,11 +58,12 @@ def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> i
 
 
 def sweep() -> int:
-    """Sweep the storage: delete files that belong to no document, and week-old page images.
+    """Sweep the storage: delete files that belong to no document, and old page images.
 
-    Skips files younger than an hour, because they may belong to a request that has not committed
-    yet. Runs across organizations, and commits the session itself. Returns the number of deleted
-    contents, page images and staged files.
+    Page images are old after `PAGE_IMAGE_LIFETIME`. Files younger than `STRAY_AFTER` are skipped,
+    because they may belong to a request that has not committed yet. Runs across
+    organizations, and commits the session itself. Returns the number of deleted contents, page
+    images and staged files.
     """
     store = files.get_storage()
     deleted_count = store.sweep(STAGING, STRAY_AFTER)

@@ -26,7 +26,7 @@ from app.kit.storage import StagedFile, StorageUnavailable
 
 
 class DocumentProperties(TypedDict, total=False):
-    """The properties of a document that a client may set in addition to its content."""
+    """The optional properties of a new document, in addition to its name and content."""
 
     schema_id: UUID | None
     external_id: str | None
@@ -61,7 +61,7 @@ def create(
         return create_from_file(
             staged=file.staged,
             file_name=file.name,
-            declared=file.declared_media_type,
+            declared_media_type=file.declared_media_type,
             name=name,
             **properties,
         )
@@ -72,9 +72,9 @@ def create_from_text(
 ) -> dict[str, Any]:
     """Create a document from a text.
 
-    It is ready for labeling immediately (emits `artifact.ingested`), unless routing rules must run
-    first (emits `artifact.parsed`). Raises 400 for an empty `text` or an unknown `schema_id`, 402
-    `plan_limit_reached`, and 409 `artifact_duplicate`.
+    The document is ready for labeling immediately (emits `artifact.ingested`), unless routing rules
+    must run first (emits `artifact.parsed`). Raises 400 for an empty `text` or an unknown
+    `schema_id`, 402 `plan_limit_reached`, and 409 `artifact_duplicate`.
     """
     try:
         parsed = documents.parse_text(text)
@@ -112,16 +112,17 @@ def create_from_file(
     *,
     staged: StagedFile,
     file_name: str,
-    declared: str | None,
+    declared_media_type: str | None,
     name: str | None = None,
     **properties: Unpack[DocumentProperties],
 ) -> dict[str, Any]:
     """Create a document from a staged file, which a job reads, and emit `artifact.created`.
 
-    `declared` is the media type that the client sent, but the content determines the stored media
-    type. Raises 400 for an empty `file` or an unknown `schema_id`, 402 `plan_limit_reached`, 409
-    `artifact_duplicate`, 415 for a type that cannot be read, 422 for `name` if the name of the file
-    is invalid. After an error the content is not kept.
+    `declared_media_type` is the media type that the client sent; the stored media type is detected
+    from the content. Raises 400 for an empty `file` or an unknown `schema_id`, 402
+    `plan_limit_reached`, 409 `artifact_duplicate`, 415 for a type that cannot be read, 422 for
+    `name` if the name of the file is invalid, and 503 while the storage is unavailable. If one of
+    these errors is raised after the content has been stored, the content is deleted.
     """
     if staged.size == 0:
         raise errors.invalid("The file is empty.", "file")
@@ -141,18 +142,18 @@ def create_from_file(
     _lock_content_and_check_schema(row)
     _check_not_duplicate(row)
     allowance.add_usage(measure_usage(row))
-    _store_file(staged, row, file_name=file_name or row["name"], declared=declared)
+    _store_file(staged, row, file_name or row["name"], declared_media_type)
     return row
 
 
 def _store_file(
-    staged: StagedFile, row: dict[str, Any], *, file_name: str, declared: str | None
+    staged: StagedFile, row: dict[str, Any], file_name: str, declared_media_type: str | None
 ) -> None:
     key = files.build_content_key(row["sha256"])
     with files.translate_storage_errors():
         staged.promote(key)
     try:
-        row["media_type"] = _detect_media_type(key, file_name, declared)
+        row["media_type"] = _detect_media_type(key, file_name, declared_media_type)
         _insert(row, text="", pages=[])
         payload: ArtifactPayload = {"artifact_id": row["id"]}
         events.emit(emitted_events.CREATED, payload)
@@ -166,7 +167,8 @@ def _store_file(
 
 
 def _delete_unused_file(row: dict[str, Any]) -> None:
-    # The transaction that locked the content runs this, so a result proves the lock still exists.
+    # This query runs in the transaction that locked the content. If the transaction was lost, the
+    # query fails and the file is kept, because another document may use it by now.
     if queries.find_by_content(row["sha256"]) in (None, row["id"]):
         files.get_storage().delete(files.build_content_key(row["sha256"]))
 
@@ -249,11 +251,11 @@ def _insert(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> N
         raise errors.conflict("A document with the same content was just deleted. Try again.")
 
 
-def _detect_media_type(key: str, file_name: str, declared: str | None) -> str:
+def _detect_media_type(key: str, file_name: str, declared_media_type: str | None) -> str:
     with files.translate_storage_errors():
         first_bytes = b"".join(files.get_storage().stream(key, 0, documents.HEAD_BYTES))
     try:
-        return documents.detect_media_type(first_bytes, file_name, declared)
+        return documents.detect_media_type(first_bytes, file_name, declared_media_type)
     except documents.UnsupportedMediaType as error:
         raise ApiError(
             "unsupported_media_type",

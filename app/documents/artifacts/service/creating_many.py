@@ -92,7 +92,7 @@ def prepare_text(text: NewText) -> PreparedText:
 def create_from_texts(
     texts: Sequence[PreparedText], *, created_by: UUID | None, ingestion_job_id: UUID | None
 ) -> list[Outcome]:
-    """Create up to `MAX_BATCH` documents, and return an outcome for each in the same order.
+    """Create up to `MAX_BATCH` documents, and return the outcome for each text in the same order.
 
     No document is created for a text whose content already exists or repeats an earlier text. Emits
     `artifact.ingested` for each document, or `artifact.parsed` if routing rules must run first. If
@@ -100,8 +100,8 @@ def create_from_texts(
     caller creates the tag sets of labeled documents, and rolls back on StorageUnavailable.
     """
     assert len(texts) <= MAX_BATCH
-    schema_ids = {text.text.schema_id for text in texts if text.text.schema_id is not None}
-    known_schema_ids = queries.find_schemas(schema_ids)
+    schema_ids = {schema_id for prepared in texts if (schema_id := prepared.text.schema_id)}
+    known_schema_ids = queries.find_existing_schema_ids(schema_ids)
     shared_columns = {
         "created_by": created_by,
         "ingestion_job_id": ingestion_job_id,
@@ -109,8 +109,8 @@ def create_from_texts(
     }
     ids = generate(len(texts))
     results = [
-        _build_candidate(text, known_schema_ids, {"id": new_id, **shared_columns})
-        for text, new_id in zip(texts, ids, strict=True)
+        _build_candidate(prepared, known_schema_ids, {"id": new_id, **shared_columns})
+        for prepared, new_id in zip(texts, ids, strict=True)
     ]
     candidates = [result for result in results if isinstance(result, _Candidate)]
     allowance = open_allowance()

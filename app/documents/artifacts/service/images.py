@@ -80,7 +80,7 @@ def find_page_image(
     width: int,
     format: Format,  # noqa: A002 - named like the query parameter
 ) -> bytes | None:
-    """Find the image of a page in the cache, or render it, for a job.
+    """Return the image of a page for a job: from the cache, or rendered.
 
     Returns None if the file is missing or cannot be rendered. Rendered images are not cached,
     because a job may render all pages of an organization. Raises `StorageUnavailable`, and

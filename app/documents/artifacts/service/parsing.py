@@ -24,8 +24,9 @@ Checkpoint = Callable[[], None]
 class _PageWriter:
     """Stores pages in batches, so that memory use stays constant.
 
-    Each batch is written in a separate transaction. `ocr` is the status of the pages that are
-    images; `has_text_layer` is None for flowing text.
+    Each batch is written in a separate transaction. `ocr` and `has_text_layer` are the values to
+    store for the document, according to the pages that were added. `has_text_layer` is None for
+    flowing text.
     """
 
     def __init__(self, artifact_id: UUID, checkpoint: Checkpoint, *, with_words: bool) -> None:
@@ -74,10 +75,10 @@ class _PageWriter:
 def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     """Parse a `processing` document; it becomes ready, waits for the routing rules, or fails.
 
-    Emits `artifact.ingested` when it is ready for the first time, or `artifact.parsed` if it waits.
-    If pages must be recognized, it stays `processing`, and a job recognizes them. Does nothing if
-    the document was deleted or already parsed. `checkpoint` commits the work so far, or raises
-    if this run must stop.
+    Emits `artifact.ingested` when the document is ready for the first time, or `artifact.parsed` if
+    it waits. If pages must be recognized, the document stays `processing`, and a job recognizes the
+    pages. Does nothing if the document was deleted or already parsed. `checkpoint` commits the
+    work so far, or raises if this run must stop.
     """
     artifact = queries.find_processing_document(artifact_id)
     if artifact is None:

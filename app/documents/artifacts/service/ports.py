@@ -7,7 +7,11 @@ from uuid import UUID
 
 
 class ListBlockingTagSets(Protocol):
-    """A function that returns the ids of the oldest tag sets that block a change to an artifact."""
+    """A function that returns the ids of the oldest tag sets that block a change to an artifact.
+
+    With `all_statuses`, every tag set blocks the change. Otherwise, a tag set blocks it if the tag
+    set is not rejected and has a schema other than `allowed_schema_id`.
+    """
 
     def __call__(
         self, artifact_id: UUID, *, allowed_schema_id: UUID | None = None, all_statuses: bool
@@ -16,7 +20,10 @@ class ListBlockingTagSets(Protocol):
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions of the workflow. They act on the current organization."""
+    """Functions of the workflow. They act on the current organization.
+
+    `update_statuses` and `unarchive` receive the ids of locked artifacts.
+    """
 
     has_routing_rules: Callable[[], bool]
     list_blocking_tag_sets: ListBlockingTagSets

@@ -11,7 +11,8 @@ from app.kit import events
 def publish(artifact: Artifact, content: DocumentContent) -> None:
     """Publish a locked document: store its content, and make it ready unless it waits for routing.
 
-    Emits `artifact.ingested` when it is ready for the first time, or `artifact.parsed` if it waits.
+    Emits `artifact.ingested` when the document is ready for the first time, or `artifact.parsed` if
+    it waits.
     """
     is_first, is_routing = artifact.ingested_at is None, routing.is_needed()
     payload = queries.store_content(artifact, content, routing=is_routing)

@@ -24,7 +24,7 @@ def get(artifact_id: UUID) -> ArtifactRow:
 
 
 def get_api_row(artifact_id: UUID) -> tuple[object, ...]:
-    """Return a document in the API's format, with ids as text; faster than `get`. Raises 404."""
+    """Return a document as `get` does, but faster and with ids as text. Raises 404."""
     row = queries.find_api_row(artifact_id)
     if row is None:
         raise errors.not_found()

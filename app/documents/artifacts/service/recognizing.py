@@ -47,8 +47,8 @@ def recognize(artifact_id: UUID, checkpoint: Checkpoint) -> None:
 def finish_recognition(artifact_id: UUID, unfinished_status: OcrStatus) -> None:
     """Finish the recognition of a document: compose its text from its pages, and publish it.
 
-    `unfinished_status` is the status of the document if a page is still pending. Such a page gets
-    no words.
+    `unfinished_status` is the document's text recognition status if a page is still pending. Such a
+    page gets no words.
     """
     artifact = _find_pending(artifact_id, lock=True)
     if artifact is None:

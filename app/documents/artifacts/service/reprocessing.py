@@ -26,8 +26,8 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Ar
 
     Ends the claim. Emits `artifact.reprocessed`; the job emits `artifact.ingested` if the document
     was never ready before. Raises 404; 409 `stale_precondition`; 409 `conflict` with
-    `details.state` if it is being processed or archived, or with `details.tag_sets` if it has tag
-    sets, because their positions would refer to another text.
+    `details.state` if the document is archived or already `processing`, or with `details.tag_sets`
+    if it has tag sets, because their positions would refer to another text.
     """
     artifact = lock(artifact_id, revision)
     if artifact.status == ArtifactStatus.PROCESSING or artifact.archived:

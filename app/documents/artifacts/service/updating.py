@@ -21,8 +21,8 @@ def update(
 
     Archiving ends the claim and keeps the tag sets; after unarchiving, the status follows from the
     tag sets. Emits `artifact.updated`. Raises 404; 409 `stale_precondition`; 409 `conflict` with
-    `details.tag_sets` if the schema changes and the document has tag sets of another schema that
-    were not rejected; 400 for an unknown `schema_id`.
+    `details.tag_sets` if the schema changes and the document has tag sets that are not rejected and
+    do not have the new schema; 400 for an unknown `schema_id`.
     """
     artifact = lock(artifact_id, revision)
     changes = {

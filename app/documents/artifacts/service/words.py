@@ -56,16 +56,16 @@ def _read_stored_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator
 
 
 def _lay_out_words(artifact_id: UUID, pages: Sequence[PageSpan]) -> Iterator[tuple[int, bytes]]:
-    # Each page starts a new row, so laying out a page alone gives the same result as with others.
-    first = min(page.start for page in pages)
-    text = queries.read_span(artifact_id, first, max(page.end for page in pages))
+    # Every page starts with a new row of the layout, so each page can be laid out alone.
+    text_start = min(page.start for page in pages)
+    text = queries.read_span(artifact_id, text_start, max(page.end for page in pages))
     if text is None:  # The document was deleted in the meantime.
         return
     for page in pages:
         words = [
             {"text": word.text, "box": word.box, "start": word.start + page.start,
              "end": word.end + page.start, "origin": "text"}
-            for word in lay_out_page(text[page.start - first : page.end - first])
+            for word in lay_out_page(text[page.start - text_start : page.end - text_start])
         ]  # fmt: skip
         yield page.number, orjson.dumps(words)
 

@@ -130,7 +130,7 @@ def _promote_file(staged: StagedFile, key: str) -> None:
 
 def _detect_format(key: str, name: str) -> str:
     try:
-        head = _read_first_line(key)
+        head = _read_head(key)
     except StorageUnavailable as failure:
         raise _build_unavailable_error() from failure
     format_id = detect_format(head, name)
@@ -147,8 +147,11 @@ def _build_unavailable_error() -> ApiError:
     )
 
 
-def _read_first_line(key: str) -> bytes:
-    """Read a file in chunks up to its first line break, or up to the maximum size of a line."""
+def _read_head(key: str) -> bytes:
+    """Read the first chunks of a file, up to and including the chunk with its first line break.
+
+    Reads at most MAX_LINE_BYTES, which is the maximum size of a line.
+    """
     head = bytearray()
     with closing(container.current().storage.stream(key, 0, MAX_LINE_BYTES)) as chunks:
         for chunk in chunks:

@@ -24,7 +24,8 @@ Checkpoint = Callable[[], None]
 def import_archive(job: IngestionJob, file: BinaryIO, checkpoint: Checkpoint) -> bool:
     """Import an archive: create a document from each file. Returns False if the job has ended.
 
-    Each file is imported in a separate transaction. Raises ImportFileError.
+    Each file is imported in a separate transaction. Raises ImportFileError if the archive is
+    damaged or has too many files.
     """
     with Archive(file, job.size_bytes or 0) as archive:
         if job.total is None:
@@ -41,6 +42,7 @@ def import_archive(job: IngestionJob, file: BinaryIO, checkpoint: Checkpoint) ->
 def _import_entry(
     job: IngestionJob, archive: Archive, entry: ArchiveEntry, checkpoint: Checkpoint
 ) -> bool:
+    """Create a document from a file, and record its outcome. Returns False if the job has ended."""
     started_at = perf_counter()
     numbers = ingestion_jobs.begin_batch(job.id, entry.number, entry.number)
     if numbers is None:
@@ -62,7 +64,7 @@ def _import_entry(
 
 
 def _unpack_entry(archive: Archive, entry: ArchiveEntry, staged: StagedFile) -> ItemOutcome | None:
-    """Unpack a file to `staged`; return an outcome if the file cannot become a document."""
+    """Unpack a file to `staged`; return None, or an outcome if it cannot become a document."""
     if entry.is_ignored:
         return ItemOutcome(ItemStatus.SKIPPED)
     if entry.error is not None:

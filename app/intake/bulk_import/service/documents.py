@@ -1,4 +1,4 @@
-"""Creation of documents from the fields of imported records, with the API's validation rules."""
+"""Validation of the fields of imported records by the rules that the API has for documents."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -6,13 +6,14 @@ from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.member_rules import MAX_TEXT_LENGTH, check_metadata
 from app.documents.artifacts.names import MAX_NAME_LENGTH, check_name
+from app.documents.artifacts.property_rules import MAX_TEXT_LENGTH, check_metadata
 from app.documents.artifacts.service import NewText
 
-MAX_EXTERNAL_ID = 255
+MAX_EXTERNAL_ID_LENGTH = 255
 MAX_PRIORITY = 100
 _NUMBER_LENGTH = 12
+"""The number of characters reserved for the hyphen and the record's number in a default name."""
 
 
 class FieldError(Exception):
@@ -25,14 +26,15 @@ def build_document(
     """Validate the fields of a record, and build the document to create.
 
     The default name consists of the file name and the number of the record. `schema_id` is the
-    schema for records without a schema. Raises FieldError.
+    schema for records without a schema. Raises FieldError if a field is invalid, unknown, or
+    missing although it is required.
     """
     unknown_name = next((name for name in fields if name not in _CHECKS), None)
     if unknown_name is not None:
         raise FieldError(f"`{_shorten_name(unknown_name)}`: Unknown field.")
     if fields.get("text") is None:
         raise FieldError("`text`: Missing data for required field.")
-    values: dict[str, Any] = {"name": build_name(file_name, number), "schema_id": schema_id}
+    values: dict[str, Any] = {"name": build_default_name(file_name, number), "schema_id": schema_id}
     for name, value in fields.items():
         if value is None:
             continue
@@ -43,7 +45,7 @@ def build_document(
     return NewText(**values)
 
 
-def build_name(file_name: str, number: int) -> str:
+def build_default_name(file_name: str, number: int) -> str:
     """Build the default name of a document: the file name with the number of the record."""
     path = PurePosixPath(file_name)
     stem = path.stem[: MAX_NAME_LENGTH - _NUMBER_LENGTH - len(".txt")]
@@ -79,7 +81,7 @@ def _check_name(value: object) -> str:
 
 
 def _check_external_id(value: object) -> str:
-    return _check_text(value, MAX_EXTERNAL_ID)
+    return _check_text(value, MAX_EXTERNAL_ID_LENGTH)
 
 
 def _check_metadata(value: object) -> dict[str, Any]:

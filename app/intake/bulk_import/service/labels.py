@@ -104,17 +104,20 @@ def _get_active_version(schema_id: UUID) -> CurrentVersion | ApiError:
 
 
 def _build_tag_lists(version: CurrentVersion, labels: RecordLabels, text: str) -> list[object]:
-    """Return one list of tags per tag set to create. Raises MarkError."""
+    """Return one list of tags per tag set to create.
+
+    Raises MarkError if a mark does not match the schema or the text.
+    """
     if labels.tags is not None:
         return [labels.tags]
-    names = _build_field_names(version)
+    converter = _build_mark_converter(version)
     required_count = tag_sets.get_required_labels(version)
-    return [names.build_tags(marks, text) for marks in labels.mark_lists[:required_count]]
+    return [converter.build_tags(marks, text) for marks in labels.mark_lists[:required_count]]
 
 
 @cached(LRUCache(64), key=lambda version: version.id, lock=Lock())
-def _build_field_names(version: CurrentVersion) -> MarkConverter:
-    """Build the field names of a schema version. Cached, because a version never changes."""
+def _build_mark_converter(version: CurrentVersion) -> MarkConverter:
+    """Build the mark converter of a schema version. Cached, because a version never changes."""
     return MarkConverter(version.fields)
 
 

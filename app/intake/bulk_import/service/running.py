@@ -32,7 +32,7 @@ BATCH_RECORDS = artifacts.MAX_BATCH
 BATCH_BYTES = 4 * 1024 * 1024
 """The size in bytes at which a batch is complete; its last record may exceed this size."""
 
-_SWITCH_SECONDS = 0.0002
+_SWITCH_INTERVAL_SECONDS = 0.0002
 
 Checkpoint = Callable[[], None]
 
@@ -112,13 +112,13 @@ def _import_records(
 
 @contextmanager
 def _use_short_switch_interval() -> Iterator[None]:
-    """Use a short switch interval, so that a thread continues soon after the database responds.
+    """Use a short interval for switching between Python threads.
 
-    By default, the thread waits up to 5 ms after each response for the thread that parses the next
-    batch.
+    With the default interval, the importing thread waits up to 5 ms after each response of the
+    database, until the thread that parses the next batch releases the interpreter.
     """
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    sys.setswitchinterval(_SWITCH_INTERVAL_SECONDS)
     try:
         yield
     finally:
@@ -169,7 +169,7 @@ def _read_settings(job: IngestionJob) -> _ImportSettings:
 def _import_batch(
     job: IngestionJob, settings: _ImportSettings, batch: _Batch, numbers: set[int]
 ) -> None:
-    """Import the records of a batch whose numbers are in `numbers`, and record the batch."""
+    """Import those records of a batch whose numbers are in `numbers`, and record the outcomes."""
     started_at = perf_counter()
     records = [record for record in batch.records if record.number in numbers]
     prepared = [

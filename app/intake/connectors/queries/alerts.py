@@ -65,7 +65,10 @@ def list_alerts(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of a connector's alerts; `is_open` selects open or closed alerts."""
+    """Return a page of a connector's alerts.
+
+    `is_open` selects open alerts (true), closed alerts (false) or all alerts (None).
+    """
     conditions: list[ColumnElement[bool]] = [ConnectorAlert.connector_id == connector_id]
     conditions += within(ConnectorAlert.created_at, created_after, created_before)
     if is_open is not None:

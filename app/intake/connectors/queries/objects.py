@@ -39,9 +39,9 @@ _DELETE = text(
 
 
 def find_unchanged_indexes(connector_id: UUID, versions: Sequence[tuple[str, str]]) -> set[int]:
-    """Return the indexes of the objects whose version has not changed since the last crawl.
+    """Return the indexes in `versions` of the objects that have not changed since the last crawl.
 
-    `versions` contains the path and the version of each object.
+    `versions` contains the path and the current version of each object.
     """
     if not versions:
         return set()

@@ -90,7 +90,7 @@ def get(connector_id: UUID, *, lock: bool = False) -> Connector | None:
 
 
 def set_state(connector_id: UUID, **state: Any) -> None:
-    """Update columns that users do not edit, without changing the revision."""
+    """Update columns that users do not edit; keep the revision and the time of the last update."""
     statement = update(Connector).where(Connector.id == connector_id)
     state["updated_at"] = Connector.updated_at
     db.session().execute(statement.values(state))

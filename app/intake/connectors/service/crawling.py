@@ -1,8 +1,8 @@
 """Crawls that list a source and create the documents that are new or have changed.
 
 Each batch is one transaction, which creates documents and stores their items, their versions, and
-the path at which the next batch starts. After a run has been killed, the next run continues at this
-path.
+the path of the last object in the batch. After a run has been killed, the next run continues after
+this path.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,9 @@ LIST_BATCH_SIZE = 1000
 FETCH_BATCH_SIZE = 16
 """The maximum number of documents that one transaction creates."""
 FETCH_BATCH_BYTES = 64 * 1024 * 1024
-_UNKNOWN_SIZE = 4 * 1024 * 1024
+"""The size in bytes at which a batch is complete; its last document may exceed this size."""
+_ASSUMED_BYTES = 4 * 1024 * 1024
+"""The size that is assumed for a document if the source does not report its size."""
 
 Checkpoint = Callable[[], None]
 
@@ -169,7 +171,7 @@ class _Crawl:
         for index, source_object in enumerate(page):
             if index not in unchanged_indexes:
                 requests.append(_build_request(number, source_object))
-                size += _UNKNOWN_SIZE if source_object.size is None else source_object.size
+                size += _ASSUMED_BYTES if source_object.size is None else source_object.size
             number += 1
             is_full = len(requests) == FETCH_BATCH_SIZE or size >= FETCH_BATCH_BYTES
             if is_full or index == len(page) - 1:
@@ -228,7 +230,8 @@ class _Crawl:
 class _Batch(NamedTuple):
     """Objects that one transaction handles, with numbers from `first` to `end` (exclusive).
 
-    `unchanged_count` is the number of objects that are not fetched.
+    `unchanged_count` is the number of objects that are not fetched. `cursor` is the path of the
+    last object, or None for a batch of retried documents, whose versions are not known.
     """
 
     requests: list[FetchRequest]

@@ -16,11 +16,14 @@ from app.kit.storage import StagedFile, TooLarge
 MAX_CONNECTIONS = 3
 """The maximum number of concurrent connections, because many servers limit connections."""
 MAX_FAILURES = 3
-"""The number of consecutive documents that the host fails to send before the crawl fails."""
+"""The number of consecutive documents for which the host is unreachable before the crawl fails."""
 
 
 class FetchRequest(NamedTuple):
-    """A document to fetch. `version` is None if the document is retried."""
+    """A document to fetch. `version` and `size` are None if the document is retried.
+
+    `size` is in bytes, and is also None if the source does not report the size.
+    """
 
     number: int
     path: str
@@ -29,7 +32,11 @@ class FetchRequest(NamedTuple):
 
 
 class FetchResult(NamedTuple):
-    """A document that was fetched, or the reason why it was not fetched."""
+    """The result of fetching a document.
+
+    `staged` contains the document unless `failure` is set. `seconds` is the time that the attempt
+    took.
+    """
 
     request: FetchRequest
     staged: StagedFile
@@ -40,7 +47,8 @@ class FetchResult(NamedTuple):
 class Fetcher:
     """Fetches documents with several connections to the same source.
 
-    Connections are opened when they are needed, and kept until the context manager exits.
+    Connections are opened when they are needed, and kept until the context manager exits. A
+    connection that fails is closed immediately.
     """
 
     def __init__(self, target: SourceTarget) -> None:
@@ -61,8 +69,8 @@ class Fetcher:
     def fetch(self, requests: Sequence[FetchRequest], stack: ExitStack) -> list[FetchResult]:
         """Fetch documents into staged files that are removed when `stack` is closed.
 
-        Raises SourceError if the source refuses the credentials, or fails to send MAX_FAILURES
-        documents in a row.
+        Raises SourceError if the source refuses the credentials, or cannot be reached for
+        MAX_FAILURES consecutive documents.
         """
         limit = container.settings().max_upload_bytes
         storage = container.current().storage
@@ -98,7 +106,7 @@ class Fetcher:
             message = f"The document is larger than {failure.limit} bytes."
             return fail("payload_too_large", message, is_final=True)
         except SourceError as problem:
-            # A host that refuses a document responds, and may send the other documents.
+            # A host that responds with another error is reachable, and may send other documents.
             is_unreachable = problem.kind == SourceErrorKind.UNREACHABLE
             self._failures = self._failures + 1 if is_unreachable else 0
             is_refused = problem.kind == SourceErrorKind.CREDENTIALS_REFUSED

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-MAX_PATTERN = 500
+MAX_PATTERN_LENGTH = 500
 MAX_PATTERNS = 100
 _ANY_FOLDERS = None
 _Part = re.Pattern[str] | None

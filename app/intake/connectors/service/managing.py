@@ -11,7 +11,7 @@ from app.engines.sources import SourceType
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import settings_rules
-from app.intake.connectors.service.globs import MAX_PATTERN, MAX_PATTERNS
+from app.intake.connectors.service.globs import MAX_PATTERN_LENGTH, MAX_PATTERNS
 from app.intake.connectors.service.scheduling import (
     check_schedule,
     compute_crawl_times,
@@ -94,9 +94,9 @@ def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[
     """Update the given properties of a connector, and return it.
 
     `settings` replaces all settings. If it contains no secrets, the stored secrets are kept; this
-    requires that the host and account stay the same. If the settings change, crawls that are
-    retried list the source from its beginning. Resumes a suspended schedule. Raises 404, 400 if a
-    property is invalid, and 409 if `revision` is outdated.
+    requires that the host and account stay the same. If the settings change, an unfinished crawl
+    lists the source from its beginning when it continues. Resumes a suspended schedule. Raises
+    404, 400 if a property is invalid, and 409 if `revision` is outdated.
     """
     connector = _lock_connector(connector_id, revision)
     if "settings" in changes:
@@ -188,8 +188,9 @@ def _check_patterns(patterns: Sequence[str], field: str) -> list[str]:
     if len(patterns) > MAX_PATTERNS:
         raise errors.invalid(f"There must be at most {MAX_PATTERNS} patterns.", field)
     for pattern in patterns:
-        if not pattern.strip("/") or len(pattern) > MAX_PATTERN:
-            raise errors.invalid(f"A pattern must have 1 to {MAX_PATTERN} characters.", field)
+        if not pattern.strip("/") or len(pattern) > MAX_PATTERN_LENGTH:
+            message = f"A pattern must have 1 to {MAX_PATTERN_LENGTH} characters."
+            raise errors.invalid(message, field)
     return list(dict.fromkeys(patterns))
 
 

@@ -1,4 +1,4 @@
-"""Open a connector's source through the network that restricts outbound connections."""
+"""Open a connector's source through the guarded network, which restricts outbound connections."""
 
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,8 +1,8 @@
 """Test and browse sources during a request.
 
-A host may send a slow response that never ends. So the request waits for a limited time, and a
-separate thread makes the connection. The number of these threads is limited per process and per
-organization.
+A host may send a slow response that never ends. A separate thread therefore connects to the host,
+and the request waits for this thread for a limited time. The number of these threads is limited per
+process and per organization.
 """
 
 import threading
@@ -43,9 +43,9 @@ Entries = list[SourceEntry]
 def test(connector_id: UUID) -> dict[str, Any]:
     """Test a connector: connect to its source, and list the source's first entries.
 
-    Returns `ok`, which is true if the test succeeded, `error` and `entries`. If the source cannot
-    be read, `error` has the `kind` and `message` of the error. Raises 404, and 503 while too many
-    sources are being tested or browsed.
+    Returns a dictionary with `ok`, `error` and `entries`. `ok` is true if the test succeeded. If
+    the source cannot be read, `error` has the `kind` and `message` of the error. Raises 404, and
+    503 while too many sources are being tested or browsed.
     """
     connector = get_connector(connector_id)
     try:
@@ -139,12 +139,12 @@ def _reserve_probe(organization_id: UUID) -> None:
 
 
 def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> dict[str, Any]:
-    is_small = (entry.size or 0) <= container.settings().max_upload_bytes
+    is_size_allowed = (entry.size or 0) <= container.settings().max_upload_bytes
     return {
         "path": entry.path,
         "name": entry.path.rpartition("/")[2],
         "is_folder": entry.is_folder,
         "size_bytes": entry.size,
         "modified_at": entry.modified_at,
-        "included": not entry.is_folder and is_small and patterns.is_included(entry.path),
+        "included": (not entry.is_folder and is_size_allowed and patterns.is_included(entry.path)),
     }

@@ -53,15 +53,15 @@ def start_crawl(connector: Connector, created_by: UUID | None) -> IngestionJob:
 def start_due_crawls() -> int:
     """Start a batch of due crawls in all organizations, and return how many crawls were due.
 
-    A crawl is not started if the connector's previous crawl is still running. Runs in the caller's
-    transaction.
+    A crawl is not started if the connector's previous crawl is still queued or running. Runs in the
+    caller's transaction.
     """
     due_connectors = records.lock_due_connectors(_BATCH_SIZE)
     for connector in due_connectors:
         with tenancy.organization(connector.organization_id):
             next_crawl_at, _ = compute_crawl_times(connector)
             records.set_state(connector.id, next_crawl_at=next_crawl_at)
-            with suppress(ApiError):
+            with suppress(ApiError):  # The previous crawl is still queued or running.
                 start_crawl(connector, None)
     return len(due_connectors)
 

@@ -43,7 +43,7 @@ def check_settings(type_name: str, settings: Mapping[str, Any]) -> ValidatedSett
 
 
 def merge_settings(
-    type_name: str, stored: ValidatedSettings, settings: Mapping[str, Any]
+    type_name: str, stored: ValidatedSettings, new_settings: Mapping[str, Any]
 ) -> ValidatedSettings:
-    """Merge new settings with the stored settings; see `typed_settings.merge_settings`."""
-    return typed_settings.merge_settings(check_type(type_name), stored, settings, field=_FIELD)
+    """Merge new settings with the stored secrets; see `typed_settings.merge_settings`."""
+    return typed_settings.merge_settings(check_type(type_name), stored, new_settings, field=_FIELD)

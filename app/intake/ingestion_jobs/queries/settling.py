@@ -88,8 +88,8 @@ def settle_items(
     """Store the outcomes of a job's items whose processing has ended.
 
     Processing ends with the prediction in an extraction, and with the parsing in other jobs.
-    `artifact_ids` limits the call to these documents, and is only allowed for extractions. Returns
-    how many items this call settled as succeeded, and how many as failed.
+    `artifact_ids` limits the call to the items of these documents, and is only allowed for
+    extractions; None selects all items. Returns how many items succeeded and how many failed.
     """
     values: dict[str, object] = {
         "organization_id": tenancy.current_organization_id(),

@@ -9,7 +9,7 @@ from app.kit import db, tenancy
 
 _STATISTICS = text(
     """
-    WITH chosen AS (
+    WITH selected_jobs AS (
         SELECT kind, connector_id, found, created, duplicate, skipped, failed, status,
                CAST(created_at AT TIME ZONE 'UTC' AS date) AS day,
                extract(epoch FROM coalesce(finished_at, updated_at) - started_at) AS seconds
@@ -23,7 +23,7 @@ _STATISTICS = text(
            coalesce(sum(found), 0) AS found, coalesce(sum(created), 0) AS created,
            coalesce(sum(duplicate), 0) AS duplicate, coalesce(sum(skipped), 0) AS skipped,
            coalesce(sum(failed), 0) AS failed, coalesce(sum(seconds), 0) AS seconds
-    FROM chosen GROUP BY GROUPING SETS ((), (day), (kind), (connector_id))
+    FROM selected_jobs GROUP BY GROUPING SETS ((), (day), (kind), (connector_id))
     ORDER BY day, kind, connector_id
     """
 )
@@ -32,7 +32,8 @@ _STATISTICS = text(
 def read_statistics(created_after: datetime, created_before: datetime) -> list[dict[str, Any]]:
     """Return statistics about the jobs created in a period.
 
-    There is a row for all jobs, and one row for each day, for each `kind` and for each connector.
+    There is one row for all jobs, and one row for each day, for each `kind` and for each connector.
+    `is_day`, `is_kind` and `is_connector` are true in the rows of these groups.
     """
     values = {
         "organization_id": tenancy.current_organization_id(),

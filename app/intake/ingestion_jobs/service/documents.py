@@ -10,8 +10,9 @@ from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit.errors import ApiError
 from app.kit.storage import StagedFile
 
-_FIELDS_OF_FILE = frozenset(("file", "name"))
-"""The fields of errors that the same file causes again, unlike a deleted schema or a full plan."""
+_FILE_FIELDS = frozenset(("file", "name"))
+"""The values of `field` in errors that are final, because the same file always causes them. Other
+errors, such as a deleted schema or a limit of the plan, may not occur in another attempt."""
 
 
 class ItemOutcome(NamedTuple):
@@ -43,7 +44,7 @@ def create_document(
         row = artifacts.create_from_file(
             staged=staged,
             file_name=name,
-            declared=None,
+            declared_media_type=None,
             schema_id=schema_id,
             created_by=job.created_by,
             connector_id=job.connector_id,
@@ -54,7 +55,7 @@ def create_document(
             raise
         if failure.code == "artifact_duplicate" and failure.details is not None:
             return _handle_duplicate(job, number, UUID(failure.details["artifact_id"]))
-        is_final = failure.field in _FIELDS_OF_FILE
+        is_final = failure.field in _FILE_FIELDS
         return build_failure(failure.code, failure.message, is_final=is_final)
     return ItemOutcome(ItemStatus.PROCESSING, row["id"])
 

@@ -43,7 +43,7 @@ def create_import(
 
 
 def create_extraction(
-    source_id: UUID, *, name: str, total: int, created_by: UUID | None
+    source_job_id: UUID, *, name: str, total: int, created_by: UUID | None
 ) -> IngestionJob:
     """Create an extraction job for the documents of a source job; emit `ingestion_job.requested`.
 
@@ -54,7 +54,7 @@ def create_extraction(
         id=uuid7(),
         kind=JobKind.EXTRACT.value,
         name=name,
-        options={"source_job_id": str(source_id)},
+        options={"source_job_id": str(source_job_id)},
         total=total,
         created_by=created_by,
     )
@@ -112,9 +112,9 @@ def cancel(job_id: UUID) -> IngestionJob:
 def retry(job_id: UUID) -> IngestionJob:
     """Retry an ended job: queue its failed documents, and the documents that it did not reach.
 
-    Raises 404, and 409 `conflict` with `details.state` if the job cannot be retried, or with
-    `details.missing` if the uploaded file has been deleted, or with `details.job_id` if another
-    crawl of the connector is queued or running.
+    Raises 404, and 409 `conflict` with `details.state` if the status of the job does not allow a
+    retry, with `details.missing` if the uploaded file has been deleted, or with `details.job_id` if
+    another crawl of the connector is queued or running.
     """
     job = _lock_job(job_id, JobStatus.QUEUED, "retried")
     if job.kind == JobKind.CRAWL and job.connector_id is not None:
@@ -140,13 +140,19 @@ def restart(job: IngestionJob) -> None:
     job.error = job.started_at = job.finished_at = None
 
 
-def _lock_job(job_id: UUID, status: JobStatus, verb: str) -> IngestionJob:
+def _lock_job(job_id: UUID, new_status: JobStatus, participle: str) -> IngestionJob:
+    """Lock a job whose status may change to `new_status`, and return it.
+
+    Raises 404, and 409 `conflict` with `details.state` if the status may not change. The error
+    message then contains `participle`, for example "retried".
+    """
     job = records.lock(job_id)
     if job is None:
         raise errors.not_found()
-    if status not in TRANSITIONS[JobStatus(job.status)]:
+    if new_status not in TRANSITIONS[JobStatus(job.status)]:
         raise errors.conflict(
-            f"The job is {job.status.replace('_', ' ')}; it cannot be {verb}.", state=job.status
+            f"The job is {job.status.replace('_', ' ')}; it cannot be {participle}.",
+            state=job.status,
         )
     return job
 

@@ -34,7 +34,7 @@ def change_status(job: IngestionJob, status: JobStatus) -> bool:
 
 
 def start(job_id: UUID) -> IngestionJob | None:
-    """Start a job or continue it, and return it; return None if the job has ended."""
+    """Start or continue a job and return it, or None if the job has ended or does not exist."""
     job = records.lock(job_id)
     if job is None or not change_status(job, JobStatus.RUNNING):
         return None
@@ -78,10 +78,10 @@ def record_batch(
 
     Args:
         job: the locked job.
-        items: the outcomes.
+        items: the outcomes of the documents in the batch.
         next_number: the number of the next document.
         next_offset: the byte at which the next document starts in the file.
-        cursor: the path of the last document of a crawl; None keeps the previous path.
+        cursor: the new value of `IngestionJob.cursor`; None keeps the previous value.
         unchanged_count: the number of documents that a crawl did not read because they have not
             changed.
     """

@@ -43,6 +43,7 @@ describe('tidySearch', () => {
       team_id: undefined,
     });
     expect(tidySearch({ metric: 'gold_accuracy', bucket: 'day' }, labeler).bucket).toBe('week');
+    expect(tidySearch({ metric: 'gold_accuracy', bucket: 'month' }, labeler).bucket).toBe('week');
     expect(tidySearch({ schema_id, field: 'a', metric: 'throughput' }, reviewer).metric).toBe(
       undefined,
     );

@@ -34,7 +34,7 @@ export function listChoices(search: TrendSearch, rights: Rights): Choices {
     : METRICS;
   const buckets =
     hidesGold && search.metric === 'gold_accuracy'
-      ? BUCKETS.filter((bucket) => bucket !== 'day')
+      ? BUCKETS.filter((bucket) => bucket === 'week')
       : BUCKETS;
   const groups = GROUPS.filter(
     (group) =>
