@@ -146,5 +146,5 @@ def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> dict[str, Any]:
         "is_folder": entry.is_folder,
         "size_bytes": entry.size,
         "modified_at": entry.modified_at,
-        "included": (not entry.is_folder and is_size_allowed and patterns.is_included(entry.path)),
+        "included": not entry.is_folder and is_size_allowed and patterns.is_included(entry.path),
     }
