@@ -67,7 +67,7 @@ def escalate(
 
 def _lock_reviewers(user_id: UUID | None, team_id: UUID | None) -> list[UUID]:
     if team_id is not None:
-        return assignment.lock_team(team_id, Role.reviewer)
+        return assignment.lock_team_members(team_id, Role.reviewer)
     reviewers = list(lock_eligible_members([user_id] if user_id else [], Role.reviewer))
     if not reviewers:
         raise errors.invalid("Must be a member who can review.", "user_id")
@@ -123,7 +123,7 @@ class _Assigner:
         if self._team_id is None:
             self._reviewers = assignment.lock_users(self._user_ids, Role.reviewer)
             return
-        self._reviewers = assignment.lock_team(self._team_id, Role.reviewer)
+        self._reviewers = assignment.lock_team_members(self._team_id, Role.reviewer)
         if not self._reviewers:
             raise assignment.build_no_member_error(Role.reviewer)
 
