@@ -139,19 +139,30 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
         parts.append(
             _select_signed_rows(schema_id, _build_day_number(at, edges), 1).where(*conditions)
         )
-    # An hourly counter includes the end of its hour. A day includes its beginning, not its end.
-    # Decisions exactly at the beginning of a day therefore move from the day before to that day.
     hour_edges = [edge for edge in edges if edge not in split_edges]
     if hour_edges:
-        on_edge = at.in_(hour_edges)
-        day_before = _build_day_number(at - _MICROSECOND, edges)
-        day_after = _build_day_number(at, edges)
-        parts.append(_select_signed_rows(schema_id, day_after, 1).where(on_edge, at < edges[-1]))
-        parts.append(_select_signed_rows(schema_id, day_before, -1).where(on_edge, at > edges[0]))
+        parts += _select_moved_rows(schema_id, hour_edges, edges)
     counted = union_all(*parts).subquery()
     no_id = cast(null(), Text)
     columns = (counted.c.day, counted.c.kind)
     return _sum_cells(counted, no_id, no_id, counted.c.day).group_by(*columns)
+
+
+def _select_moved_rows(
+    schema_id: UUID | None, hour_edges: Sequence[datetime], edges: Sequence[datetime]
+) -> list[Select[Any]]:
+    """Build SELECTs that move the decisions at `hour_edges` from the day before to the day after.
+
+    An hourly counter includes the end of its hour. A day includes its beginning, not its end.
+    """
+    at = TagSetRevision.created_at
+    on_edge = at.in_(hour_edges)
+    day_before = _build_day_number(at - _MICROSECOND, edges)
+    day_after = _build_day_number(at, edges)
+    return [
+        _select_signed_rows(schema_id, day_after, 1).where(on_edge, at < edges[-1]),
+        _select_signed_rows(schema_id, day_before, -1).where(on_edge, at > edges[0]),
+    ]
 
 
 def _build_facet_filters(schema_id: UUID | None) -> dict[str, Any]:
