@@ -6,13 +6,14 @@ LARGE = 2048
 # JSON members with these names contain secrets, so their values are never shown.
 _NAMES = "(passwords?|secrets?|tokens?|api_?keys?|private_?keys?|credentials?)"
 _MEMBER = f"{_NAMES}(_hash|_encrypted)?$"
-# Searching for a word takes a tenth of the time of parsing the JSON.
+# JSON is only parsed if it contains one of these words. Searching for them takes a tenth of the
+# time of parsing.
 _WORDS = ("password", "secret", "token", "apikey", "api_key", "privatekey", "private_key")
 _WORDS += ("credential",)
-_MENTIONED = " OR ".join(f"strpos(lower(written), '{word}') > 0" for word in _WORDS)
+_CONTAINS_WORD = " OR ".join(f"strpos(lower(written), '{word}') > 0" for word in _WORDS)
 _MAX_LEVEL = 20
 
-# A UUIDv7 (RFC 9562, section 5.7) from microseconds since the epoch.
+# `audit_id` returns a UUIDv7 (RFC 9562, section 5.7) for a time in microseconds since the epoch.
 IDENTIFIER = """
 CREATE FUNCTION audit_id(tick bigint) RETURNS uuid LANGUAGE sql VOLATILE AS $$
     SELECT encode(overlay(uuid_send(gen_random_uuid()) PLACING
@@ -20,7 +21,8 @@ CREATE FUNCTION audit_id(tick bigint) RETURNS uuid LANGUAGE sql VOLATILE AS $$
         'hex')::uuid
 $$
 """
-# JSON without the values of members whose names indicate a secret, whatever their type.
+# `audit_redacted` returns JSON in which {"secret": true} replaces the strings, objects and arrays
+# of members whose names indicate a secret. It also replaces everything below the maximum level.
 REDACTED = f"""
 CREATE FUNCTION audit_redacted(value jsonb, level int) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
@@ -40,6 +42,8 @@ BEGIN
     RETURN value;
 END $$
 """  # noqa: S608 - consists of constants
+# `audit_shown` returns the JSON text that the log contains for a value: redacted, or only the size
+# and SHA-256 of a large value.
 SHOWN = f"""
 CREATE FUNCTION audit_shown(written text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
@@ -48,7 +52,7 @@ BEGIN
         RETURN json_build_object(
             'sha256', encode(sha256(convert_to(written, 'UTF8')), 'hex'),
             'bytes', octet_length(written));
-    ELSIF left(written, 1) IN ('{{', '[') AND ({_MENTIONED}) THEN
+    ELSIF left(written, 1) IN ('{{', '[') AND ({_CONTAINS_WORD}) THEN
         RETURN CAST(audit_redacted(CAST(written AS jsonb), 1) AS text);
     END IF;
     RETURN coalesce(written, 'null');

@@ -20,9 +20,9 @@ BATCH = 1000
 
 _IGNORED = frozenset({"created_at", "updated_at", "revision"})
 # Columns with these names contain secrets, so their values are never shown.
-_NAME = "(password|secret|token|api_key|private_key|credentials?)"
-_SECRET_COLUMN = re.compile(f"(^|_){_NAME}(_hash|_encrypted)?$|_hash$")
-_SHORT = {"uuid", "boolean", "integer", "bigint", "smallint", "numeric", "date"}
+_NAME_PATTERN = "(password|secret|token|api_key|private_key|credentials?)"
+_SECRET_COLUMN = re.compile(f"(^|_){_NAME_PATTERN}(_hash|_encrypted)?$|_hash$")
+_SHORT_TYPES = {"uuid", "boolean", "integer", "bigint", "smallint", "numeric", "date"}
 _NO_ID = "CAST(NULL AS uuid)"
 _TIME = r'\"YYYY-MM-DD"T"HH24:MI:SS.US"Z"\"'
 
@@ -142,14 +142,14 @@ class _Watch:
         return f"CAST({self.build_coalesce(self.label)} AS text)"
 
     def build_value(self, side: str, column: str) -> str:
-        name, kind = f'{side}."{column}"', self.columns[column]
+        value, column_type = f'{side}."{column}"', self.columns[column]
         if column in self.secret or _SECRET_COLUMN.search(column):
-            return f"""CASE WHEN {name} IS NULL THEN 'null' ELSE '{{"secret": true}}' END"""
-        if kind == "timestamp with time zone":
-            return f"coalesce(to_char({name} AT TIME ZONE 'UTC', '{_TIME}'), 'null')"
-        if kind in _SHORT:
-            return f"coalesce(CAST(to_json({name}) AS text), 'null')"
-        return f"audit_shown(CAST(to_json({name}) AS text))"
+            return f"""CASE WHEN {value} IS NULL THEN 'null' ELSE '{{"secret": true}}' END"""
+        if column_type == "timestamp with time zone":
+            return f"coalesce(to_char({value} AT TIME ZONE 'UTC', '{_TIME}'), 'null')"
+        if column_type in _SHORT_TYPES:
+            return f"coalesce(CAST(to_json({value}) AS text), 'null')"
+        return f"audit_shown(CAST(to_json({value}) AS text))"
 
     def build_change(self, column: str) -> str:
         before, after = self.build_value("o", column), self.build_value("n", column)
@@ -164,7 +164,7 @@ class _Watch:
             organization = "id"
         return _WRITE.format(
             organization=self.build_coalesce(organization) if organization else _NO_ID,
-            # A monthly record has its month in the label.
+            # A target id is a UUID. The label identifies records without one, such as months.
             target=self.build_coalesce(self.target)
             if self.columns[self.target] == "uuid"
             else _NO_ID,
@@ -177,18 +177,19 @@ class _Watch:
         )
 
     def build_function(self) -> str:
-        # A full join is never executed as nested loops, and a changed key still writes its entries.
-        same = " AND ".join(f'n."{key}" = o."{key}"' for key in self.keys)
-        pairs = f"new_rows n FULL JOIN old_rows o ON {same}"
-        empty = f"LEFT JOIN {self.table} {{side}} ON false"
+        # A full join is never executed as nested loops. If a key changes, it contains the old and
+        # the new row, each without a counterpart, so both are recorded.
+        keys_match = " AND ".join(f'n."{key}" = o."{key}"' for key in self.keys)
+        pairs = f"new_rows n FULL JOIN old_rows o ON {keys_match}"
+        join_nulls = f"LEFT JOIN {self.table} {{side}} ON false"
         return _CHANGE.format(
             table=self.table,
             kind=self.kind,
-            insert=self.build_insert(f"new_rows n {empty.format(side='o')}"),
+            insert=self.build_insert(f"new_rows n {join_nulls.format(side='o')}"),
             pairs=pairs,
             differ=" OR ".join(f'n."{c}" IS DISTINCT FROM o."{c}"' for c in self.watched_columns),
             update=self.build_insert(pairs),
-            delete=self.build_insert(f"old_rows o {empty.format(side='n')}"),
+            delete=self.build_insert(f"old_rows o {join_nulls.format(side='n')}"),
         )
 
 
@@ -266,7 +267,7 @@ def _read_watch(connection: Connection, table: str) -> _Watch:
         label=watch.label,
         target=watch.target if watch.target in columns else keys[-1],
         secret=frozenset(watch.secret),
-        # The entry has its own columns for these.
+        # An entry has columns for the record's id and organization, so its changes omit them.
         ignored=_IGNORED | set(watch.ignored) | ({"id", "organization_id"} & set(keys)),
         columns=columns,
         keys=keys,

@@ -14,7 +14,7 @@ from alembic import op
 from sqlalchemy import Connection, text
 
 FOLDING = 7_203_114_560
-"""The advisory lock for changing cells of `counts`."""
+"""The key of the advisory lock for changing cells of `counts`."""
 
 _SAVE_SOURCE = text(
     "INSERT INTO count_sources (source, table_name, condition, facets, expressions, measure)"
@@ -89,8 +89,9 @@ class Source:
 def as_hour(column: str) -> str:
     """Return SQL that converts a time to a facet: the UTC hour that contains the time.
 
-    An hour includes its end but not its start. Therefore rows that are due at exactly five o'clock
-    need not be examined at a quarter past five.
+    An hour includes its end but not its start, so a row at exactly 05:00 counts for the hour from
+    04:00 to 05:00. To count the rows that are due by 05:15, a reader adds up whole hours, and
+    examines only the rows after 05:00.
     """
     return (
         f"""coalesce(to_char(({column} - interval '1 microsecond') AT TIME ZONE 'UTC',"""

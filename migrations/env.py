@@ -20,14 +20,14 @@ from migrations import auditing, waiting
 _ADVISORY_LOCK = 7_203_114_559
 
 
-def _url() -> str:
+def _get_url() -> str:
     settings = Settings.from_env({"DEMO": "on", **os.environ}, require_servers=False)
     return settings.sqlalchemy_url
 
 
 def run() -> None:
     """Run the migrations that Alembic's command requests, while no other process migrates."""
-    url = _url()
+    url = _get_url()
     options = {"options": waiting.OPTIONS, "application_name": "labeling-migrate"}
     engine = create_engine(url, connect_args={**get_timeouts(url), **options})
     if getattr(context.config.cmd_opts, "autogenerate", False):
@@ -55,7 +55,8 @@ def _migrate(connection: Connection) -> None:
 
 
 def _refresh_after_downgrade(*, ctx: MigrationContext, step: MigrationInfo, **_: object) -> None:
-    # A removed column must not be recorded any more. A new column is not written yet.
+    # The audit function of a table fails if a column that it records is removed. After an upgrade,
+    # `_migrate` refreshes the functions once, because nothing writes the new columns before.
     if not step.is_upgrade:
         assert ctx.connection is not None
         auditing.refresh(ctx.connection)

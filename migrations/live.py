@@ -33,15 +33,15 @@ BATCH = 1000
 # An index build waits for older transactions but blocks none, so it may wait and take long.
 _LONG_TIMEOUTS = "SET lock_timeout = '1h'; SET statement_timeout = 0"
 _SHORT_TIMEOUTS = "RESET lock_timeout; RESET statement_timeout"
-_CHANGED = text("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")
-_INVALID = text(
+_HAS_CHANGES = text("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")
+_IS_INVALID_INDEX = text(
     "SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(:name) AND NOT indisvalid)"
 )
-_CONSTRAINED = text(
+_HAS_CONSTRAINT = text(
     "SELECT EXISTS (SELECT FROM pg_constraint"
     " WHERE conrelid = CAST(:table AS regclass) AND conname = :name)"
 )
-_REQUIRED = text(
+_IS_NOT_NULL = text(
     "SELECT attnotnull FROM pg_attribute"
     " WHERE attrelid = CAST(:table AS regclass) AND attname = :column"
 )
@@ -50,7 +50,7 @@ _RECOUNT = text("SELECT repair_counts(CAST(:organization AS uuid), :source)")
 _FILL_METERS = text(
     "SELECT repair_usage(CAST(:organization AS uuid), meter) FROM usage_sources ORDER BY meter"
 )
-_BUILT = text(
+_BUILD_PROGRESS = text(
     "SELECT CASE WHEN blocks_total > 0 THEN blocks_done ELSE tuples_done END AS done,"
     " CASE WHEN blocks_total > 0 THEN blocks_total ELSE tuples_total END AS total"
     " FROM pg_stat_progress_create_index WHERE pid = :pid"
@@ -82,7 +82,7 @@ def create_index(
     a second run can distinguish them.
     """
     with _step(name) as (connection, _):
-        if connection.scalar(_INVALID, {"name": name}):
+        if connection.scalar(_IS_INVALID_INDEX, {"name": name}):
             _drop_concurrently(name)
         op.create_index(
             name,
@@ -113,11 +113,11 @@ def set_not_null(table: str, column: str) -> None:
     Fails if a row has no value; run `backfill` first.
     """
     name = f"ck_{table}_{column}_filled"
-    column_is = {"table": table, "column": column}
+    column_params = {"table": table, "column": column}
     with _step(f"{table}.{column}") as (connection, _):
-        if connection.scalar(_REQUIRED, column_is):
+        if connection.scalar(_IS_NOT_NULL, column_params):
             return
-        if not connection.scalar(_CONSTRAINED, {"table": table, "name": name}):
+        if not connection.scalar(_HAS_CONSTRAINT, {"table": table, "name": name}):
             _run_with_short_timeouts(
                 f"ALTER TABLE {table} ADD CONSTRAINT {name} CHECK ({column} IS NOT NULL) NOT VALID"
             )
@@ -130,7 +130,7 @@ def set_not_null(table: str, column: str) -> None:
 
 
 def backfill(table: str, change: str, *, pending: str, size: int = BATCH) -> None:
-    """Change the rows of `table` that meet the condition `pending`.
+    """Change the rows of `table` that meet the SQL condition `pending`.
 
     The table is read in primary key order, `size` rows per transaction. `change` is an UPDATE,
     INSERT or DELETE that refers to `batch`, the keys of the pending rows in the transaction. These
@@ -189,7 +189,7 @@ class Reporter(Protocol):
         """Report the failure of the step."""
 
 
-def _reporter() -> Reporter:
+def _get_reporter() -> Reporter:
     """Return the reporter in `config.attributes["progress"]`, or one that writes to stderr."""
     config = op.get_context().config
     reporter: Reporter | None = config.attributes.get("progress") if config else None
@@ -199,11 +199,11 @@ def _reporter() -> Reporter:
 @contextmanager
 def _step(name: str) -> Iterator[tuple[Connection, Reporter]]:
     """Run a step outside a transaction with long timeouts, and report its start and end."""
-    if op.get_bind().scalar(_CHANGED):
+    if op.get_bind().scalar(_HAS_CHANGES):
         raise RuntimeError(
             f"{name}: move this step before all other changes, or to a separate migration"
         )
-    progress = _reporter()
+    progress = _get_reporter()
     with op.get_context().autocommit_block():
         connection = op.get_bind()
         connection.exec_driver_sql(_LONG_TIMEOUTS)
@@ -227,8 +227,8 @@ def _report_build_progress(connection: Connection, progress: Reporter) -> Iterat
 
     def watch() -> None:
         while not finished.wait(0.5):
-            with connection.engine.connect() as second:
-                row = second.execute(_BUILT, pid).first()
+            with connection.engine.connect() as observer:
+                row = observer.execute(_BUILD_PROGRESS, pid).first()
             if row is not None and row.total:
                 progress.advance(row.done, row.total)
 

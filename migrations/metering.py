@@ -13,9 +13,9 @@ from alembic import op
 from sqlalchemy import text
 
 FOLDING = 7_203_114_561
-"""The advisory lock for folding changes; settling a period takes it in shared mode."""
+"""The key of the advisory lock for folding changes; settling a period takes it in shared mode."""
 REPAIRING = 7_203_114_562
-"""The advisory lock for repairing meters."""
+"""The key of the advisory lock for repairing meters."""
 TODAY = "CAST(timezone('UTC', now()) AS date)"
 _SAVE = text(
     "INSERT INTO usage_sources (meter, table_name, quantity, created)"
@@ -46,8 +46,9 @@ BEGIN
     RETURN NULL;
 END $$
 """
-# It runs once per row, but only for rows whose quantity changes. A trigger per statement would run
-# at every update of the table, because one with transition tables cannot be limited to columns.
+# This trigger runs once per row, but only for rows whose quantity changes. A trigger per statement
+# would run at every update of the table, because a trigger with transition tables cannot be limited
+# to columns.
 _UPDATE_TRIGGER = """
 CREATE TRIGGER meter_{meter}_update AFTER UPDATE OF {column} ON {table}
 FOR EACH ROW WHEN (({old}) <> ({new})) EXECUTE FUNCTION meter_{meter}_update()
@@ -93,8 +94,8 @@ def _build_append(column: str, rows: str, sources: Sequence[Source]) -> str:
         column=column,
         rows=rows,
         today=TODAY,
-        sums=", ".join(f"sum({one.quantity}) AS q{n}" for n, one in enumerate(sources)),
-        meters=", ".join(f"('{one.meter}', c.q{n})" for n, one in enumerate(sources)),
+        sums=", ".join(f"sum({source.quantity}) AS q{n}" for n, source in enumerate(sources)),
+        meters=", ".join(f"('{source.meter}', c.q{n})" for n, source in enumerate(sources)),
     )
 
 

@@ -12,14 +12,15 @@ from app.kit.settings_values import DATABASE_ROLE, parse_database_role
 
 ROLE = parse_database_role(os.environ.get("DATABASE_ROLE", "").strip() or DATABASE_ROLE)
 
-_BOUND = "(SELECT NULLIF(current_setting('app.organization_id', true), '')::uuid)"
-_EVERYTHING = "(SELECT current_setting('app.all_organizations', true) = 'on')"
+_CURRENT_ORGANIZATION = "(SELECT NULLIF(current_setting('app.organization_id', true), '')::uuid)"
+_ALL_ORGANIZATIONS = "(SELECT current_setting('app.all_organizations', true) = 'on')"
 
 
 def create_role() -> None:
     """Create the application's role, which cannot log in, and grant it access to new tables.
 
-    Roles belong to the cluster, so the role may already exist.
+    The current user may switch to the role. Roles belong to the PostgreSQL cluster, not to the
+    database, so the role may already exist.
     """
     op.execute(
         f"""
@@ -51,12 +52,12 @@ def create_role() -> None:
 
 
 def protect(table: str, *, force: bool = True) -> None:
-    """Limit sessions to rows of their organization. `force` also limits the table's owner."""
+    """Limit sessions to the rows of their organization. `force` also limits the table's owner."""
     op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     if force:
         op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
     op.execute(
         f"CREATE POLICY organization ON {table}"
-        f" USING (organization_id = {_BOUND} OR {_EVERYTHING})"
-        f" WITH CHECK (organization_id = {_BOUND} OR {_EVERYTHING})"
+        f" USING (organization_id = {_CURRENT_ORGANIZATION} OR {_ALL_ORGANIZATIONS})"
+        f" WITH CHECK (organization_id = {_CURRENT_ORGANIZATION} OR {_ALL_ORGANIZATIONS})"
     )

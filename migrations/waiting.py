@@ -20,8 +20,9 @@ stopped waiting by then never makes a request fail. The remaining risk is a migr
 machine that locks one table and pauses before it waits for the next table.
 """
 
-# Row-level security applies to the owner too. If the client disconnects, the server must stop the
-# statement, so that it does not run at the same time as a second attempt.
+# Row-level security applies to the owner too, so `app.all_organizations` must be on. If the client
+# disconnects, the server must stop the statement, so that it does not run at the same time as a
+# second attempt.
 OPTIONS = (
     f"-c lock_timeout={LOCK_TIMEOUT} -c statement_timeout=15min -c timezone=UTC"
     " -c app.all_organizations=on -c client_connection_check_interval=2s"

@@ -16,32 +16,36 @@ _KEY = text(
 
 
 class Walk:
-    """Changes the pending rows of a table; see `migrations.live.backfill`.
+    """Changes the pending rows of a table, batch by batch; see `migrations.live.backfill`.
 
-    Keys of any type are passed as text. The SQL only contains text from migrations.
+    `total` is the number of rows in the table, including rows that are not pending. Keys are passed
+    as text, whatever their type.
     """
 
     def __init__(self, engine: Engine, table: str, change: str, pending: str, size: int) -> None:
         self._engine = engine
         self._table = table
         self._size = size
-        self._reached: Sequence[str] = ()
+        self._last_key: Sequence[str] = ()
         with engine.connect() as connection:
             self._key = {
                 str(row[0]): str(row[1]) for row in connection.execute(_KEY, {"table": table})
             }
             self.total = int(connection.scalar(text(f"SELECT count(*) FROM {table}")) or 0)
         names = ", ".join(self._key)
-        own = [f"{table}.{name}" for name in self._key]
-        self._own = ", ".join(own)
-        # With their own names, ORDER BY would sort by these texts instead of the keys.
-        self._shown = ", ".join(f"CAST({name} AS text) AS key_{n}" for n, name in enumerate(own))
+        columns = [f"{table}.{name}" for name in self._key]
+        self._columns = ", ".join(columns)
+        # The texts have other names than the columns, so that ORDER BY sorts by the columns.
+        self._texts = ", ".join(
+            f"CAST({name} AS text) AS key_{n}" for n, name in enumerate(columns)
+        )
         lists = ", ".join(f"CAST(CAST(:{n} AS text[]) AS {k}[])" for n, k in self._key.items())
         keys = f"({names}) AS (SELECT * FROM unnest({lists}))"
-        # The condition may read other tables, so the planner must know that there are few rows.
+        # `pending` may read other tables, so the planner must know that there are few rows. Joining
+        # the keys tells it.
         self._lock = text(
-            f"WITH near {keys} SELECT {self._shown} FROM near JOIN {table} USING ({names})"
-            f" WHERE {pending} ORDER BY {self._own} FOR NO KEY UPDATE OF {table}"
+            f"WITH batch {keys} SELECT {self._texts} FROM batch JOIN {table} USING ({names})"
+            f" WHERE {pending} ORDER BY {self._columns} FOR NO KEY UPDATE OF {table}"
         )
         self._change = text(f"WITH batch {keys} {change}")
 
@@ -57,20 +61,21 @@ class Walk:
             if pending:
                 connection.execute(self._change, self._to_arrays(pending))
         if keys:
-            self._reached = keys[-1]
+            self._last_key = keys[-1]
         return len(keys) == self._size
 
     def _read_keys(self, connection: Connection) -> Sequence[Row[Any]]:
         """Return the keys of the next `size` rows as text."""
-        values, later = {}, ""
-        if self._reached:
-            values = {f"after_{n}": k for n, k in zip(self._key, self._reached, strict=True)}
+        values, condition = {}, ""
+        if self._last_key:
+            values = {f"after_{n}": k for n, k in zip(self._key, self._last_key, strict=True)}
             after = ", ".join(f"CAST(:after_{n} AS {k})" for n, k in self._key.items())
-            later = f"WHERE ({self._own}) > ({after})"
+            condition = f"WHERE ({self._columns}) > ({after})"
         statement = (
-            f"SELECT {self._shown} FROM {self._table} {later} ORDER BY {self._own} LIMIT :most"
+            f"SELECT {self._texts} FROM {self._table} {condition}"
+            f" ORDER BY {self._columns} LIMIT :limit"
         )
-        return connection.execute(text(statement), {**values, "most": self._size}).all()
+        return connection.execute(text(statement), {**values, "limit": self._size}).all()
 
     def _to_arrays(self, rows: Sequence[Row[Any]]) -> dict[str, list[str]]:
         columns = zip(*rows, strict=True)

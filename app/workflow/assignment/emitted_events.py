@@ -13,9 +13,10 @@ RELEASED = "artifact.released"
 class AssignedPayload(TypedDict):
     """The payload of `ASSIGNED`: new assignments of `count` artifacts in one transaction.
 
-    If each artifact was assigned to one user, `counts` maps user ids to the number of artifacts. If
-    routing rules assigned the artifacts, `by` is None, and `team_counts` maps team ids to the
-    number of artifacts.
+    If the artifacts were distributed among users, `counts` maps user ids to the number of
+    artifacts; otherwise, it is empty. If routing rules assigned the artifacts, `by` is None, and
+    `team_counts` maps team ids to the number of artifacts. `due_at` is None if the assignment sets
+    no due time, or different due times.
     """
 
     artifact_ids: Sequence[UUID]
@@ -29,9 +30,9 @@ class AssignedPayload(TypedDict):
 
 
 class UnassignedPayload(TypedDict):
-    """The payload of `UNASSIGNED`: artifacts that were unassigned from a user or team.
+    """The payload of `UNASSIGNED`: artifacts from which a user or team was unassigned.
 
-    The user or team can no longer label the artifacts.
+    `assignee_id` is the id of the user or team, which can no longer label the artifacts.
     """
 
     artifact_ids: Sequence[UUID]
@@ -43,7 +44,7 @@ class UnassignedPayload(TypedDict):
 class ReleasedPayload(TypedDict):
     """The payload of `RELEASED`: an artifact whose claim or reservation was ended.
 
-    `user_id` is the user who released the artifact, or who can no longer label it.
+    `user_id` is the user who released the artifact, or the claimant who can no longer label it.
     """
 
     artifact_id: UUID

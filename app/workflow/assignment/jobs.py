@@ -1,6 +1,6 @@
-"""Background jobs that end claims and unassign artifacts.
+"""Background jobs that end claims, unassign artifacts, and mark nearly due artifacts.
 
-The job names start with `artifacts.` because queued jobs of the previous release use these names.
+Most job names start with `artifacts.`, because queued jobs of the previous release use these names.
 """
 
 from uuid import UUID
@@ -69,7 +69,7 @@ def unassign_team(job: Job) -> None:
 @jobs.handler(
     "artifacts.follow_team", queue="bulk", listens=("team.member_removed",), max_attempts=10
 )
-def unassign_empty_team(job: Job) -> None:
+def unassign_team_without_labelers(job: Job) -> None:
     """Unassign a team from its artifacts if the team has no labeler left."""
     team_ids = [UUID(job.args["data"]["team_id"])]
     service.unassign_teams_without_labelers(team_ids, job.checkpoint, reason="team_left")

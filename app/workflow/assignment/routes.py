@@ -54,8 +54,9 @@ def claim_artifact(caller: Caller, artifact_id: UUID) -> object:
 def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> object:
     """Release a claimed artifact.
 
-    If the caller gives a reason, the caller skips the artifact, and the artifact is not offered to
-    the caller again. An admin may release an artifact that another user has claimed.
+    A caller who releases their own claim with a reason skips the artifact: it is not offered to the
+    caller again until it is assigned directly or returned to the caller, or until the caller claims
+    it. An admin may release an artifact that another user has claimed.
     """
     return service.release(artifact_id, caller.user_id, as_admin=caller.has(Role.admin), **body)
 

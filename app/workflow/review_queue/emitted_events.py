@@ -23,9 +23,10 @@ class AssignedPayload(TypedDict):
 
 
 class ReturnedPayload(TypedDict):
-    """The payload of `RETURNED`: reviews that were unassigned from a user or a team.
+    """The payload of `RETURNED`: reviews from which a user or team was unassigned.
 
-    The user or team can no longer do the reviews. `escalated_ids` lists the escalated reviews.
+    The user or team can no longer do the reviews. `escalated_ids` lists the escalated reviews among
+    them.
     """
 
     tag_set_ids: Sequence[UUID]

@@ -22,12 +22,12 @@ from app.kit.api.fields import (
 )
 from app.workflow.tag_sets.models import FLAGS
 
+# Registered names of other features' schemas, because a feature must not import these schemas.
 ARTIFACT = "app.documents.artifacts.schemas.documents.Artifact"
 TAG_SET = "app.workflow.tag_sets.schemas.records.TagSet"
 PREDICTED_TAGS = "app.workflow.predictions.schemas.PredictedTags"
 PERSON = "app.workflow.tag_sets.schemas.records.Person"
 LISTED_TAG_SET = "app.workflow.tag_sets.schemas.records.TagSetSummary"
-"""Registered names of schemas, because a feature must not import the schemas of other features."""
 
 MAX_EXCLUDED = 50
 """The maximum number of items that a client may exclude."""
@@ -187,7 +187,7 @@ class AcceptReviews(ReviewSelection):
 
 
 class RejectReviews(ReviewSelection):
-    """Request body to reject tag sets for one reason and send them to the labeler or the pool."""
+    """Request body to reject tag sets for the same reason, and return them to labeler or pool."""
 
     reason = Str(required=True, max_length=5000, validate=_check_not_blank, metadata=NOT_BLANK)
     send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))
@@ -212,13 +212,13 @@ class QueueAge(Response):
 
     oldest_seconds = Int(allow_none=True)
     median_seconds = Int(allow_none=True)
-    p90_seconds = Int(allow_none=True)
+    p90_seconds = Int(allow_none=True, description="The 90th percentile.")
 
 
 class PendingStats(Response):
     """The number of review items that are pending now."""
 
-    depth = Int()
+    depth = Int(description="The number of all pending items.")
     unassigned = Int()
     claimed = Int()
     escalated = Int()

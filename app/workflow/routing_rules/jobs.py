@@ -9,18 +9,19 @@ from app.kit.jobs import Job
 from app.workflow.routing_rules import service
 
 
-def _end_routing(job: Job, error: str) -> None:
+def _release_unrouted(job: Job, error: str) -> None:
     artifacts.release_unrouted_document(UUID(job.args["data"]["artifact_id"]), error)
 
 
 @jobs.handler(
     "routing_rules.route",
     queue="routing",
-    # `artifact.ingested` is for artifacts parsed before the first rule or by an older release.
+    # Artifacts that were parsed before a rule was enabled, or by an older release, have emitted
+    # only `artifact.ingested`.
     listens=("artifact.parsed", "artifact.ingested"),
     batch=True,
     max_attempts=10,
-    on_failure=_end_routing,
+    on_failure=_release_unrouted,
 )
 def route(batch: Sequence[Job]) -> None:
     """Route new artifacts according to the routing rules."""

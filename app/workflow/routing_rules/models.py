@@ -20,8 +20,9 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
 
     When the team, member or schema of a rule is deleted, foreign keys set the column to null. In
     the same transaction, a trigger disables the rule and sets `disabled_reason`. With the strategy
-    `round_robin`, `cursor_user_id` is the last assigned user. The revision counts edits; a match,
-    or moving another rule, does not change it.
+    `round_robin`, `cursor_user_id` is the last assigned user. If a rule with `stop` matches a
+    document, the following rules are not evaluated. The revision is incremented when a rule is
+    edited or disabled, but not by a match or a new position.
     """
 
     __tablename__ = "routing_rules"
@@ -87,7 +88,7 @@ class ArtifactRouting(TenantModel, db.Base):
     """The latest match between a rule and an artifact, with the time and outcome of the match.
 
     `rule_name` is the rule's name at the time of the match. `outcome` contains the values that
-    the artifact was given. The record is kept after the rule is deleted.
+    routing set on the artifact. The record is kept after the rule is deleted.
     """
 
     __tablename__ = "artifact_routings"

@@ -77,7 +77,10 @@ class RoutingConditions(Schema):
 
 
 class Conditions(Nested):
-    """A field for a tree of conditions, which is validated node by node and stored unchanged."""
+    """A field for a tree of conditions, which is validated node by node and stored unchanged.
+
+    Only an empty object is replaced: by an empty group `all`, which matches every document.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(RoutingConditions, **kwargs)
@@ -138,6 +141,11 @@ class RoutingActionBody(Schema):
     schema_id = Uuid(allow_none=True, load_default=None)
 
 
+_STOP = {
+    "description": "Whether the rules after this rule are skipped for documents that it matches."
+}
+
+
 class SimulatedRule(Schema):
     """A rule that is simulated without being saved."""
 
@@ -145,7 +153,7 @@ class SimulatedRule(Schema):
     enabled = Bool(load_default=True)
     conditions = Conditions(load_default=lambda: {"all": []})
     action = Nested(RoutingActionBody, required=True)
-    stop = Bool(load_default=True)
+    stop = Bool(load_default=True, metadata=_STOP)
 
 
 _APPLY = {"description": "Apply all rules to all unassigned documents in the background."}
@@ -165,7 +173,7 @@ class UpdateRoutingRule(Schema):
     enabled = Bool()
     conditions = Conditions()
     action = Nested(RoutingActionBody)
-    stop = Bool()
+    stop = Bool(metadata=_STOP)
     position = Int(minimum=1, maximum=MAX_RULES)
     apply = Bool(load_default=False, metadata=_APPLY)
     revision = Int()
@@ -245,7 +253,7 @@ class RoutingRule(Response):
     position = Int()
     conditions = StoredConditions(description="The conditions, in the format `RoutingConditions`.")
     action = Nested(RoutingAction)
-    stop = Bool()
+    stop = Bool(metadata=_STOP)
     match_count = Int(description="The number of documents that the rule matched.")
     last_matched_at = UtcDateTime(allow_none=True)
     created_at = UtcDateTime()

@@ -18,7 +18,7 @@ BATCH = 1000
 # order of their ids, to avoid deadlocks.
 _UNASSIGN_BATCH = text(
     """
-    WITH theirs AS (
+    WITH assigned AS (
         SELECT id FROM artifacts WHERE organization_id = :org AND id IN (
             SELECT artifact_id FROM artifact_assignees
             WHERE organization_id = :org AND assignee_id = :assignee_id
@@ -27,11 +27,11 @@ _UNASSIGN_BATCH = text(
         ORDER BY id FOR NO KEY UPDATE
     )
     UPDATE artifacts SET updated_at = now(), assignees = coalesce((
-        SELECT jsonb_agg(one ORDER BY place)
-        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (one, place)
-        WHERE coalesce(one ->> 'team_id', one ->> 'user_id') <> CAST(:assignee_id AS text)
+        SELECT jsonb_agg(assignee ORDER BY place)
+        FROM jsonb_array_elements(assignees) WITH ORDINALITY AS list (assignee, place)
+        WHERE coalesce(assignee ->> 'team_id', assignee ->> 'user_id') <> CAST(:assignee_id AS text)
     ), '[]')
-    FROM theirs WHERE organization_id = :org AND artifacts.id = theirs.id
+    FROM assigned WHERE organization_id = :org AND artifacts.id = assigned.id
     RETURNING artifacts.id
     """
 )
@@ -40,42 +40,43 @@ _UNASSIGN_BATCH = text(
 # fields. Changes to the assignees do not increment it.
 _ASSIGN = text(
     """
-    WITH wanted AS (
+    WITH changes AS (
         SELECT * FROM unnest(CAST(:ids AS uuid[]), CAST(:assignees AS jsonb[]),
             CAST(:priorities AS int[]), CAST(:due AS timestamptz[]), CAST(:schemas AS uuid[]))
-            AS one (id, assignees, priority, due_at, schema_id)
+            AS change (id, assignees, priority, due_at, schema_id)
     ), locked AS (
         SELECT id FROM artifacts
-        WHERE organization_id = :org AND id IN (SELECT id FROM wanted)
+        WHERE organization_id = :org AND id IN (SELECT id FROM changes)
         ORDER BY id FOR NO KEY UPDATE
-    ), written AS (
+    ), updated AS (
         UPDATE artifacts SET
-            assignees = coalesce(wanted.assignees, artifacts.assignees),
-            priority = coalesce(wanted.priority, artifacts.priority),
+            assignees = coalesce(changes.assignees, artifacts.assignees),
+            priority = coalesce(changes.priority, artifacts.priority),
             due_at = CASE WHEN :clears_due THEN NULL
-                ELSE coalesce(wanted.due_at, artifacts.due_at) END,
-            schema_id = coalesce(wanted.schema_id, artifacts.schema_id),
+                ELSE coalesce(changes.due_at, artifacts.due_at) END,
+            schema_id = coalesce(changes.schema_id, artifacts.schema_id),
             revision = revision + CASE WHEN
-                coalesce(wanted.priority, artifacts.priority) <> artifacts.priority
-                OR coalesce(wanted.due_at, artifacts.due_at) IS DISTINCT FROM artifacts.due_at
+                coalesce(changes.priority, artifacts.priority) <> artifacts.priority
+                OR coalesce(changes.due_at, artifacts.due_at) IS DISTINCT FROM artifacts.due_at
                 OR :clears_due AND artifacts.due_at IS NOT NULL
-                OR coalesce(wanted.schema_id, artifacts.schema_id)
+                OR coalesce(changes.schema_id, artifacts.schema_id)
                     IS DISTINCT FROM artifacts.schema_id
                 THEN 1 ELSE 0 END,
             updated_at = now()
-        FROM wanted JOIN locked USING (id)
-        WHERE organization_id = :org AND artifacts.id = wanted.id
-        RETURNING artifacts.id, label_counts, wanted.assignees AS named
+        FROM changes JOIN locked USING (id)
+        WHERE organization_id = :org AND artifacts.id = changes.id
+        RETURNING artifacts.id, label_counts, changes.assignees AS new_assignees
     ), deleted_skips AS (
-        DELETE FROM artifact_skips skip USING written
-        WHERE skip.organization_id = :org AND skip.artifact_id = written.id
-          AND written.named @> jsonb_build_array(jsonb_build_object('user_id', skip.user_id))
+        DELETE FROM artifact_skips skip USING updated
+        WHERE skip.organization_id = :org AND skip.artifact_id = updated.id
+          AND updated.new_assignees
+              @> jsonb_build_array(jsonb_build_object('user_id', skip.user_id))
         RETURNING skip.artifact_id
     )
     SELECT id, id IN (SELECT artifact_id FROM deleted_skips) AS deleted_skip,
            label_counts ->> 'draft' <> '0'
            AND id IN (SELECT artifact_id FROM deleted_skips) AS resumed
-    FROM written
+    FROM updated
     """
 )
 _COUNT_OPEN = text(
@@ -151,7 +152,8 @@ def update_assignments(
     """Update assignees, priorities, due times and schemas; return side effects by artifact id.
 
     The skips of users who are assigned directly are deleted. If `clears_due` is set, the due times
-    of all artifacts are removed. Artifacts that do not exist are omitted from the result.
+    of all artifacts in `assignments` are removed. Artifacts that do not exist are omitted from the
+    result.
     """
     ids, assignees, priorities, due_times, schema_ids = zip(*assignments, strict=True)
     values = {
@@ -180,7 +182,7 @@ def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def unassign(assignee_id: UUID) -> list[UUID]:
-    """Unassign a user or team from one batch of artifacts and return the artifact ids.
+    """Unassign a user or team from at most BATCH artifacts, and return the artifact ids.
 
     An empty list means that no assigned artifact is left.
     """

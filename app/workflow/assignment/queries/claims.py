@@ -42,6 +42,7 @@ _claim_minutes = (
 )
 _EXPIRES_AT = func.now() + _claim_minutes * text("interval '1 minute'")
 
+# Without a claim, an artifact is in progress only if it has a tag set that was not rejected.
 _END_CLAIM = """
     UPDATE artifacts SET
         claim_user_id = NULL, claim_expires_at = NULL, updated_at = now(),
@@ -76,12 +77,12 @@ _RELEASE_ALL = text(
 
 
 def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
-    """Claim an artifact or renew the claim, and return the artifact's row.
+    """Claim an artifact for a user or renew the user's claim, and return the artifact's row.
 
     Returns None if the artifact cannot be labeled, if another user has claimed it, or if every
     remaining tag set that its schema requires is reserved for another user.
     """
-    reserved = func.cardinality(func.array_remove(Artifact.reserved_for, user_id))
+    reserved_for_others = func.cardinality(func.array_remove(Artifact.reserved_for, user_id))
     statement = (
         update(Artifact)
         .where(
@@ -93,7 +94,10 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
                 Artifact.claim_user_id == user_id,
                 Artifact.claim_expires_at <= func.now(),
             ),
-            or_(reserved == 0, func.cardinality(Artifact.labeled_by) + reserved < _REQUIRED_LABELS),
+            or_(
+                reserved_for_others == 0,
+                func.cardinality(Artifact.labeled_by) + reserved_for_others < _REQUIRED_LABELS,
+            ),
         )
         .values(
             claim_user_id=user_id,
@@ -161,7 +165,7 @@ _MARK_NEARLY_DUE = text(
 
 
 def mark_nearly_due() -> int:
-    """Mark at most 1,000 artifacts as nearly due, and return how many were marked.
+    """Mark at most 1,000 artifacts that are due within 24 hours; return how many were marked.
 
     Artifacts of all organizations are included.
     """

@@ -30,6 +30,12 @@ MAX_LOCKED_LEFTOVERS = 2000
 It is larger than the number of artifacts that one bulk request by ids can lock.
 """
 
+# Parameters: $1 organization, $2 user, $3 schema ids, $4 language, $5 team, $6 ids of artifacts to
+# exclude, $7 whether to exclude artifacts that the user has claimed, $8 minutes until the claim
+# expires.
+#
+# Ranks of candidates: 0 claimed by the user, 1 the user has a draft, 2 assigned to the user,
+# 3 assigned to a team of the user, 4 in the pool of unassigned artifacts.
 _URGENCY, _URGENT_AT = URGENCY.format(of="d."), URGENT_AT.format(of="d.")
 _ORDER = f"{_URGENCY} DESC, {_URGENT_AT}, d.id"
 _OPEN = f"{claimable.LABELABLE.format(of='d.')} AND NOT d.archived"
@@ -37,15 +43,18 @@ _UNCLAIMED = claimable.UNCLAIMED.format(of="d.")
 _CLAIMED_BY_USER = claimable.CLAIMED.format(of="d.", user="$2")
 _MATCHES = "($4 IS NULL OR d.language = $4) AND d.id <> ALL ($6)"
 _HAS_SCHEMA = "($3 IS NULL OR d.schema_id = ANY ($3))"
-_NEEDS_TAG_SET = claimable.NEEDS_TAG_SET.format(of="d.", user="$2", required_labels="kind.sets")
+_NEEDS_TAG_SET = claimable.NEEDS_TAG_SET.format(
+    of="d.", user="$2", required_labels="active_schema.required_labels"
+)
 _NOT_SKIPPED = claimable.NOT_SKIPPED.format(organization="$1", user="$2", artifact="d.id")
-# A draft without tags reserves nothing, so the artifact may be reserved for another labeler since.
+# A draft without tags reserves nothing, so the artifact may now be reserved for another labeler.
 _IS_FREE_FOR_OWN_DRAFT = """
     (d.reserved_for = '{{}}' OR $2 = ANY (d.reserved_for)
-     OR cardinality(d.labeled_by) + cardinality(d.reserved_for) < kind.sets)
+     OR cardinality(d.labeled_by) + cardinality(d.reserved_for)
+       < active_schema.required_labels)
 """
 _IS_ASSIGNED = """
-    EXISTS (SELECT FROM artifact_assignees work JOIN reach USING (assignee_id)
+    EXISTS (SELECT FROM artifact_assignees work JOIN user_and_teams USING (assignee_id)
         WHERE work.organization_id = $1 AND work.artifact_id = d.id)
 """
 _CANDIDATE = f"d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at, d.updated_at"
@@ -54,94 +63,96 @@ _CANDIDATE = f"d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at, d.updated
 _POOL = f"""
     SELECT 4 AS rank, d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at
     FROM artifacts d
-    WHERE d.organization_id = $1 AND d.schema_id = kind.id AND d.schema_id IS NOT NULL
+    WHERE d.organization_id = $1 AND d.schema_id = active_schema.id AND d.schema_id IS NOT NULL
       AND {_OPEN} AND d.claim_user_id IS NULL AND d.assignees = '[]'
       AND {_NEEDS_TAG_SET} AND {_MATCHES} AND {_NOT_SKIPPED}
-    ORDER BY {_ORDER} LIMIT {{width}}
+    ORDER BY {_ORDER} LIMIT {{limit}}
 """  # noqa: S608 - made of constants
 # Rows are read in index order up to the limit: the inner LIMIT prevents PostgreSQL from reordering
 # the join. Rank 2 ignores skips, because a skip removes a direct assignment. If a user is still
 # assigned, the skip was written while the assignment waited for the row lock, and is outdated.
 _ASSIGNED = f"""
-    SELECT reach.rank, work.artifact_id, work.priority, work.urgent_at, d.updated_at
+    SELECT user_and_teams.rank, work.artifact_id, work.priority, work.urgent_at, d.updated_at
     FROM artifact_assignees work
     CROSS JOIN LATERAL (
         SELECT d.updated_at FROM artifacts d
         WHERE d.organization_id = $1 AND d.id = work.artifact_id
           AND {_UNCLAIMED} AND {_NEEDS_TAG_SET} AND {_MATCHES}
-          AND (reach.rank = 2 OR {_NOT_SKIPPED})
+          AND (user_and_teams.rank = 2 OR {_NOT_SKIPPED})
         LIMIT 1
     ) AS d
-    WHERE work.organization_id = $1 AND work.assignee_id = reach.assignee_id AND work.is_open
-      AND work.schema_id = kind.id AND array_position(work.labeled_by, $2) IS NULL
-    ORDER BY work.priority DESC, work.urgent_at, work.artifact_id LIMIT {{width}}
+    WHERE work.organization_id = $1 AND work.assignee_id = user_and_teams.assignee_id
+      AND work.is_open AND work.schema_id = active_schema.id
+      AND array_position(work.labeled_by, $2) IS NULL
+    ORDER BY work.priority DESC, work.urgent_at, work.artifact_id LIMIT {{limit}}
 """  # noqa: S608 - made of constants
 # Leftovers are unassigned artifacts whose claim has expired but has not been cleared yet.
 _LEFTOVERS = f"""
     SELECT 4, {_CANDIDATE}
-    FROM artifacts d JOIN kind ON kind.id = d.schema_id
+    FROM artifacts d JOIN active_schema ON active_schema.id = d.schema_id
     WHERE d.organization_id = $1 AND d.claim_user_id IS NOT NULL AND d.claim_expires_at <= now()
-      AND d.assignees = '[]' AND $5 IS NULL AND kind.skilled
+      AND d.assignees = '[]' AND $5 IS NULL AND active_schema.user_has_skills
       AND {_OPEN} AND {_NEEDS_TAG_SET} AND {_MATCHES} AND {_NOT_SKIPPED}
 """  # noqa: S608 - made of constants
 _CANDIDATES = f"""
-WITH teams_in AS MATERIALIZED (
+WITH own_teams AS MATERIALIZED (
     SELECT team_id FROM team_members WHERE organization_id = $1 AND user_id = $2
-), reach AS MATERIALIZED (
+), user_and_teams AS MATERIALIZED (
     SELECT $2 AS assignee_id, 2 AS rank WHERE $5 IS NULL
     UNION ALL
-    SELECT team_id, 3 FROM teams_in WHERE $5 IS NULL OR team_id = $5
+    SELECT team_id, 3 FROM own_teams WHERE $5 IS NULL OR team_id = $5
 ), skills AS MATERIALIZED (
     SELECT coalesce(array_agg(skill), '{{{{}}}}') AS keys
-    FROM teams_in
-    JOIN teams ON teams.organization_id = $1 AND teams.id = teams_in.team_id
+    FROM own_teams
+    JOIN teams ON teams.organization_id = $1 AND teams.id = own_teams.team_id
     CROSS JOIN unnest(teams.skill_keys) AS skill
-), kind AS MATERIALIZED (
+), active_schema AS MATERIALIZED (
     SELECT schemas.id,
-           {claimable.REQUIRED_LABELS_OF_VERSION} AS sets,
-           schemas.required_skill_keys <@ (SELECT keys FROM skills) AS skilled
+           {claimable.REQUIRED_LABELS_OF_VERSION} AS required_labels,
+           schemas.required_skill_keys <@ (SELECT keys FROM skills) AS user_has_skills
     FROM schemas
     JOIN schema_versions version ON version.organization_id = $1
      AND version.id = schemas.current_version_id
     WHERE schemas.organization_id = $1 AND schemas.status = 'active'
       AND ($3 IS NULL OR schemas.id = ANY ($3))
-), own AS MATERIALIZED (
+), own_drafts AS MATERIALIZED (
     SELECT artifact_id AS id, greatest(created_at, decided_at) AS since FROM tag_sets
     WHERE organization_id = $1 AND labeler_id = $2 AND status = 'draft'
 ), candidates AS (
     SELECT 0 AS rank, {_CANDIDATE}
-    FROM artifacts d LEFT JOIN kind ON kind.id = d.schema_id
+    FROM artifacts d LEFT JOIN active_schema ON active_schema.id = d.schema_id
     WHERE d.organization_id = $1 AND {_CLAIMED_BY_USER}
       AND NOT $7 AND {_OPEN} AND {_MATCHES} AND {_HAS_SCHEMA} AND ($5 IS NULL OR {_IS_ASSIGNED})
-      AND (EXISTS (SELECT FROM own WHERE own.id = d.id) OR {_NEEDS_TAG_SET})
+      AND (EXISTS (SELECT FROM own_drafts WHERE own_drafts.id = d.id) OR {_NEEDS_TAG_SET})
     UNION ALL
     SELECT 1, {_CANDIDATE}
-    FROM own JOIN artifacts d ON d.organization_id = $1 AND d.id = own.id
-    LEFT JOIN kind ON kind.id = d.schema_id
+    FROM own_drafts JOIN artifacts d ON d.organization_id = $1 AND d.id = own_drafts.id
+    LEFT JOIN active_schema ON active_schema.id = d.schema_id
     WHERE {_OPEN} AND {_UNCLAIMED} AND {_MATCHES} AND {_HAS_SCHEMA}
       AND ($5 IS NULL OR {_IS_ASSIGNED}) AND {_IS_FREE_FOR_OWN_DRAFT}
       AND (d.assignees = '[]' OR $2 = ANY (d.reserved_for) OR {_IS_ASSIGNED})
       AND NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
-          AND skip.user_id = $2 AND skip.artifact_id = d.id AND skip.created_at > own.since)
+          AND skip.user_id = $2 AND skip.artifact_id = d.id AND skip.created_at > own_drafts.since)
     UNION ALL
-    SELECT found.* FROM reach JOIN kind ON reach.rank = 2 OR kind.skilled
-    CROSS JOIN LATERAL ({_ASSIGNED}) AS found
-    {{left}}
+    SELECT assigned.* FROM user_and_teams
+    JOIN active_schema ON user_and_teams.rank = 2 OR active_schema.user_has_skills
+    CROSS JOIN LATERAL ({_ASSIGNED}) AS assigned
+    {{leftovers}}
     UNION ALL
-    SELECT found.rank, {_CANDIDATE}
+    SELECT pool.rank, {_CANDIDATE}
     FROM (
-        SELECT found.* FROM kind CROSS JOIN LATERAL ({_POOL}) AS found
-        WHERE $5 IS NULL AND kind.skilled
-        ORDER BY urgency DESC, urgent_at, id LIMIT {{width}}
-    ) AS found
-    JOIN artifacts d ON d.organization_id = $1 AND d.id = found.id
+        SELECT unassigned.* FROM active_schema CROSS JOIN LATERAL ({_POOL}) AS unassigned
+        WHERE $5 IS NULL AND active_schema.user_has_skills
+        ORDER BY urgency DESC, urgent_at, id LIMIT {{limit}}
+    ) AS pool
+    JOIN artifacts d ON d.organization_id = $1 AND d.id = pool.id
 )
 """  # noqa: S608 - made of constants
 _CLAIM_NEXT_SQL = f"""{_CANDIDATES}, first AS MATERIALIZED (
-    SELECT * FROM candidates ORDER BY rank, urgency DESC, urgent_at, id LIMIT {{width}}
+    SELECT * FROM candidates ORDER BY rank, urgency DESC, urgent_at, id LIMIT {{limit}}
 ), chosen AS (
-    -- A row is checked again after it is locked. A changed `updated_at` means a change by another
-    -- user: saving a draft changes only the claim.
+    -- A row is checked again after it is locked. If its `updated_at` has changed, the row may not
+    -- match any more. Saving a draft renews the claim, but does not change `updated_at`.
     SELECT d.id FROM first JOIN artifacts d ON d.organization_id = $1 AND d.id = first.id
     WHERE d.updated_at = first.updated_at AND ({_UNCLAIMED} OR d.claim_user_id = $2)
     ORDER BY rank, first.urgency DESC, first.urgent_at, first.id LIMIT 1
@@ -167,19 +178,22 @@ _RETURNED_COLUMNS = ", ".join(_compile_column(column) for column in ARTIFACT_COL
 _NEXT_STATEMENT = Prepared(
     "claim_next_artifact",
     _TYPES,
-    _CLAIM_NEXT_SQL.format(left="", width=MAX_LOCKED, columns=_RETURNED_COLUMNS),
+    _CLAIM_NEXT_SQL.format(leftovers="", limit=MAX_LOCKED, columns=_RETURNED_COLUMNS),
 )
 _LEFTOVER_STATEMENT = Prepared(
     "claim_leftover_artifact",
     _TYPES,
     _CLAIM_NEXT_SQL.format(
-        left=f"UNION ALL {_LEFTOVERS}", width=MAX_LOCKED_LEFTOVERS, columns=_RETURNED_COLUMNS
+        leftovers=f"UNION ALL {_LEFTOVERS}",
+        limit=MAX_LOCKED_LEFTOVERS,
+        columns=_RETURNED_COLUMNS,
     ),
 )
 _HAS_CANDIDATE_STATEMENT = Prepared(
     "find_claimable_artifact",
     _TYPES,
-    f"{_CANDIDATES.format(left=f'UNION ALL {_LEFTOVERS}', width=1)} SELECT FROM candidates LIMIT 1",
+    _CANDIDATES.format(leftovers=f"UNION ALL {_LEFTOVERS}", limit=1)
+    + " SELECT FROM candidates LIMIT 1",
 )
 _ClaimedRow = NamedTuple("_ClaimedRow", [(str(column.key), Any) for column in ARTIFACT_COLUMNS])  # type: ignore[misc]
 _NEXT_STATEMENT.build_row = _LEFTOVER_STATEMENT.build_row = _ClaimedRow._make
@@ -198,10 +212,11 @@ class ClaimCriteria(NamedTuple):
 def claim_next(
     user_id: UUID, criteria: ClaimCriteria, *, minutes: int, include_leftovers: bool
 ) -> tuple[object, ...] | None:
-    """Claim the next artifact for a user and return a named tuple of `ARTIFACT_COLUMNS`, or None.
+    """Claim the next artifact for a user and return a named tuple of `ARTIFACT_COLUMNS`.
 
-    With `include_leftovers`, the query also finds artifacts whose expired claim has not been
-    cleared yet, and tries to lock up to MAX_LOCKED_LEFTOVERS artifacts instead of MAX_LOCKED.
+    Returns None if no artifact matches. The claim expires after `minutes`. With
+    `include_leftovers`, the query also finds artifacts whose expired claim has not been cleared
+    yet, and tries to lock up to MAX_LOCKED_LEFTOVERS artifacts instead of MAX_LOCKED.
     """
     statement = _LEFTOVER_STATEMENT if include_leftovers else _NEXT_STATEMENT
     row: tuple[object, ...] | None = statement.first(*_build_parameters(user_id, criteria, minutes))

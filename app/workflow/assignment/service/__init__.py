@@ -13,8 +13,8 @@ from app.workflow.assignment.service.claims import claim, claim_next, release, r
 from app.workflow.assignment.service.recipients import (
     LabelerPool,
     build_no_member_error,
-    check_team,
     lock_team,
+    lock_team_members,
     lock_users,
 )
 
@@ -24,12 +24,12 @@ __all__ = [
     "assign",
     "build_no_member_error",
     "bulk_assign",
-    "check_team",
     "claim",
     "claim_next",
     "count_open_artifacts",
     "expire_claims",
     "lock_team",
+    "lock_team_members",
     "lock_users",
     "mark_nearly_due",
     "release",

@@ -32,11 +32,12 @@ def assign(
     team_id: UUID | None = None,
     **due: datetime | None,
 ) -> ArtifactRow:
-    """Assign an artifact: replace its assignees and, if given, its `due_at`.
+    """Assign an artifact: replace its assignees and, if the call has `due_at`, its due time.
 
-    A labeler who has claimed the artifact keeps the claim. Emits `artifacts.assigned`. Raises 404;
-    400 for an invalid `user_ids.N` or `team_id`; 409 `stale_precondition`; 409 `conflict` with
-    `details.state` if the artifact cannot be labeled, unless the call only removes the assignees.
+    Without users and team, all assignees are removed. A labeler who has claimed the artifact keeps
+    the claim. Emits `artifacts.assigned` for new assignments. Raises 404; 400 for an invalid
+    `user_ids.N` or `team_id`; 409 `stale_precondition` if `revision` is outdated; 409 `conflict`
+    with `details.state` if the artifact cannot be labeled, unless the call removes all assignees.
     """
     assigner = _Assigner(by=by, user_ids=user_ids, team_id=team_id, due=due)
     assigner.lock_recipients()  # Users are locked before artifacts.
@@ -69,12 +70,13 @@ def bulk_assign(
     assign each artifact to one labeler: `round_robin` to the next labeler in rotation,
     `least_loaded` to the labeler with the fewest open artifacts. With a filter, each batch of 1,000
     artifacts is assigned in a separate transaction (`bulk.run_in_batches`). In each batch, the most
-    urgent artifacts are assigned first.
+    urgent artifacts are assigned first. `due` is as in `assign`.
 
     Emits `artifacts.assigned` once per transaction. Raises 400 for an invalid `user_ids.N` or
     `team_id`; 409 `conflict` with `details.count` if the filter does not match `expected_count`
     artifacts. The outcome is `not_found` for an artifact that does not exist, and `conflict` for an
-    artifact that cannot be labeled or that no longer matches the filter.
+    artifact that cannot be labeled (unless all assignees are removed) or that no longer matches the
+    filter.
     """
     assigner = _Assigner(by=by, strategy=strategy, user_ids=user_ids, team_id=team_id, due=due)
     if filter is None:
@@ -120,13 +122,16 @@ class _Assigner:
         self._loads: Counter[UUID] | None = None
 
     def lock_recipients(self) -> None:
-        """Validate the users or the team, and lock them until the transaction ends. Raises 400."""
+        """Validate the users or the team, and lock them until the transaction ends.
+
+        Raises 400 if a user or the team does not exist or cannot label.
+        """
         if self._team_id is None:
             self._labelers = recipients.lock_users(self._user_ids, Role.labeler)
         elif not self._assigns_one_labeler:
-            recipients.check_team(self._team_id)
+            recipients.lock_team(self._team_id)
         else:
-            self._labelers = recipients.lock_team(self._team_id, Role.labeler)
+            self._labelers = recipients.lock_team_members(self._team_id, Role.labeler)
             if not self._labelers:
                 raise recipients.build_no_member_error(Role.labeler)
 
@@ -155,9 +160,12 @@ class _Assigner:
             if row.closed_state is not None and not self._is_unassignment
         }
         open_artifacts = [row for row in locked if row.id not in errors_by_id]
-        chosen = self._choose_assignees(open_artifacts)
+        assignees_by_id = self._choose_assignees(open_artifacts)
         effects = update_assignments(
-            [ArtifactAssignment(id_, users, due_at=self._due_at) for id_, users in chosen.items()],
+            [
+                ArtifactAssignment(artifact_id, assignees, due_at=self._due_at)
+                for artifact_id, assignees in assignees_by_id.items()
+            ],
             clears_due=self._sets_due and self._due_at is None,
         )
         # Repeating an assignment notifies nobody, unless the user had skipped the artifact.
@@ -165,10 +173,10 @@ class _Assigner:
             row.id
             for row in open_artifacts
             if effects[row.id].deleted_skip
-            or any(assignee not in row.assignees for assignee in chosen[row.id])
+            or any(assignee not in row.assignees for assignee in assignees_by_id[row.id])
         ]
         if newly_assigned_ids:
-            self._emit_assigned(newly_assigned_ids, chosen)
+            self._emit_assigned(newly_assigned_ids, assignees_by_id)
         return _AssignmentOutcome(set(effects), errors_by_id)
 
     def _choose_assignees(self, rows: list[LockedArtifact]) -> dict[UUID, list[Assignee]]:
@@ -180,21 +188,21 @@ class _Assigner:
             loads = queries.count_open_artifacts(self._labelers) if self._counts_loads else {}
             self._loads = Counter(loads)
         pool = recipients.LabelerPool(self._labelers, self._loads)
-        chosen = {}
+        assignees_by_id = {}
         for row in sorted(rows, key=lambda row: (-row.urgency, row.urgent_at, row.id)):
             user_id = pool.find_least_loaded()
             assert user_id is not None  # `lock_recipients` requires a labeler.
             self._loads[user_id] += 1
-            chosen[row.id] = [_build_assignee(user_id=user_id)]
-        return chosen
+            assignees_by_id[row.id] = [_build_assignee(user_id=user_id)]
+        return assignees_by_id
 
     def _emit_assigned(
-        self, artifact_ids: list[UUID], chosen: Mapping[UUID, list[Assignee]]
+        self, artifact_ids: list[UUID], assignees_by_id: Mapping[UUID, list[Assignee]]
     ) -> None:
         counts: Counter[str] = Counter()
         user_ids = [] if self._team_id else [str(user_id) for user_id in self._labelers]
         if self._assigns_one_labeler:
-            counts.update(str(chosen[artifact_id][0]["user_id"]) for artifact_id in artifact_ids)
+            counts.update(str(assignees_by_id[id_][0]["user_id"]) for id_ in artifact_ids)
             user_ids = [str(user_id) for user_id in self._labelers if str(user_id) in counts]
         payload: AssignedPayload = {
             "artifact_ids": artifact_ids,
@@ -226,8 +234,8 @@ def update_assignments(
 
     Artifacts that do not exist are omitted from the result. The caller must have locked the
     assignees and schemas, and must have checked that they exist. The skips of users who are
-    assigned directly are deleted. If `clears_due` is set, the due times of all artifacts are
-    removed.
+    assigned directly are deleted. If `clears_due` is set, the due times of all artifacts in
+    `assignments` are removed.
     """
     effects = queries.update_assignments(assignments, clears_due=clears_due) if assignments else {}
     # When a skip is deleted, the labeler's draft reserves the artifact again.
@@ -259,7 +267,7 @@ def unassign(assignee_id: UUID, checkpoint: Callable[[], None], *, reason: str) 
 def unassign_teams_without_labelers(
     team_ids: Iterable[UUID], checkpoint: Callable[[], None], *, reason: str
 ) -> None:
-    """Unassign the artifacts of each team that has no labeler left. Safe to repeat."""
+    """Unassign each team that has no labeler left from its artifacts. Safe to repeat."""
     for team_id in team_ids:
         if not has_eligible_member(team_id, Role.labeler):
             unassign(team_id, checkpoint, reason=reason)

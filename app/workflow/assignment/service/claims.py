@@ -61,10 +61,12 @@ def claim_next(
     4. artifacts assigned to the caller's teams,
     5. artifacts without assignees.
 
-    The schema must be active and require another tag set, and the caller must not have submitted a
-    tag set. The artifact must not be claimed by, or reserved for, other users. Unless the artifact
-    is assigned directly to the caller, the caller's teams must have the skills that the schema
-    requires, and the caller must not have skipped the artifact.
+    Artifacts that other users have claimed are never returned. Unless the caller has a draft, the
+    schema must be active and require another tag set, and the caller must not have submitted a tag
+    set. Tag sets that are reserved for other users' drafts count as if they were submitted. In
+    groups 4 and 5, the caller's teams must have the skills that the schema requires. In groups 2, 4
+    and 5, the caller must not have skipped the artifact; in group 2, only skips since the draft was
+    created or returned count.
     """
     criteria = ClaimCriteria(schema_ids, language, team_id, exclude, skip_held)
     minutes = organizations.get_claim_minutes(caller.org.settings)
@@ -124,8 +126,8 @@ def release(
 def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, is_skip: bool) -> None:
     if is_skip:
         tag_sets.create_skip(artifact_id, user_id, reason)
-    kind = "skip" if is_skip else "release"
-    tag_sets.record_action(artifact_id, kind, by=user_id, note=reason)
+    action = "skip" if is_skip else "release"
+    tag_sets.record_action(artifact_id, action, by=user_id, note=reason)
 
 
 def release_all_claims(user_id: UUID, *, reason: str) -> None:

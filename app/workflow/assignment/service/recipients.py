@@ -31,18 +31,18 @@ def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
     return list(dict.fromkeys(user_ids))
 
 
-def lock_team(team_id: UUID, role: Role) -> list[UUID]:
+def lock_team_members(team_id: UUID, role: Role) -> list[UUID]:
     """Lock a team and its eligible members with at least `role`; return the members' sorted ids.
 
     The locks are held until the transaction ends. Raises 400 if the team does not exist.
     """
     # Members are locked before teams, as in the removal of a member.
     members = lock_eligible_team_members(team_id, role)
-    check_team(team_id)
+    lock_team(team_id)
     return members
 
 
-def check_team(team_id: UUID) -> None:
+def lock_team(team_id: UUID) -> None:
     """Lock a team against deletion until the transaction ends. Raises 400 if it does not exist."""
     if not teams.lock_existing_teams([team_id]):
         raise errors.invalid("Must be the id of a team.", "team_id")

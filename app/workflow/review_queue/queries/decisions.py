@@ -43,7 +43,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class DecisionCount(NamedTuple):
-    """The number of decisions of one type, by schema and reviewer or by day.
+    """The number of decisions of one type, either by schema and reviewer or by day.
 
     `timed` is the number of decisions with a waiting time; `microseconds` is the sum of the waiting
     times.
@@ -125,7 +125,7 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
         cells = counters.select_cells(WORK, ("at", "kind", "timed"), where, span=span)
         begin = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))
         whole_hours = select(
-            _build_day(begin, edges).label("day"),
+            _build_day_number(begin, edges).label("day"),
             cells.c.kind,
             cells.c.timed,
             cells.c.n,
@@ -136,19 +136,33 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
     for edge in split_edges:
         hour = round_down(edge, HOUR)
         conditions = (at > hour, at <= hour + timedelta(hours=1), at >= edges[0], at < edges[-1])
-        parts.append(_select_signed_rows(schema_id, _build_day(at, edges), 1).where(*conditions))
-    # An hourly counter includes the end of its hour. A day includes its beginning, not its end.
+        parts.append(
+            _select_signed_rows(schema_id, _build_day_number(at, edges), 1).where(*conditions)
+        )
     hour_edges = [edge for edge in edges if edge not in split_edges]
     if hour_edges:
-        on_edge = at.in_(hour_edges)
-        day_before = _build_day(at - _MICROSECOND, edges)
-        day_after = _build_day(at, edges)
-        parts.append(_select_signed_rows(schema_id, day_after, 1).where(on_edge, at < edges[-1]))
-        parts.append(_select_signed_rows(schema_id, day_before, -1).where(on_edge, at > edges[0]))
+        parts += _select_moved_rows(schema_id, hour_edges, edges)
     counted = union_all(*parts).subquery()
     no_id = cast(null(), Text)
     columns = (counted.c.day, counted.c.kind)
     return _sum_cells(counted, no_id, no_id, counted.c.day).group_by(*columns)
+
+
+def _select_moved_rows(
+    schema_id: UUID | None, hour_edges: Sequence[datetime], edges: Sequence[datetime]
+) -> list[Select[Any]]:
+    """Build SELECTs that move the decisions at `hour_edges` from the day before to the day after.
+
+    An hourly counter includes the end of its hour. A day includes its beginning, not its end.
+    """
+    at = TagSetRevision.created_at
+    on_edge = at.in_(hour_edges)
+    day_before = _build_day_number(at - _MICROSECOND, edges)
+    day_after = _build_day_number(at, edges)
+    return [
+        _select_signed_rows(schema_id, day_after, 1).where(on_edge, at < edges[-1]),
+        _select_signed_rows(schema_id, day_before, -1).where(on_edge, at > edges[0]),
+    ]
 
 
 def _build_facet_filters(schema_id: UUID | None) -> dict[str, Any]:
@@ -165,6 +179,7 @@ def _select_rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> 
 
 
 def _select_signed_rows(schema_id: UUID | None, day: ColumnElement[Any], sign: int) -> Select[Any]:
+    """Select a row for each decision, with the columns of counter cells. `sign` is 1 or -1."""
     waited = func.coalesce(TagSetRevision.waited_microseconds, 0)
     return _select_rows(
         schema_id,
@@ -176,7 +191,13 @@ def _select_signed_rows(schema_id: UUID | None, day: ColumnElement[Any], sign: i
     )
 
 
-def _build_day(at: SQLColumnExpression[Any], edges: Sequence[datetime]) -> ColumnElement[int]:
+def _build_day_number(
+    at: SQLColumnExpression[Any], edges: Sequence[datetime]
+) -> ColumnElement[int]:
+    """Build an expression for the number of the day that contains `at`.
+
+    Day 1 starts at the first edge.
+    """
     return func.width_bucket(at, cast(list(edges), ARRAY(DateTime(timezone=True))))
 
 

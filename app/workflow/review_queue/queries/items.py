@@ -34,10 +34,10 @@ _ASSIGN = text(
     UPDATE tag_sets item SET
         assignee_id = assigned.user_id, assignee_team_id = :team_id,
         review_due_at = coalesce(CAST(:due_at AS timestamptz), item.review_due_at),
-        claim_user_id = CASE WHEN assigned.keeps THEN item.claim_user_id END,
-        claim_expires_at = CASE WHEN assigned.keeps THEN item.claim_expires_at END
-    FROM unnest(CAST(:ids AS uuid[]), CAST(:user_ids AS uuid[]), CAST(:keeps AS boolean[]))
-        AS assigned (id, user_id, keeps)
+        claim_user_id = CASE WHEN assigned.keeps_claim THEN item.claim_user_id END,
+        claim_expires_at = CASE WHEN assigned.keeps_claim THEN item.claim_expires_at END
+    FROM unnest(CAST(:ids AS uuid[]), CAST(:user_ids AS uuid[]), CAST(:keeps_claim AS boolean[]))
+        AS assigned (id, user_id, keeps_claim)
     WHERE item.organization_id = :org AND item.id = assigned.id
     """
 )
@@ -54,6 +54,7 @@ _EXPIRE_CLAIMS = text(
     WHERE tag_sets.organization_id = expired.organization_id AND tag_sets.id = expired.id
     """
 )
+# Only the rank of a nearly due review is negative, so reviews that were moved are not moved again.
 _MOVE_NEARLY_DUE = text(
     """
     WITH due AS (
@@ -89,7 +90,7 @@ class LockedItem(NamedTuple):
 
 
 def lock(item_ids: Iterable[UUID]) -> list[LockedItem]:
-    """Lock the items in the order of their ids, and return the items that are pending."""
+    """Lock the items that are pending, in the order of their ids, and return them."""
     values = {"org": tenancy.current_organization_id(), "ids": list(map(str, item_ids))}
     return [LockedItem._make(row) for row in db.session().execute(_LOCK, values)]
 
@@ -101,7 +102,7 @@ def assign(
     due_at: datetime | None,
     keep_claims: set[UUID],
 ) -> None:
-    """Assign locked items, and end the claims on items whose ids are not in `keep_claims`.
+    """Assign locked items, and end the claims on all items whose ids are not in `keep_claims`.
 
     `user_ids` maps item ids to user ids, or to None if all items are assigned to `team_id`.
     """
@@ -109,7 +110,7 @@ def assign(
         "org": tenancy.current_organization_id(),
         "ids": list(map(str, user_ids)),
         "user_ids": [None if user_id is None else str(user_id) for user_id in user_ids.values()],
-        "keeps": [item_id in keep_claims for item_id in user_ids],
+        "keeps_claim": [item_id in keep_claims for item_id in user_ids],
         "team_id": team_id,
         "due_at": due_at,
     }
@@ -166,7 +167,7 @@ def prioritize_nearly_due() -> int:
 # PostgreSQL checks the conditions again after it has locked an item. Unassigning an item does not
 # edit the tag set, so the revision and `updated_at` do not change.
 _UNASSIGN = """
-    WITH able AS MATERIALIZED ({able}), unassignable AS (
+    WITH reviewers AS MATERIALIZED ({reviewers}), unassignable AS (
         SELECT item.id FROM tag_sets item
         WHERE item.organization_id = :org AND item.status = 'submitted' AND {condition}
         ORDER BY item.id LIMIT :batch FOR NO KEY UPDATE
@@ -175,28 +176,29 @@ _UNASSIGN = """
     FROM unassignable WHERE item.organization_id = :org AND item.id = unassignable.id
     RETURNING item.id, item.escalated
 """
-_REVIEWERS = f"{build_eligible_members(Role.reviewer)} WHERE member.organization_id = :org"
+_ALL_REVIEWERS = f"{build_eligible_members(Role.reviewer)} WHERE member.organization_id = :org"
 _UNASSIGN_USER = text(
     _UNASSIGN.format(
-        able=f"SELECT FROM {_REVIEWERS} AND member.user_id = :user_id",
+        reviewers=f"SELECT FROM {_ALL_REVIEWERS} AND member.user_id = :user_id",
         condition="""item.assignee_id IS NOT NULL AND item.assignee_id = :user_id
-          AND NOT EXISTS (SELECT FROM able)""",
+          AND NOT EXISTS (SELECT FROM reviewers)""",
     )
 )
 # A team cannot review an item if all its reviewers have contributed to the tag set. The reviewers
 # are selected once, because searching the members of a large team for every item would be slow.
 _UNASSIGN_TEAM = text(
     _UNASSIGN.format(
-        able=f"""
+        reviewers=f"""
             SELECT ARRAY(
                 SELECT seat.user_id FROM team_members seat
                 WHERE seat.organization_id = :org AND seat.team_id = :team_id
-                  AND seat.user_id IN (SELECT member.user_id FROM {_REVIEWERS})
+                  AND seat.user_id IN (SELECT member.user_id FROM {_ALL_REVIEWERS})
             ) AS user_ids, coalesce((
                 SELECT settings -> 'allow_self_review' = 'true'
-                FROM organizations WHERE id = :org), false) AS allows_own""",  # noqa: S608 - constants
+                FROM organizations WHERE id = :org), false) AS allows_self_review""",  # noqa: S608 - constants
         condition=f"""item.assignee_team_id IS NOT NULL AND item.assignee_team_id = :team_id
-          AND (SELECT user_ids FROM able) <@ CASE WHEN (SELECT allows_own FROM able)
+          AND (SELECT user_ids FROM reviewers)
+              <@ CASE WHEN (SELECT allows_self_review FROM reviewers)
               THEN '{{}}' ELSE {CONTRIBUTORS.format(of="item.")} END""",  # noqa: S608 - constants
     )
 )
@@ -210,7 +212,7 @@ class UnassignedItem(NamedTuple):
 
 
 def unassign_user(user_id: UUID) -> list[UnassignedItem]:
-    """Unassign one batch of items from a user who may not review.
+    """Unassign a user from at most BATCH items, unless the user may review.
 
     Returns the items in the order of their ids. An empty list means that no item is left, or that
     the user may review.
@@ -219,7 +221,7 @@ def unassign_user(user_id: UUID) -> list[UnassignedItem]:
 
 
 def unassign_team(team_id: UUID) -> list[UnassignedItem]:
-    """Unassign one batch of items from a team, if none of the team's members can review them.
+    """Unassign a team from at most BATCH items that none of the team's members can review.
 
     Returns the items in the order of their ids. An empty list means that no item is left.
     """

@@ -108,8 +108,9 @@ def _build_count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
         between = Between(
             "created", TagSet.created_at, after, before, _select_rows(other_filters, user_id)
         )
-    people = {"labeler_id", "assignee_id", "team_id"} & set(filters)
-    if between is not None and people:
+    # No cube has both the creation time and one of these facets.
+    has_person_filter = bool({"labeler_id", "assignee_id", "team_id"} & set(filters))
+    if between is not None and has_person_filter:
         return counters.count(_select_rows(filters, user_id))
     return counters.build_total(REVIEWS, _build_facet_filters(filters), between=between)
 
@@ -139,6 +140,7 @@ def _build_mine_count(
         team_total = cast(func.coalesce(func.sum(cells.c.n), 0), BigInteger)
         is_other_assignee = cells.c.assignee_id != str(user_id)
         total += select(team_total).where(is_other_assignee).scalar_subquery()
+    # Items that are assigned to the user or the user's teams are already in `total`.
     claimed_only = _select_rows(filters, user_id).where(
         IS_CLAIMED,
         TagSet.claim_user_id == user_id,
@@ -157,16 +159,21 @@ def _select_rows(filters: dict[str, Any], user_id: UUID) -> Select[Any]:
 def _build_mine_keys(
     column: SQLColumnExpression[Any], filters: dict[str, Any], user_id: UUID, team_ids: list[UUID]
 ) -> list[KeyQuery]:
+    """Build the queries for the keys of items that match `filters`, one query for each index.
+
+    The items are assigned to the user, claimed by the user, or assigned to one of the teams.
+    """
     other_filters = {name: value for name, value in filters.items() if name != "mine"}
     keys: Select[Any] = select(column, TagSet.id).where(
         build_listed_condition(other_filters, user_id)
     )
-    ranges = [
+    key_queries = [
         KeyQuery(keys.where(TagSet.assignee_id == user_id)),
         KeyQuery(keys.where(IS_CLAIMED, TagSet.claim_user_id == user_id)),
     ]
     if team_ids:
         own_teams = values(column_of("team_id", TeamMember.team_id.type), name="own_teams")
         branches = own_teams.data([(team_id,) for team_id in team_ids])
-        ranges.append(KeyQuery(keys.where(TagSet.assignee_team_id == branches.c.team_id), branches))
-    return ranges
+        team_keys = keys.where(TagSet.assignee_team_id == branches.c.team_id)
+        key_queries.append(KeyQuery(team_keys, branches))
+    return key_queries

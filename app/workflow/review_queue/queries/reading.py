@@ -122,28 +122,35 @@ def find_item_ids(
 ) -> bulk.MatchedIds:
     """Return the ids of all items that match `filters`, most urgent first.
 
-    Raises 409 `conflict` with `details.count` if the number of items differs from `expected`.
+    The filter `mine` applies to the user `user_id`. Raises 409 `conflict` with `details.count` if
+    the number of items differs from `expected`.
     """
-    selected = select(TagSet.id).where(build_listed_condition(filters, user_id))
-    return bulk.find(selected, _RANK, expected=expected)
+    statement = select(TagSet.id).where(build_listed_condition(filters, user_id))
+    return bulk.find(statement, _RANK, expected=expected)
 
 
 def match_items(
     item_ids: Sequence[UUID], filters: dict[str, Any], *, user_id: UUID
 ) -> dict[UUID, bool]:
-    """Return {tag_set_id: whether it matches `filters`}; deleted tag sets are omitted."""
-    matches = build_listed_condition(filters, user_id)
+    """Return {tag_set_id: whether it matches `filters`}; deleted tag sets are omitted.
+
+    The filter `mine` applies to the user `user_id`.
+    """
+    condition = build_listed_condition(filters, user_id)
     # An array is one parameter, which is faster to process than a list of 1,000 parameters.
     is_requested = TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid)))
-    statement = select(TagSet.id, matches.is_(True).label("listed")).where(is_requested)
-    return {row.id: row.listed for row in db.session().execute(statement)}
+    statement = select(TagSet.id, condition.is_(True).label("matches")).where(is_requested)
+    return {row.id: row.matches for row in db.session().execute(statement)}
 
 
 IS_CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
 
 
 def build_listed_condition(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
-    """Build the condition that a tag set is in the queue and matches `filters`."""
+    """Build the condition that a tag set is in the queue and matches `filters`.
+
+    The filter `mine` applies to the user `user_id`.
+    """
     conditions: list[ColumnElement[bool]] = [
         TagSet.status == TagSetStatus.SUBMITTED,
         ~TagSet.artifact_archived,

@@ -103,25 +103,28 @@ def _build_value_or_zero(
     return case((condition, number), else_=0)
 
 
-# For each quantile, counters determine the day of the item, and an index determines the item within
-# that day. `part` is a schema, or null for all schemas.
+# The item at a quantile is the n-th youngest item, where n = ceil(quantile * number of items).
+# Counters determine the day on which this item was submitted, and how many younger items this day
+# has. An index then finds the item within the day. `part` is a schema, or null for all schemas.
 _AGES = """
     WITH by_day AS (
         SELECT schema_id AS part, submitted AS day, sum(n) AS n FROM ({cells}) AS cells
         GROUP BY GROUPING SETS ((submitted), (schema_id, submitted)) HAVING sum(n) > 0
-    ), placed AS (
+    ), cumulated AS (
         SELECT part, CAST(day || 'T00:00Z' AS timestamptz) AS day, n,
-               sum(n) OVER (PARTITION BY part ORDER BY day DESC) AS upto,
-               sum(n) OVER (PARTITION BY part) AS whole
+               sum(n) OVER (PARTITION BY part ORDER BY day DESC) AS running_total,
+               sum(n) OVER (PARTITION BY part) AS total
         FROM by_day
-    ), wanted AS (
-        SELECT part, share, day, ceil(share * whole) - (upto - n) - 1 AS younger
-        FROM placed CROSS JOIN (VALUES (0.5), (0.9), (1.0)) AS shares (share)
-        WHERE upto - n < ceil(share * whole) AND ceil(share * whole) <= upto
+    ), targets AS (
+        SELECT part, quantile, day,
+               ceil(quantile * total) - (running_total - n) - 1 AS younger
+        FROM cumulated CROSS JOIN (VALUES (0.5), (0.9), (1.0)) AS quantiles (quantile)
+        WHERE running_total - n < ceil(quantile * total)
+          AND ceil(quantile * total) <= running_total
     )
-    SELECT CAST(part AS uuid) AS schema_id, share, extract(epoch FROM now() - CASE
+    SELECT CAST(part AS uuid) AS schema_id, quantile, extract(epoch FROM now() - CASE
         WHEN part IS NULL THEN ({all}) ELSE ({of_schema}) END) AS seconds
-    FROM wanted
+    FROM targets
 """
 _IN_DAY = """
     SELECT submitted_at FROM tag_sets
@@ -153,6 +156,6 @@ def measure_ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], floa
             organization=organization, schema="AND schema_id = CAST(part AS uuid)"
         ),
     )
-    columns = {"schema_id": Uuid(), "share": Numeric(), "seconds": Numeric()}
+    columns = {"schema_id": Uuid(), "quantile": Numeric(), "seconds": Numeric()}
     rows = db.session().execute(statement.as_select(sql, columns))
-    return {(row.schema_id, float(row.share)): float(row.seconds) for row in rows}
+    return {(row.schema_id, float(row.quantile)): float(row.seconds) for row in rows}

@@ -36,9 +36,10 @@ def escalate(
     """Escalate an item to another reviewer or to a team, and end the claim on the item.
 
     Emits `reviews.assigned`. Raises 404; 403 for the caller's own tag set; 400 for `user_id` or
-    `team_id` if that user or team cannot review the item. Unless the caller is an admin, raises 409
-    `conflict` with `details.claim` if another reviewer has claimed the item, or with
-    `details.assignee_id` or `details.assignee_team_id` if it is assigned to another user or team.
+    `team_id` if that user or team cannot review the item, or if the user is the caller. Unless the
+    caller is an admin, raises 409 `conflict` with `details.claim` if another reviewer has claimed
+    the item, or with `details.assignee_id` or `details.assignee_team_id` if it is assigned to
+    another user or team.
     """
     # Members and teams are locked before tag sets, as when a member or team is removed.
     if not reading.is_pending(item_id):
@@ -67,7 +68,7 @@ def escalate(
 
 def _lock_reviewers(user_id: UUID | None, team_id: UUID | None) -> list[UUID]:
     if team_id is not None:
-        return assignment.lock_team(team_id, Role.reviewer)
+        return assignment.lock_team_members(team_id, Role.reviewer)
     reviewers = list(lock_eligible_members([user_id] if user_id else [], Role.reviewer))
     if not reviewers:
         raise errors.invalid("Must be a member who can review.", "user_id")
@@ -84,12 +85,12 @@ def assign_many(
 ) -> dict[str, Any]:
     """Assign the selected items to a team, or distribute them evenly among reviewers.
 
-    `selection` contains arguments of `apply_to_items`. The outcome for an item is `not_found` if
-    the item does not exist. It is `conflict` if another reviewer has claimed the item and is
-    not among the new assignees, or if all possible reviewers have contributed to the tag set. A new
-    `due_at` also changes the position in the queue. In each transaction, emits `reviews.assigned`
-    once per reviewer or once for the team, for new assignments only. Raises 400 for an invalid
-    `user_ids` or `team_id`.
+    `selection` selects the items and is passed to `apply_to_items`. The outcome for an item is
+    `not_found` if the item does not exist. It is `conflict` if another reviewer, who is not among
+    the new assignees, has claimed the item, or if all new assignees have contributed to the tag
+    set. If `due_at` is None, the due time does not change; a new due time also changes the position
+    in the queue. In each transaction, emits `reviews.assigned` once per reviewer or once for the
+    team, for new assignments only. Raises 400 for an invalid `user_ids` or `team_id`.
     """
     assigner = _Assigner(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
     if "filter" in selection:
@@ -119,11 +120,14 @@ class _Assigner:
         self._loads: Counter[UUID] = Counter()
 
     def lock_recipients(self) -> None:
-        """Validate the users or the team, and lock them until the transaction ends. Raises 400."""
+        """Validate the users or the team, and lock them until the transaction ends.
+
+        Raises 400 if a user cannot review, or if the team does not exist or has no reviewer.
+        """
         if self._team_id is None:
             self._reviewers = assignment.lock_users(self._user_ids, Role.reviewer)
             return
-        self._reviewers = assignment.lock_team(self._team_id, Role.reviewer)
+        self._reviewers = assignment.lock_team_members(self._team_id, Role.reviewer)
         if not self._reviewers:
             raise assignment.build_no_member_error(Role.reviewer)
 
@@ -140,26 +144,38 @@ class _Assigner:
         failures = bulk.build_not_found_errors(item_ids, {item.id for item in locked})
         if find_failures is not None:
             failures.update(find_failures(item_ids))
-        chosen, errors_by_id = self._choose_reviewers([i for i in locked if i.id not in failures])
-        if chosen:
+        reviewers_by_id, errors_by_id = self._choose_reviewers(
+            [item for item in locked if item.id not in failures]
+        )
+        assigned = [item for item in locked if item.id in reviewers_by_id]
+        if assigned:
             items.assign(
-                {item_id: None if self._team_id else user for item_id, user in chosen.items()},
+                {
+                    item_id: None if self._team_id else reviewer_id
+                    for item_id, reviewer_id in reviewers_by_id.items()
+                },
                 team_id=self._team_id,
                 due_at=self._due_at,
-                keep_claims={item.id for item in locked if chosen.get(item.id) == item.claimed_by},
+                keep_claims={
+                    item.id for item in assigned if reviewers_by_id[item.id] == item.claimed_by
+                },
             )
-            self._emit_assigned([item for item in locked if item.id in chosen], chosen)
+            self._emit_assigned(assigned, reviewers_by_id)
         return failures | errors_by_id
 
     def _choose_reviewers(
         self, locked: list[LockedItem]
     ) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
-        """Choose a reviewer for each item; return the reviewers and the errors by item id."""
+        """Choose a reviewer for each item; return the reviewers and the errors by item id.
+
+        If the items are assigned to a team, the reviewer only shows that the team can review the
+        item, and keeps an existing claim.
+        """
         eligible = {
             item.id: _list_eligible_reviewers(item, self._reviewers, self._caller)
             for item in locked
         }
-        chosen: dict[UUID, UUID] = {}
+        reviewers_by_id: dict[UUID, UUID] = {}
         errors_by_id: dict[UUID, ApiError] = {}
 
         def count_choices(item: LockedItem) -> int:
@@ -176,13 +192,14 @@ class _Assigner:
                 errors_by_id[item.id] = error
                 continue
             self._loads[reviewer_id] += 1
-            chosen[item.id] = reviewer_id
-        return chosen, errors_by_id
+            reviewers_by_id[item.id] = reviewer_id
+        return reviewers_by_id, errors_by_id
 
     def _choose_reviewer(self, item: LockedItem, eligible: Sequence[UUID]) -> UUID:
         """Choose an eligible reviewer: the user who claimed the item, or the least loaded user.
 
-        Raises 409 if another user has claimed the item, or if no reviewer is eligible.
+        Raises 409 if a user other than the caller and the reviewers has claimed the item, or if no
+        reviewer is eligible.
         """
         allowed_claimants = (None, self._caller.user_id, *self._reviewers)
         if item.claimed_by not in allowed_claimants:
@@ -194,15 +211,17 @@ class _Assigner:
             raise errors.conflict(_OWN_WORK_MESSAGE)
         return min(eligible, key=self._loads.__getitem__)
 
-    def _emit_assigned(self, locked: Iterable[LockedItem], chosen: Mapping[UUID, UUID]) -> None:
+    def _emit_assigned(
+        self, assigned: Iterable[LockedItem], reviewers_by_id: Mapping[UUID, UUID]
+    ) -> None:
         """Emit `reviews.assigned` for new assignments. Repeated assignments notify nobody."""
         item_ids_by_assignee: dict[UUID | None, list[UUID]] = defaultdict(list)
-        for item in locked:
+        for item in assigned:
             if self._team_id is not None:
                 if item.assignee_team_id != self._team_id:
                     item_ids_by_assignee[None].append(item.id)
-            elif item.assignee_id != chosen[item.id]:
-                item_ids_by_assignee[chosen[item.id]].append(item.id)
+            elif item.assignee_id != reviewers_by_id[item.id]:
+                item_ids_by_assignee[reviewers_by_id[item.id]].append(item.id)
         payloads: list[AssignedPayload] = [
             {
                 "tag_set_ids": item_ids,

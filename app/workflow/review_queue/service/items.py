@@ -50,9 +50,9 @@ def claim_next(
 def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     """Claim an item or renew the caller's claim. Admins may take over another user's claim.
 
-    Raises 404; 403 for the caller's own tag set; 409 `conflict` with `details.claim` if another
-    reviewer has claimed the item, or with `details.assignee_id` or `details.assignee_team_id` if it
-    is assigned to another user or team.
+    Raises 404; 403 for the caller's own tag set. Unless the caller is an admin, raises 409
+    `conflict` with `details.claim` if another reviewer has claimed the item, or with
+    `details.assignee_id` or `details.assignee_team_id` if it is assigned to another user or team.
     """
     item = lock(item_id)
     tag_sets.check_review(caller, item, take_over=True)
@@ -76,7 +76,7 @@ def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
 
 def lock(item_id: UUID) -> LockedItem:
-    """Lock an item until the transaction ends and return it. Raises 404."""
+    """Lock an item until the transaction ends and return it. Raises 404 if it is not pending."""
     for item in items.lock([item_id]):
         return item
     raise errors.not_found()
@@ -113,9 +113,9 @@ def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
 
 def _render_prediction(prediction: tag_sets.PredictedTags) -> dict[str, Any]:
-    names = ("id", "artifact_id", "schema_id", "schema_version_id", "model", "model_version")
+    columns = ("id", "artifact_id", "schema_id", "schema_version_id", "model", "model_version")
     return {
-        **{name: getattr(prediction, name) for name in names},
+        **{column: getattr(prediction, column) for column in columns},
         "source": "model",
         "tags": prediction.tags,
         "tag_count": len(prediction.tags),
@@ -125,7 +125,7 @@ def _render_prediction(prediction: tag_sets.PredictedTags) -> dict[str, Any]:
 
 
 def get_item(item_id: UUID) -> dict[str, Any]:
-    """Return an item with all tags of its tag set. Raises 404."""
+    """Return an item with all tags of its tag set. Raises 404 if it is not pending review."""
     row = reading.get(item_id)
     tag_set = tag_sets.get_prepared(item_id) if row is not None else None
     if row is None or tag_set is None:

@@ -16,6 +16,7 @@ from app.workflow.review_queue.queries.statistics import PendingCount
 
 _MICROSECONDS_PER_SECOND = 1_000_000
 Ages: TypeAlias = dict[tuple[UUID | None, float], float]
+"""Ages in seconds by (schema_id, quantile). Ages across all schemas have the schema id None."""
 
 
 def get_statistics(
@@ -36,10 +37,11 @@ def get_statistics(
     pending = {row.schema_id: row for row in statistics.count_pending(schema_id)}
     ages = statistics.measure_ages(schema_id)
     counts = decisions.count_decisions(schema_id, edges)
+    # Each decision is counted in a row by day, and in a row by schema and reviewer.
     by_day = _sum_by((row for row in counts if row.day is not None), "day")
-    rows = [row for row in counts if row.day is None]
+    reviewer_rows = [row for row in counts if row.day is None]
     total = _DecisionTotals()
-    for row in rows:
+    for row in reviewer_rows:
         total.add(row)
     return {
         "time_zone": period.zone,
@@ -52,36 +54,39 @@ def get_statistics(
             {"date": day, **by_day[number].summarize()}
             for number, day in enumerate(period.days, start=1)
         ],
-        "by_schema": _build_schema_statistics(pending, ages, rows),
-        "by_reviewer": _build_reviewer_statistics(rows),
+        "by_schema": _build_schema_statistics(pending, ages, reviewer_rows),
+        "by_reviewer": _build_reviewer_statistics(reviewer_rows),
     }
 
 
 @dataclass
 class _DecisionTotals:
-    """The number of decisions by type, and the total waiting time of the timed decisions."""
+    """The number of decisions by type, and the sum of their waiting times in microseconds.
 
-    kinds: Counter[str] = field(default_factory=Counter)
+    `timed` is the number of decisions with a waiting time.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
     timed: int = 0
     microseconds: int = 0
 
     @property
     def decided(self) -> int:
-        return self.kinds.total()
+        return self.counts.total()
 
     def add(self, row: DecisionCount) -> None:
-        self.kinds[row.kind] += row.decisions
+        self.counts[row.kind] += row.decisions
         self.timed += row.timed
         self.microseconds += row.microseconds
 
     def summarize(self) -> dict[str, Any]:
-        accepted = self.kinds["accept"] + self.kinds["correction"]
+        accepted = self.counts["accept"] + self.counts["correction"]
         seconds = self.microseconds / self.timed / _MICROSECONDS_PER_SECOND if self.timed else None
         return {
             "decided": self.decided,
             "accepted": accepted,
-            "corrected": self.kinds["correction"],
-            "rejected": self.kinds["reject"],
+            "corrected": self.counts["correction"],
+            "rejected": self.counts["reject"],
             "acceptance_rate": accepted / self.decided if self.decided else None,
             "mean_seconds_to_decision": seconds,
         }

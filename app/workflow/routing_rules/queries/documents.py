@@ -13,9 +13,9 @@ from app.kit import db, tenancy
 from app.workflow.routing_rules.models import ArtifactRouting
 
 _UNASSIGNED = "NOT document.archived AND document.assignees = '[]'"
-_IS_WAITING = f"document.status = 'ready' AND {_UNASSIGNED}"
-_IS_ROUTING = "document.status = 'processing' AND document.routing_since IS NOT NULL"
-_IS_ROUTABLE = f"(document.status = 'ready' OR {_IS_ROUTING}) AND {_UNASSIGNED}"
+_IS_READY = f"document.status = 'ready' AND {_UNASSIGNED}"
+_AWAITS_ROUTING = "document.status = 'processing' AND document.routing_since IS NOT NULL"
+_IS_ROUTABLE = f"(document.status = 'ready' OR {_AWAITS_ROUTING}) AND {_UNASSIGNED}"
 # A ready document that the rules have processed has `routing_since`. Its `artifact.ingested` event
 # is emitted only after that, and must not route the document again.
 _IS_UNROUTED = "(document.status = 'processing' OR document.routing_since IS NULL)"
@@ -48,15 +48,15 @@ _JOIN_TEXT = """
 _LIST_UNASSIGNED = text(
     f"""
     SELECT document.created_at, document.id FROM artifacts document
-    WHERE document.organization_id = :org AND {_IS_WAITING}
+    WHERE document.organization_id = :org AND {_IS_READY}
      AND (document.created_at, document.id) > (:at, :id)
-    ORDER BY document.created_at, document.id LIMIT :batch
+    ORDER BY document.created_at, document.id LIMIT :limit
     """  # noqa: S608 - made of constants
 )
 _COUNT_UNASSIGNED = text(
     f"""
     SELECT count(*) FROM artifacts document
-    WHERE document.organization_id = :org AND {_IS_WAITING}
+    WHERE document.organization_id = :org AND {_IS_READY}
     """  # noqa: S608 - as above
 )
 # All code locks rows in the order of their ids, to avoid deadlocks.
@@ -100,18 +100,18 @@ def count_unassigned() -> int:
     return int(db.session().execute(_COUNT_UNASSIGNED, _build_parameters()).scalar_one())
 
 
-def list_unassigned(after: RoutingPosition, batch: int) -> list[RoutingPosition]:
-    """Return the positions of the next ready artifacts without assignees, oldest first."""
+def list_unassigned(after: RoutingPosition, limit: int) -> list[RoutingPosition]:
+    """Return the next ready artifacts without assignees, oldest first, at most `limit`."""
     rows = db.session().execute(
-        _LIST_UNASSIGNED, _build_parameters(at=after.created_at, id=after.id, batch=batch)
+        _LIST_UNASSIGNED, _build_parameters(at=after.created_at, id=after.id, limit=limit)
     )
     return [RoutingPosition(*row) for row in rows]
 
 
 def lock(ids: Iterable[UUID], *, unmatched_only: bool) -> list[UUID]:
-    """Lock the documents that can still be routed, and return their ids.
+    """Lock the documents that can still be routed, and return their ids in order.
 
-    With `unmatched_only`, documents that a rule has already matched are omitted.
+    With `unmatched_only`, documents that the rules have already processed are omitted.
     """
     statement = _LOCK_UNMATCHED if unmatched_only else _LOCK_ALL
     return list(db.session().scalars(statement, _build_parameters(ids=_to_strings(ids))))

@@ -26,15 +26,15 @@ _RECORD = text(
         RETURNING rule_id, xmax = 0 AS is_new
     ), counted AS (
         SELECT rule_id, count(*) FILTER (WHERE is_new) AS number FROM recorded GROUP BY rule_id
-    ), turns AS (
-        SELECT * FROM unnest(CAST(:turn_rules AS uuid[]), CAST(:turn_users AS uuid[]))
-            AS turn (rule_id, user_id)
+    ), cursors AS (
+        SELECT * FROM unnest(CAST(:cursor_rule_ids AS uuid[]), CAST(:cursor_user_ids AS uuid[]))
+            AS last_assigned (rule_id, user_id)
     )
     UPDATE routing_rules SET
         match_count = match_count + counted.number,
         last_matched_at = now(),
-        cursor_user_id = coalesce(turns.user_id, cursor_user_id)
-    FROM counted LEFT JOIN turns ON turns.rule_id = counted.rule_id
+        cursor_user_id = coalesce(cursors.user_id, cursor_user_id)
+    FROM counted LEFT JOIN cursors ON cursors.rule_id = counted.rule_id
     WHERE organization_id = :org AND routing_rules.id = counted.rule_id
     """
 )
@@ -62,8 +62,8 @@ def record(matches: Sequence[RuleMatch], last_user_ids: Mapping[UUID, UUID]) -> 
         "rule_ids": [str(match.rule_id) for match in matches],
         "names": [match.rule_name for match in matches],
         "outcomes": [match.outcome.decode() for match in matches],
-        "turn_rules": [str(rule_id) for rule_id in last_user_ids],
-        "turn_users": [str(user_id) for user_id in last_user_ids.values()],
+        "cursor_rule_ids": [str(rule_id) for rule_id in last_user_ids],
+        "cursor_user_ids": [str(user_id) for user_id in last_user_ids.values()],
     }
     db.session().execute(_RECORD, values)
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from app.workflow.routing_rules.queries import people as queries
 from app.workflow.routing_rules.queries.people import MembersByTeam
 from app.workflow.routing_rules.service.compiled_rules import Rule
 
+# The values of `note` in an outcome.
 NO_LABELER = "no_member_can_label"
 NO_SKILLS = "no_member_has_the_skills"
 USER_CANNOT_LABEL = "user_cannot_label"
@@ -32,7 +33,11 @@ class AssigneeChoice:
 
 @dataclass
 class AssigneeData:
-    """The team members, labelers, skills and loads that are needed to choose assignees."""
+    """The data that is needed to choose assignees.
+
+    `labelers` contains the ids of the rules' users who can label. `skills` and `loads` have user
+    ids as keys; a load is a number of open artifacts. `required_skills` has schema ids as keys.
+    """
 
     members: MembersByTeam
     labelers: set[UUID]
@@ -48,30 +53,36 @@ def load_assignee_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> Ass
     not loaded.
     """
     rules = list(rules)
-    teams: dict[str, set[UUID]] = defaultdict(set)
+    team_ids_by_strategy: dict[str, set[UUID]] = defaultdict(set)
     for rule in rules:
         if rule.team_id is not None and rule.strategy is not None:
-            teams[rule.strategy].add(rule.team_id)
-    team_ids = teams["round_robin"] | teams["least_loaded"] | teams["skills"]
+            team_ids_by_strategy[rule.strategy].add(rule.team_id)
+    round_robin_team_ids = team_ids_by_strategy["round_robin"]
+    least_loaded_team_ids = team_ids_by_strategy["least_loaded"]
+    skills_team_ids = team_ids_by_strategy["skills"]
+    team_ids = round_robin_team_ids | least_loaded_team_ids | skills_team_ids
     members = queries.list_members(team_ids) if team_ids else MembersByTeam({}, {})
-    skill_candidates = {user for team in teams["skills"] for user in members.nested.get(team, ())}
-    load_candidates = {
-        user for team in teams["least_loaded"] for user in members.direct.get(team, ())
-    }
-    load_candidates |= skill_candidates
+    skill_candidates = _collect_members(members.nested, skills_team_ids)
+    load_candidates = skill_candidates | _collect_members(members.direct, least_loaded_team_ids)
     user_ids = {rule.user_id for rule in rules if rule.user_id}
     return AssigneeData(
         members=members,
         labelers=find_eligible_user_ids(user_ids, Role.labeler) if user_ids else set(),
         skills=queries.get_skills(skill_candidates) if skill_candidates else {},
         loads=Counter(count_open_artifacts(load_candidates) if load_candidates else {}),
-        required_skills=queries.get_required_skills(set(schema_ids)) if teams["skills"] else {},
+        required_skills=queries.get_required_skills(set(schema_ids)) if skills_team_ids else {},
     )
+
+
+def _collect_members(
+    members_by_team: Mapping[UUID, Iterable[UUID]], team_ids: Iterable[UUID]
+) -> set[UUID]:
+    return {user_id for team_id in team_ids for user_id in members_by_team.get(team_id, ())}
 
 
 @dataclass
 class AssigneeChooser:
-    """Chooses assignees for one document after another, and increments the assignees' loads.
+    """Chooses assignees for one document after another, and increments the users' loads.
 
     `last_user_ids` maps the positions of round-robin rules to the users that they assigned last.
     """
@@ -120,7 +131,8 @@ class AssigneeChooser:
             self._pools[team_id, required_skills] = pool
         user_id = pool.find_least_loaded()
         if user_id is None and required_skills:
-            # The team could not claim the artifact, and others with the skills would not get it.
+            # No member of the team could claim the artifact, and users outside the team who have
+            # the skills would not be offered it.
             return AssigneeChoice(note=NO_SKILLS)
         if user_id is None:
             return AssigneeChoice(team_id=team_id, note=NO_LABELER)

@@ -1,4 +1,4 @@
-"""Compiled rules, the search for the rules that match a document, and merged actions."""
+"""Compilation of rules, matching of rules against documents, and merging of actions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -59,9 +59,10 @@ def compile_rule(record: RoutingRule) -> Rule:
 
 
 def get_compiled_conditions(conditions: dict[str, Any]) -> CompiledConditions:
-    """Compile conditions, or return them from a cache. Raises ConditionError.
+    """Compile conditions, or return them from a cache.
 
-    The cache key is the content of the conditions, so editing a rule does not require invalidation.
+    Raises ConditionError if the conditions are invalid. The cache key is the content of the
+    conditions, so editing a rule does not require invalidation.
     """
     return _compile_json(orjson.dumps(conditions))
 
@@ -97,6 +98,7 @@ class RuleSet:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = [rule for rule in rules if rule.enabled]
         self._without_key: list[int] = []
+        # Maps attributes to required values, and these to the indexes of rules in `_rules`.
         self._by_value: dict[str, dict[str, list[int]]] = {}
         for index, rule in enumerate(self._rules):
             if rule.compiled.key is None:

@@ -96,7 +96,7 @@ def update(
     """Update a rule. `action` replaces the whole action, and `position` moves the rule.
 
     When a disabled rule is enabled, its action is validated again. Raises 404; 409
-    `stale_precondition`; the same 400 errors as `create`.
+    `stale_precondition` if `revision` is outdated; the same 400 errors as `create`.
     """
     get(rule_id)
     if "conditions" in changes:
@@ -121,7 +121,10 @@ def update(
 
 
 def delete(rule_id: UUID, *, revision: int | None) -> None:
-    """Delete a rule and move the later rules up. Raises 404, 409 `stale_precondition`."""
+    """Delete a rule and move the following rules up.
+
+    Raises 404; 409 `stale_precondition` if `revision` is outdated.
+    """
     queries.lock()
     rule = get(rule_id)
     if revision is not None and revision != rule.revision:
@@ -188,7 +191,8 @@ def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
     """Validate an action. Raises 400 with the path of the first invalid property.
 
     An action must set at least one property. It must not have both a team and a user, or a strategy
-    without a team. The team, user and schema must exist, and the user must be able to label.
+    without a team. The team, user and schema must exist, and the user must be able to label. They
+    are locked until the transaction ends.
     """
     path = f"{prefix}action"
     team_id, user_id, schema_id = value["team_id"], value["user_id"], value["schema_id"]

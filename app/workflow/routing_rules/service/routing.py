@@ -37,6 +37,7 @@ BATCH_WITH_TEXT = 100
 
 Checkpoint = Callable[[], None]
 Report = Callable[[int, int], None]
+"""A function that receives the number of processed documents and the total number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,7 @@ def route_unassigned(
     """Route all ready, unassigned documents, oldest first; return how many matched a rule.
 
     `checkpoint` commits after each batch. After an interruption, the next call continues with the
-    remaining documents. Each batch reads the current rules. `report` receives the number of
-    processed documents and the total number.
+    remaining documents. Each batch reads the current rules. `report` is called after each batch.
     """
     total, processed, matched_count = documents.count_unassigned(), 0, 0
     position = documents.START
@@ -109,7 +109,10 @@ def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
 
 
 def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[MatchedDocument]:
-    """Yield the artifacts that at least one rule matches, oldest first."""
+    """Yield the artifacts that at least one rule matches.
+
+    The artifacts are read in batches; in each batch, the oldest artifact comes first.
+    """
     attributes = compiled_rules.list_attributes(rules)
     rule_set = compiled_rules.RuleSet(rules)
     size = BATCH_WITH_TEXT if "text" in attributes else BATCH
@@ -195,7 +198,10 @@ def choose_assignees(
 def _choose_and_lock(
     matched: Sequence[MatchedDocument],
 ) -> tuple[AssigneeChooser, list[AssigneeChoice]]:
-    """Choose assignees like `choose_assignees`, and lock them until the transaction ends."""
+    """Choose assignees like `choose_assignees`, and lock them until the transaction ends.
+
+    If a chosen user can no longer label when the user is locked, all assignees are chosen again.
+    """
     while True:
         chooser, choices = choose_assignees(matched)
         user_ids = {choice.user_id for choice in choices if choice.user_id is not None}
@@ -260,7 +266,10 @@ def _build_matches(document: MatchedDocument, choice: AssigneeChoice) -> Iterato
 
 
 def build_outcome(document: MatchedDocument, choice: AssigneeChoice) -> dict[str, Any]:
-    """Build the outcome for an artifact: its new assignee and other new values. Ids are UUIDs."""
+    """Build the outcome for an artifact: its new assignee and other new values.
+
+    Ids are UUID objects. Values that routing does not change are None.
+    """
     rule = document.action.assigning_rule
     return {
         "team_id": choice.team_id,

@@ -22,7 +22,10 @@ _NO_ID = UUID(int=0)
 
 
 class _Document(NamedTuple):
-    """A stored or hypothetical document in a simulation, with the attributes that rules test."""
+    """A stored or hypothetical document in a simulation, with the attributes that rules test.
+
+    `labeled` is true if the document has tag sets, and `waiting` if it can be routed now.
+    """
 
     id: UUID | None
     name: str | None
@@ -38,14 +41,14 @@ def simulate(
     documents: Sequence[dict[str, Any]] | None = None,
     rules: Sequence[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Simulate the saved rules, or the given `rules`, for each document and return the results.
+    """Simulate `rules`, or by default the saved rules, for each document; return the results.
 
     The documents are processed in order, as in a real batch: the loads and the round-robin order
     carry over from one document to the next. Raises 400 if a document does not exist, if a rule in
     `rules` is invalid, or if more than `MAX_EXPLAINED_CONDITIONS` conditions would be explained.
     """
-    simulated = _load_saved_rules() if rules is None else _compile_rules(rules)
-    condition_count = sum(rule.compiled.size + 1 for rule in simulated if rule.enabled)
+    simulated_rules = _load_saved_rules() if rules is None else _compile_rules(rules)
+    condition_count = sum(rule.compiled.size + 1 for rule in simulated_rules if rule.enabled)
     if condition_count * len(artifact_ids or documents or ()) > MAX_EXPLAINED_CONDITIONS:
         raise errors.invalid(
             "Too many documents for this number of conditions. Send fewer documents.",
@@ -55,13 +58,14 @@ def simulate(
     if artifact_ids is None:
         inputs = _build_hypothetical_documents(documents or ())
     else:
-        inputs = _load_stored_documents(artifact_ids, compiled_rules.list_attributes(simulated))
-    rule_set = compiled_rules.RuleSet(simulated)
+        attributes = compiled_rules.list_attributes(simulated_rules)
+        inputs = _load_stored_documents(artifact_ids, attributes)
+    rule_set = compiled_rules.RuleSet(simulated_rules)
     matched = [_match_document(document, rule_set) for document in inputs]
     _, choices = routing.choose_assignees(matched)
     return {
         "documents": [
-            _build_result(*item, rules=simulated)
+            _build_result(*item, rules=simulated_rules)
             for item in zip(inputs, matched, choices, strict=True)
         ]
     }
@@ -79,16 +83,16 @@ def _load_saved_rules() -> list[Rule]:
 
 
 def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
-    compiled_list = []
+    simulated_rules = []
     for index, body in enumerate(rules):
         prefix = f"rules.{index}."
         compiled = validate_conditions(body["conditions"], prefix)
         validate_action(body["action"], prefix)
         properties = {name: body[name] for name in ("name", "enabled", "stop")}
-        compiled_list.append(
+        simulated_rules.append(
             Rule(id=None, position=index + 1, compiled=compiled, **properties, **body["action"])
         )
-    return compiled_list
+    return simulated_rules
 
 
 def _load_stored_documents(
