@@ -122,7 +122,7 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
     """
     _check_revision(get(schema_id), revision)
     _check_unlabeled(schema_id)
-    # Lock documents before the schema, as transactions do that create a tag set. In another order,
+    # Like transactions that create a tag set, lock documents before the schema. In another order,
     # the transactions could deadlock.
     get_workflow().detach_artifacts(schema_id, wait=True)
     schema = queries.lock_schema(schema_id, to_delete=True)
