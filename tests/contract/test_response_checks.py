@@ -1,4 +1,4 @@
-"""The check that every answer of the tests goes through sees what is wrong with one."""
+"""Test the checker for all responses in tests: it must notice every deviation."""
 
 import json
 from dataclasses import replace
@@ -8,39 +8,39 @@ import pytest
 from flask import Flask
 
 from tests.factories import Org
-from tests.factories.answers import Answer, Answers, declared
+from tests.factories.response_checks import ReceivedResponse, ResponseChecker, get_checker
 
 PATH = "/api/v1/organizations"
 
 
 @pytest.fixture
-def answers(app: Flask) -> Answers:
-    return declared(app)
+def checker(app: Flask) -> ResponseChecker:
+    return get_checker(app)
 
 
 @pytest.fixture
-def page(org: Org) -> Answer:
-    """A real answer."""
+def page(org: Org) -> ReceivedResponse:
+    """A real response."""
     body = org.api().get("/organizations").data
-    return Answer("GET", PATH, 200, "application/json", body)
+    return ReceivedResponse("GET", PATH, 200, "application/json", body)
 
 
-def _changed(answer: Answer, **members: Any) -> Answer:
-    body = json.loads(answer.body)
+def _changed(response: ReceivedResponse, **members: Any) -> ReceivedResponse:
+    body = json.loads(response.body)
     body["data"][0].update(members)
-    return replace(answer, body=json.dumps(body).encode())
+    return replace(response, body=json.dumps(body).encode())
 
 
-def _error(code: str, status: int, **members: Any) -> Answer:
+def _error(code: str, status: int, **members: Any) -> ReceivedResponse:
     body = {"error": {"code": code, "message": "No.", **members}}
-    return Answer("GET", PATH, status, "application/json", json.dumps(body).encode())
+    return ReceivedResponse("GET", PATH, status, "application/json", json.dumps(body).encode())
 
 
-def test_declared_answers_pass(answers: Answers, page: Answer) -> None:
-    answers.check(page)
-    answers.check(_error("not_found", 404))
-    answers.check(_error("unprocessable", 422, field="x", details={"errors": []}))
-    answers.check(Answer("POST", "/api/v1/auth/logout", 204, "", b""))
+def test_declared_answers_pass(checker: ResponseChecker, page: ReceivedResponse) -> None:
+    checker.check(page)
+    checker.check(_error("not_found", 404))
+    checker.check(_error("unprocessable", 422, field="x", details={"errors": []}))
+    checker.check(ReceivedResponse("POST", "/api/v1/auth/logout", 204, "", b""))
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,15 @@ def test_declared_answers_pass(answers: Answers, page: Answer) -> None:
     ],
 )
 def test_other_members_and_types_are_refused(
-    answers: Answers, page: Answer, members: dict[str, Any]
+    checker: ResponseChecker, page: ReceivedResponse, members: dict[str, Any]
 ) -> None:
     with pytest.raises(AssertionError):
-        answers.check(_changed(page, **members))
+        checker.check(_changed(page, **members))
 
 
-def test_other_statuses_types_and_paths_are_refused(answers: Answers, page: Answer) -> None:
+def test_other_statuses_types_and_paths_are_refused(
+    checker: ResponseChecker, page: ReceivedResponse
+) -> None:
     bare = replace(page, body=b'{"data": []}')
     for wrong in (
         replace(page, status=201),
@@ -71,10 +73,10 @@ def test_other_statuses_types_and_paths_are_refused(answers: Answers, page: Answ
         replace(page, path="/api/v1/nowhere"),
         replace(page, method="PUT"),
         bare,
-        Answer("POST", "/api/v1/auth/logout", 204, "", b"x"),
+        ReceivedResponse("POST", "/api/v1/auth/logout", 204, "", b"x"),
     ):
         with pytest.raises(AssertionError):
-            answers.check(wrong)
+            checker.check(wrong)
 
 
 @pytest.mark.parametrize(
@@ -87,12 +89,12 @@ def test_other_statuses_types_and_paths_are_refused(answers: Answers, page: Answ
         replace(_error("not_found", 404), media_type="text/html"),
     ],
 )
-def test_other_errors_are_refused(answers: Answers, error: Answer) -> None:
+def test_other_errors_are_refused(checker: ResponseChecker, error: ReceivedResponse) -> None:
     with pytest.raises(AssertionError):
-        answers.check(error)
+        checker.check(error)
 
 
-def test_what_is_spelled_out_goes_before_parameters(answers: Answers, org: Org) -> None:
+def test_what_is_spelled_out_goes_before_parameters(checker: ResponseChecker, org: Org) -> None:
     path = "/api/v1/webhooks/events"
     body = org.api().get(path).data
-    answers.check(Answer("GET", path, 200, "application/json", body))
+    checker.check(ReceivedResponse("GET", path, 200, "application/json", body))

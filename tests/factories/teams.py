@@ -11,18 +11,18 @@ from tests.factories.orgs import Org
 
 def make_team(org: Org, name: str = "Invoices", **body: Any) -> dict[str, Any]:
     """Create a team with the API."""
-    answer = org.api("admin").post("/teams", json={"name": name, **body})
-    assert answer.status_code == 201, answer.json
-    return dict(answer.json["data"])
+    response = org.api("admin").post("/teams", json={"name": name, **body})
+    assert response.status_code == 201, response.json
+    return dict(response.json["data"])
 
 
 def add_members(org: Org, team: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Add these users of `org` to a team, and return the team."""
+    """Add the users of `org` with these names to a team, and return the team."""
     path = f"/teams/{team['id']}/members"
     body = {"user_ids": [str(org.users[name]) for name in names]}
-    answer = org.api("admin").post(path, json=body)
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    response = org.api("admin").post(path, json=body)
+    assert response.status_code == 200, response.json
+    return dict(response.json["data"])
 
 
 # Each hundredth team has no parent; it is the parent of the 99 teams after it.
@@ -64,7 +64,7 @@ def make_teams(org: Org, *, teams: int, users: int, each: int) -> None:
     assert each <= users
     values: dict[str, Any] = {"org": org.id, "salt": org.slug}
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        # Otherwise triggers keep using the plans that they made while the tables were small.
+        # Otherwise triggers keep using query plans from the time when the tables were small.
         session.execute(text("SET LOCAL plan_cache_mode = force_custom_plan"))
         session.execute(text("SET LOCAL statement_timeout = '10min'"))
         session.execute(text(_TEAMS), {**values, "teams": teams})
