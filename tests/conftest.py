@@ -43,7 +43,7 @@ DELETE FROM audit_unsealed WHERE organization_id IN (SELECT id FROM organization
 _service_hasher = secrets._hasher
 
 INSIDE = "127.0.0.2/32"
-"""The only loopback address to which tests allow deliveries."""
+"""The only loopback address to which the service may send outbound requests in tests."""
 
 load_profile()
 

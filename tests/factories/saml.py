@@ -49,7 +49,7 @@ def key(name: str) -> Key:
 
 @cache
 def certificate(name: str, days: int = 365) -> x509.Certificate:
-    """Return a self-signed certificate of `key(name)` that is valid for `days` from now.
+    """Return a self-signed certificate of `key(name)` that expires in `days` days.
 
     With a negative value, it has already expired.
     """

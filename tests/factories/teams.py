@@ -30,9 +30,10 @@ _TEAMS = """
 WITH numbered AS (SELECT i, gen_random_uuid() AS id FROM generate_series(0, :teams - 1) AS i)
 INSERT INTO teams (organization_id, id, name, parent_id, skills, skill_keys, description,
                    created_at, updated_at, revision)
-SELECT :org, one.id, 'Team ' || one.i, top.id, '["English"]', '{english}', '', now(), now(), 1
-FROM numbered one LEFT JOIN numbered top ON top.i = one.i - one.i % 100 AND one.i % 100 <> 0
-ORDER BY one.i % 100 <> 0
+SELECT :org, team.id, 'Team ' || team.i, parent.id, '["English"]', '{english}', '', now(), now(), 1
+FROM numbered team
+LEFT JOIN numbered parent ON parent.i = team.i - team.i % 100 AND team.i % 100 <> 0
+ORDER BY team.i % 100 <> 0
 """
 _USERS = """
 INSERT INTO users (id, email, name, locale, time_zone, token_version, created_at, updated_at,
@@ -50,7 +51,7 @@ WITH team AS (
     SELECT id, row_number() OVER (ORDER BY id) - 1 AS i FROM teams WHERE organization_id = :org
 ), person AS (
     SELECT user_id, ordinality - 1 AS i
-    FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS one (user_id, ordinality)
+    FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS listed (user_id, ordinality)
 )
 INSERT INTO team_members (organization_id, team_id, user_id, created_at)
 SELECT :org, team.id, person.user_id, now()

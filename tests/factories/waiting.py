@@ -14,8 +14,8 @@ def wait_until(
 ) -> T:
     """Poll `condition` until it returns a true value, and return this value.
 
-    Fails after `seconds`; the message names `what` was waited for. Pauses become longer with time,
-    because a condition is often a request, which slows down the work that it waits for.
+    Fails after `seconds`; `what` describes the condition in the message. Pauses become longer with
+    time, because a condition is often a request, which slows down the work that it waits for.
     """
     started_at = time.monotonic()
     while not (value := condition()):

@@ -15,7 +15,7 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 MAX_ATTEMPTS = 20
-_FIRST_ID = UUID(int=0)
+_NIL_ID = UUID(int=0)
 
 
 @jobs.handler(ISSUE_MONTH, queue="invoices", max_attempts=MAX_ATTEMPTS)
@@ -27,7 +27,7 @@ def issue_month(job: Job) -> None:
     """
     start, end = _get_period(job)
     organization_ids = issuing.list_billed_organizations(
-        end, after=UUID(job.args.get("after", str(_FIRST_ID)))
+        end, after=UUID(job.args.get("after", str(_NIL_ID)))
     )
     if not organization_ids:
         return

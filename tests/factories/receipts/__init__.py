@@ -31,7 +31,7 @@ _DATES = (
 
 @dataclass(frozen=True)
 class Layout:
-    """What all documents of one layout have in common.
+    """The properties that all documents of a layout share.
 
     `marks` are the decimal and thousands marks. `currency` is the sign, and 1 if the sign follows
     the amount or 0 if it precedes it. `keys` maps meanings, such as `total`, to printed keywords.
