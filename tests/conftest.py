@@ -1,4 +1,4 @@
-"""Fixtures of all tests: real servers, the real application, and one organization per test.
+"""Fixtures for all tests: real servers, the real application, and one organization per test.
 
 Requests are committed. Each test creates its own organization, so that tests are isolated in the
 same way as customers are (docs/decisions/0004).
@@ -35,29 +35,30 @@ from tests.scheduling import Scheduling
 ROOT = Path(__file__).parents[1]
 _MAX_ID_BYTES = 16
 _databases: list[str] = []
-# Appending an organization's entries to its chain takes 10 ms. The chain of what belongs to no
-# organization goes on.
+# Appending the entries of an organization to its hash chain takes 10 ms. Entries that belong to no
+# organization stay, so that their chain has no gap.
 _DISCARD_PENDING_ENTRIES = """
 DELETE FROM audit_unsealed WHERE organization_id IN (SELECT id FROM organizations)
 """
 _service_hasher = secrets._hasher
 
 INSIDE = "127.0.0.2/32"
-"""The only loopback address to which tests allow deliveries."""
+"""The only loopback address to which the service may send outbound requests in tests."""
 
 load_profile()
 
-# A server that a test stops ends within 0.02 s: half a second each was two minutes of the suite.
+# Servers poll for their shutdown at this interval in seconds. With the default of 0.5 s, stopping
+# servers took two minutes of the suite.
 BaseServer.serve_forever.__defaults__ = BaseWSGIServer.serve_forever.__defaults__ = (0.02,)
 
-# Tests only connect to this machine, which a proxy does not reach.
+# Tests only connect to this machine, which a proxy cannot reach.
 for _proxy in ("http_proxy", "https_proxy", "all_proxy"):
     os.environ.pop(_proxy, None)
     os.environ.pop(_proxy.upper(), None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the folder that all processes of a run share, before pytest-xdist starts them."""
+    """Create the folder that all processes of a run share, before pytest-xdist starts them."""
     if not hasattr(config, "workerinput"):
         os.environ[SHARED] = folder = tempfile.mkdtemp(prefix="labeling-tests-shared-")
         Path(folder).chmod(0o755)
@@ -90,7 +91,8 @@ def _flush_log() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that need a server, so that `make check` can exclude them.
 
-    Tests with a fixture of their module run in one process: each would set it up again.
+    All tests of a module that has module-scoped fixtures run in one process, so that the fixtures
+    are set up only once.
     """
     for item in items:
         if {"postgres", "valkey"} & set(getattr(item, "fixturenames", ())):
@@ -101,11 +103,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
-    """Distribute the tests in linear time."""
+    """Use `Scheduling`, which distributes the tests in linear time, for `--dist loadgroup`."""
     return Scheduling(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 def _has_module_fixture(item: pytest.Item) -> bool:
+    """Return whether a test uses a module-scoped fixture that its own module defines."""
     info = getattr(item, "_fixtureinfo", None)
     module = item.nodeid.partition("::")[0]
     return info is not None and any(
@@ -116,10 +119,10 @@ def _has_module_fixture(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Let each process of a whole run compile its share of the test modules first.
+    """Import a share of the test modules first in each process of a complete run.
 
-    Otherwise all of them compile all modules, as they collect them in the same order. The others
-    read what one has written.
+    All processes collect the modules in the same order, so each would compile all modules. With
+    shares, each module is compiled by one process, and the others read its cached bytecode.
     """
     worker = getattr(session.config, "workerinput", None)
     if worker is None or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
@@ -127,29 +130,29 @@ def pytest_collection(session: pytest.Session) -> None:
     modules = sorted(ROOT.glob("tests/**/test_*.py"))
     number = int(worker["workerid"].removeprefix("gw"))
     for path in modules[number :: worker["workercount"]]:
-        # What cannot be imported is reported when it is collected.
+        # A module that cannot be imported is reported when it is collected.
         with suppress(Exception):
             import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 
 def pytest_collection_finish() -> None:
-    """Exclude what lives until the end from garbage collection: a tenth of the suite's time."""
+    """Exclude permanent objects from garbage collection; this saves a tenth of the suite's time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Name long bytes after their argument.
+    """Use the argument's name as the id of a parameter that is a long bytes object.
 
-    Generated files contain times, but all processes of pytest-xdist must collect the same names.
+    Generated files contain timestamps, but all pytest-xdist processes must collect the same ids.
     """
     return argname if isinstance(val, bytes) and len(val) > _MAX_ID_BYTES else None
 
 
 @pytest.fixture
 def capfd(capfd: pytest.CaptureFixture[str]) -> pytest.CaptureFixture[str]:
-    """Wait for log lines before reading the output: a thread writes them to files."""
+    """Write all log lines before the output is read, because a thread writes them later."""
     read = capfd.readouterr
 
     def readouterr() -> Any:
@@ -198,10 +201,10 @@ def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) 
         "BILLING_FILE": str(ROOT / "examples/billing.toml"),
         "MAX_UPLOAD_BYTES": str(8 * 1024 * 1024),
         "LOG_LEVEL": "WARNING",
-        # A page takes seconds; only the tests of text recognition need it.
+        # Text recognition takes seconds per page, and only its own tests need it.
         "OCR": "off",
         "RATE_LIMITS": "off",
-        # Its tests are in tests/workbench; the pages for emails are tested without scripts.
+        # The workbench has its own tests in tests/workbench. Pages for email links need no scripts.
         "WORKBENCH": "off",
         "REGISTRATION": "open",
         "CORS_ORIGINS": "https://app.example",
@@ -224,19 +227,19 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
 
     app = create_app(environ)
     _databases.append(environ["DATABASE_URL"])
-    # In a new database all periodic jobs are due. Later, the first test that runs jobs would run
-    # the daily ones for the organizations of all tests before it.
+    # In a new database, all periodic jobs are due. Run them now; otherwise the first test that runs
+    # jobs would also run the daily jobs for the organizations of all earlier tests.
     drain(app)
     postpone_periodic_jobs(app)
     yield app
-    # An encryption key can only be removed if the columns of all tokens are known.
+    # An encryption key can only be removed if all columns with encrypted values are known.
     with app.app_context():
         assert find_undeclared_columns() == [], "declare them: mapped_column(info=encrypted())"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _discard_pending_work() -> Iterator[None]:
-    """Delete the pending work of a module's organizations, so that later tests need not do it."""
+    """Delete the pending work that a module leaves, so that later tests need not do it."""
     yield
     for url in _databases:
         with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as sql:
@@ -259,5 +262,5 @@ def other_org(app: Flask) -> Org:
 
 @pytest.fixture
 def work(app: Flask) -> Callable[[], None]:
-    """Return a function that runs the relay and the workers until no job is due."""
+    """Return a function that runs the relay and the workers until no work is due."""
     return lambda: drain(app)

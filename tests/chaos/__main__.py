@@ -1,9 +1,9 @@
-"""Chaos: clients write to a running service while its processes are killed and frozen.
+"""Chaos test: clients write to a running service while its processes are killed and frozen.
 
-`make chaos` or `python -m tests.chaos [--minutes 30] [--seed N]`. Every acknowledged write is
-entered in a ledger. In the end each of them must be there once, with each of its events emitted
-once and delivered, and no job may have failed. Prints figures, and ends with status 1 on a
-violation.
+Run `make chaos` or `python -m tests.chaos [--minutes 30] [--seed N]`. Each acknowledged write is
+recorded in a ledger. At the end, each record must exist as in the ledger, each of its events must
+have been emitted once and delivered, and no job may have failed. Prints statistics, and exits with
+status 1 if there is a violation.
 """
 
 import argparse
@@ -31,12 +31,13 @@ from tests.faults.sites import site
 
 _ORGANIZATIONS = 3
 _WRITERS = 2
-_REST_SECONDS = 900.0
+_IDLE_SECONDS = 900.0
+"""The maximum time in seconds for the service to finish all work after the last fault."""
 say = partial(print, flush=True)
 
 
 def main() -> int:
-    """Run chaos for some minutes, and return the exit status."""
+    """Run the chaos test, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
@@ -45,80 +46,81 @@ def main() -> int:
     say(f"Seed {options.seed}; the ledger is {path}.")
     ledger = Ledger(path)
     with receiving() as receiver, running(RATE_LIMITS="off") as service:
-        slugs = _create_organizations(service, receiver)
-        faults = _run(service, slugs, ledger, options.minutes * 60, options.seed)
-        violations = _check(service, slugs, ledger, receiver)
+        schema_ids = _create_organizations(service, receiver)
+        faults = _run(service, schema_ids, ledger, options.minutes * 60, options.seed)
+        violations = _check(service, list(schema_ids), ledger, receiver)
     _report(ledger, faults, receiver, violations)
     return 1 if violations else 0
 
 
 def _create_organizations(service: Service, receiver: Receiver) -> dict[str, str]:
-    """Return the new organizations' slugs, each with the id of its schema."""
-    found = {}
+    """Create organizations with a schema and a webhook; return the schema ids by slug."""
+    schema_ids = {}
     with ExitStack() as stack:
         for number in range(_ORGANIZATIONS):
-            place = stack.enter_context(site(service, f"Chaos {number}"))
-            settings = {"settings": {"allow_self_review": True}}
-            place.call("PATCH", f"/organizations/{place.slug}", json=settings)
-            place.call("POST", "/webhooks", json={"url": receiver.url, "events": list(EVENTS)})
-            found[place.slug] = str(place.schema())
-    return found
+            organization = stack.enter_context(site(service, f"Chaos {number}"))
+            body = {"settings": {"allow_self_review": True}}
+            organization.call("PATCH", f"/organizations/{organization.slug}", json=body)
+            webhook = {"url": receiver.url, "events": list(EVENTS)}
+            organization.call("POST", "/webhooks", json=webhook)
+            schema_ids[organization.slug] = str(organization.schema())
+    return schema_ids
 
 
 def _run(
-    service: Service, slugs: dict[str, str], ledger: Ledger, seconds: float, seed: int
+    service: Service, schema_ids: dict[str, str], ledger: Ledger, seconds: float, seed: int
 ) -> Counter[str]:
-    """Have clients write, and inject faults meanwhile; return the faults by name."""
-    stop, calm = threading.Event(), threading.Event()
+    """Inject faults while clients write; return the number of faults by name."""
+    stop_writers, stop_faults = threading.Event(), threading.Event()
     writers = [
-        Writer(service, slug, ledger, stop, schema_id=schema, seed=f"{seed} {slug} {number}")
-        for slug, schema in slugs.items()
+        Writer(
+            service, slug, ledger, stop_writers, schema_id=schema_id, seed=f"{seed} {slug} {number}"
+        )
+        for slug, schema_id in schema_ids.items()
         for number in range(_WRITERS)
     ]
-    faults = Faults(service, seed, calm)
+    faults = Faults(service, seed, stop_faults)
     progress = Progress()
     progress.begin("chaos")
-    began = time.monotonic()
+    started_at = time.monotonic()
 
     def tick() -> None:
-        elapsed = time.monotonic() - began
+        elapsed = time.monotonic() - started_at
         progress.advance(int(elapsed), int(seconds))
         if elapsed > seconds:
-            calm.set()
+            stop_faults.set()
 
     for writer in writers:
         writer.thread.start()
     faults.run(tick)
-    stop.set()
+    stop_writers.set()
     for writer in writers:
         writer.thread.join()
-    progress.done(f"{ledger.writes()} writes acknowledged, {faults.counts.total()} faults")
+    progress.done(f"{ledger.count_records()} records written, {faults.counts.total()} faults")
     return faults.counts
 
 
-def _check(
-    service: Service, slugs: dict[str, str], ledger: Ledger, receiver: Receiver
-) -> list[str]:
-    """Wait for the service to come to rest, and return the violations."""
+def _check(service: Service, slugs: list[str], ledger: Ledger, receiver: Receiver) -> list[str]:
+    """Wait until the service is idle, and return the violations."""
     progress = Progress()
-    progress.begin("rest")
-    ends = time.monotonic() + _REST_SECONDS
+    progress.begin("idle")
+    deadline = time.monotonic() + _IDLE_SECONDS
     unfinished = Counter({"everything": 1})
-    while unfinished.total() and time.monotonic() < ends:
+    while unfinished.total() and time.monotonic() < deadline:
         time.sleep(0.5)
         progress.tick()
         try:
-            sites = checks.open_sites(service, list(slugs))
+            sites = checks.open_sites(service, slugs)
             unfinished = checks.count_unfinished(sites)
         except (SQLAlchemyError, requests.RequestException):
             continue
     progress.done(f"unfinished: {dict(+unfinished)}")
     clients = {slug: Client(service, slug, ledger, threading.Event()) for slug in slugs}
-    found = [f"never finished: {what}" for what in +unfinished]
-    found += checks.find_violations(sites, ledger, receiver, clients)
+    violations = [f"never finished: {name}" for name in +unfinished]
+    violations += checks.find_violations(sites, ledger, receiver, clients)
     for slug in slugs:
-        found += checks.verify_audit_log(service, slug)
-    return found
+        violations += checks.verify_audit_log(service, slug)
+    return violations
 
 
 def _report(
@@ -127,9 +129,9 @@ def _report(
     tag_sets = Counter(status for _, status, _ in ledger.tag_sets.values())
     documents = Counter(state for _, state in ledger.documents.values())
     say(f"Documents: {dict(documents)}; tag sets: {dict(tag_sets)}; exports: {len(ledger.exports)}")
-    say(f"Answers: {dict(ledger.answers)}")
-    say(f"Events expected: {len(ledger.expected)}, delivered: {len(receiver.received)},")
-    say(f"  of these received more than once: {checks.count_sent_twice(receiver)}")
+    say(f"Responses: {dict(ledger.responses)}")
+    say(f"Events expected: {len(ledger.expected_events)}, delivered: {len(receiver.received)},")
+    say(f"  of these received more than once: {checks.count_repeated_deliveries(receiver)}")
     say(f"Faults: {dict(faults)}")
     for violation in violations[:50]:
         say(f"VIOLATION {violation}")

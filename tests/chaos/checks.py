@@ -1,4 +1,4 @@
-"""What must hold when the service has come to rest."""
+"""Check that an idle service has lost nothing and done nothing twice."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import NullPool, create_engine, make_url
 
 from tests.chaos.clients import Client
-from tests.chaos.ledger import Expected, Ledger
+from tests.chaos.ledger import ExpectedEvent, Ledger
 from tests.chaos.receiver import Receiver
 from tests.faults.conftest import ROOT, Service
 from tests.faults.sites import Site
@@ -29,37 +29,40 @@ _EVENTS = (
 
 
 def open_sites(service: Service, slugs: list[str]) -> dict[str, Site]:
-    """Return the organizations, by their slugs."""
+    """Return a `Site` for each organization, by slug."""
     url = make_url(service.environment()["DATABASE_URL"]).set(drivername="postgresql+psycopg2")
     engine = create_engine(url, poolclass=NullPool)
     return {slug: Site(service, engine, slug) for slug in slugs}
 
 
 def count_unfinished(sites: dict[str, Site]) -> Counter[str]:
-    """Return how many jobs, events, deliveries and documents are not finished."""
-    found: Counter[str] = Counter()
+    """Return the numbers of unfinished jobs, deliveries and documents."""
+    counts: Counter[str] = Counter()
     for site in sites.values():
-        for what, statement in _UNFINISHED.items():
-            found[what] += site.one(statement)
-    return found
+        for name, statement in _UNFINISHED.items():
+            counts[name] += site.one(statement)
+    return counts
 
 
 def find_violations(
     sites: dict[str, Site], ledger: Ledger, receiver: Receiver, clients: dict[str, Client]
 ) -> list[str]:
-    """Return what was lost, done twice, or never finished."""
-    found = list(ledger.violations)
+    """Return descriptions of everything that was lost, done twice or never finished.
+
+    The violations in the ledger are included.
+    """
+    violations = list(ledger.violations)
     for slug, site in sites.items():
-        found += _check_documents(slug, site, ledger)
-        found += _check_tag_sets(slug, site, ledger)
-        found += _check_jobs(site)
-        found += _check_exports(slug, ledger, clients[slug])
-        found += _check_events(slug, site, _expected(slug, ledger), receiver)
-    return found
+        violations += _check_documents(slug, site, ledger)
+        violations += _check_tag_sets(slug, site, ledger)
+        violations += _check_jobs(site)
+        violations += _check_exports(slug, ledger, clients[slug])
+        violations += _check_events(slug, site, _list_expected_events(slug, ledger), receiver)
+    return violations
 
 
 def verify_audit_log(service: Service, slug: str) -> list[str]:
-    """Return what `flask audit verify` says against the audit log of an organization."""
+    """Run `flask audit verify` for an organization; if it fails, return its output."""
     command = [sys.executable, "-m", "flask", "--app", "wsgi", "audit", "verify", slug]
     result = subprocess.run(
         command,
@@ -75,30 +78,38 @@ def verify_audit_log(service: Service, slug: str) -> list[str]:
     )
 
 
-def count_sent_twice(receiver: Receiver) -> int:
+def count_repeated_deliveries(receiver: Receiver) -> int:
     """Return how many deliveries the receiver acknowledged more than once."""
-    return sum(number > 1 for sent in receiver.received.values() for number in sent.values())
+    return sum(
+        count > 1 for deliveries in receiver.received.values() for count in deliveries.values()
+    )
 
 
-def _expected(slug: str, ledger: Ledger) -> list[Expected]:
-    present = [
-        Expected(slug, "artifact.ingested", identifier, delivered=True)
+def _list_expected_events(slug: str, ledger: Ledger) -> list[ExpectedEvent]:
+    """List the events in the ledger, and the ingestion of each document that was not deleted.
+
+    A deleted document may have been deleted before it was ingested.
+    """
+    ingestions = [
+        ExpectedEvent(slug, "artifact.ingested", identifier, delivered=True)
         for identifier, (organization, state) in ledger.documents.items()
         if organization == slug and state == "present"
     ]
-    return present + [entry for entry in ledger.expected if entry.organization == slug]
+    return ingestions + [event for event in ledger.expected_events if event.organization == slug]
 
 
 def _check_documents(slug: str, site: Site, ledger: Ledger) -> list[str]:
     rows = site.sql("SELECT id, status FROM artifacts WHERE organization_id = :org")
     stored = {str(row.id): row.status for row in rows}
-    entered = {key: state for key, (org, state) in ledger.documents.items() if org == slug}
-    found = [f"document {key} is failed" for key, status in stored.items() if status == "failed"]
-    for key, state in entered.items():
+    recorded = {key: state for key, (org, state) in ledger.documents.items() if org == slug}
+    violations = [
+        f"document {key} has failed" for key, status in stored.items() if status == "failed"
+    ]
+    for key, state in recorded.items():
         if (state == "present") != (key in stored):
-            found.append(f"document {key} should be {state}")
-    found += [f"document {key} was never acknowledged" for key in stored.keys() - entered.keys()]
-    return found
+            violations.append(f"document {key} should be {state}")
+    unknown_ids = stored.keys() - recorded.keys()
+    return violations + [f"document {key} was never acknowledged" for key in unknown_ids]
 
 
 def _check_tag_sets(slug: str, site: Site, ledger: Ledger) -> list[str]:
@@ -123,22 +134,24 @@ def _check_jobs(site: Site) -> list[str]:
 
 
 def _check_exports(slug: str, ledger: Ledger, client: Client) -> list[str]:
-    found = []
+    violations = []
     for key, organization in ledger.exports.items():
         export = client.get(f"/exports/{key}") if organization == slug else {"status": "completed"}
         if export is None or export["status"] != "completed":
-            found.append(f"export {key}: {export}")
-    return found
+            violations.append(f"export {key}: {export}")
+    return violations
 
 
-def _check_events(slug: str, site: Site, expected: list[Expected], receiver: Receiver) -> list[str]:
-    emitted = {(row.name, row.subject): row.number for row in site.sql(_EVENTS)}
-    found = []
-    for entry in expected:
-        key = (entry.event, entry.subject)
-        if emitted.get(key) != 1:
-            found.append(f"{slug}: {key} was emitted {emitted.get(key, 0)} times")
+def _check_events(
+    slug: str, site: Site, expected_events: list[ExpectedEvent], receiver: Receiver
+) -> list[str]:
+    emitted_counts = {(row.name, row.subject): row.number for row in site.sql(_EVENTS)}
+    violations = []
+    for event in expected_events:
+        key = (event.event, event.subject)
+        if emitted_counts.get(key) != 1:
+            violations.append(f"{slug}: {key} was emitted {emitted_counts.get(key, 0)} times")
         deliveries = receiver.received.get(key, {})
-        if entry.delivered and len(deliveries) != 1:
-            found.append(f"{slug}: {key} arrived as {len(deliveries)} deliveries")
-    return found
+        if event.delivered and len(deliveries) != 1:
+            violations.append(f"{slug}: {key} arrived as {len(deliveries)} deliveries")
+    return violations

@@ -1,4 +1,4 @@
-"""Clients that write without a pause, and repeat what was not acknowledged."""
+"""Clients that write without a pause, and retry requests that were not acknowledged."""
 
 import random
 import threading
@@ -13,15 +13,19 @@ from tests.faults.conftest import Service
 
 _READY_SECONDS = 60.0
 _PAUSE_SECONDS = 0.2
+# The status and the event that follow each action.
 _OUTCOMES = {
     "submit": ("submitted", "tag_set.submitted"),
     "accept": ("accepted", "tag_set.accepted"),
-    "reject": ("draft", "tag_set.rejected"),  # its labeler corrects it
+    "reject": ("draft", "tag_set.rejected"),  # the labeler must correct the tag set
 }
 
 
 class Client:
-    """An owner of an organization, who repeats a request until the service decides on it."""
+    """A client of an organization's owner that retries requests until the service responds.
+
+    `stop` is set when the client must stop.
+    """
 
     def __init__(self, service: Service, slug: str, ledger: Ledger, stop: threading.Event) -> None:
         self.service = service
@@ -31,51 +35,58 @@ class Client:
         self._token = ""
 
     def call(self, method: str, path: str, **kwargs: Any) -> tuple[requests.Response, bool]:
-        """Return the final answer, and whether an earlier try may have been carried out.
+        """Send a request; return the response, and whether an earlier attempt may have worked.
 
-        No answer, 502 and 503 are repeated, with the same idempotency key. A status of 500 is a
-        violation.
+        Retries with the same idempotency key if there is no response, or if it is 429, 502 or 503.
+        Signs in and retries if it is 401. Records any other 5xx response as a violation.
         """
         headers = {"X-Org-Slug": self.slug, **kwargs.pop("headers", {})}
         headers.setdefault("Idempotency-Key", str(uuid4()))
-        uncertain = False
+        may_have_worked = False
         while True:
             try:
                 url = f"{self.service.base}/api/v1{path}"
                 headers["Authorization"] = f"Bearer {self._token}"
-                answer = requests.request(method, url, headers=headers, timeout=30, **kwargs)
+                response = requests.request(method, url, headers=headers, timeout=30, **kwargs)
             except requests.RequestException as error:
-                self.ledger.count(type(error).__name__)
-                uncertain = True
+                self.ledger.count_response(type(error).__name__)
+                may_have_worked = True
                 time.sleep(_PAUSE_SECONDS)
                 continue
-            self.ledger.count(str(answer.status_code))
-            if answer.status_code == 401:
+            self.ledger.count_response(str(response.status_code))
+            if response.status_code == 401:
                 self._log_in()
-            elif answer.status_code in (429, 502, 503):
-                uncertain = uncertain or answer.status_code != 429
+            elif response.status_code in (429, 502, 503):
+                may_have_worked = may_have_worked or response.status_code != 429
                 time.sleep(_PAUSE_SECONDS)
             else:
-                if answer.status_code >= 500:
-                    self.ledger.violate(f"{method} {path}: {answer.status_code} {answer.text}")
-                return answer, uncertain
+                if response.status_code >= 500:
+                    self.ledger.record_violation(
+                        f"{method} {path}: {response.status_code} {response.text}"
+                    )
+                return response, may_have_worked
 
     def get(self, path: str) -> Any:
-        """Return the data of an answer; None for one that is not found."""
-        answer, _ = self.call("GET", path)
-        return answer.json()["data"] if answer.ok else None
+        """Send a GET request; return the data of the response, or None if it is an error."""
+        response, _ = self.call("GET", path)
+        return response.json()["data"] if response.ok else None
 
     def _log_in(self) -> None:
         body = {"email": "admin@demo.example", "password": self.service.password}
         try:
-            answer = requests.post(f"{self.service.base}/api/v1/auth/login", json=body, timeout=30)
-            self._token = answer.json()["data"]["access_token"]
+            response = requests.post(
+                f"{self.service.base}/api/v1/auth/login", json=body, timeout=30
+            )
+            self._token = response.json()["data"]["access_token"]
         except (requests.RequestException, ValueError, KeyError):
             time.sleep(_PAUSE_SECONDS)
 
 
 class Writer(Client):
-    """Uploads, labels, reviews, deletes and exports, and enters every acknowledged write."""
+    """Uploads, labels, reviews, deletes and exports; records each acknowledged write in the ledger.
+
+    It runs in `thread`.
+    """
 
     def __init__(self, *args: Any, schema_id: str, seed: str) -> None:
         super().__init__(*args)
@@ -84,7 +95,7 @@ class Writer(Client):
         self.thread = threading.Thread(target=self.run, daemon=True)
 
     def run(self) -> None:
-        """Write until told to stop."""
+        """Write until `stop` is set."""
         while not self.stop.is_set():
             document = self.upload()
             choice = self.random.random()
@@ -98,51 +109,58 @@ class Writer(Client):
                 self.label(document)
 
     def upload(self) -> str | None:
-        """Upload a text file; return its id."""
+        """Upload a text file; return the document's id, or None if this failed."""
         content = f"Invoice {uuid4()}\nTotal: {self.random.randint(1, 999)} EUR\n"
-        answer, _ = self.call(
+        response, _ = self.call(
             "POST",
             "/artifacts",
             files={"file": ("invoice.txt", content, "text/plain")},
             data={"schema_id": self.schema_id},
         )
-        if answer.status_code != 201:
-            self.ledger.violate(f"upload: {answer.status_code} {answer.text}")
+        if response.status_code != 201:
+            self.ledger.record_violation(f"upload: {response.status_code} {response.text}")
             return None
-        identifier: str = answer.json()["data"]["id"]
-        self.ledger.document(self.slug, identifier, "present")
-        self.ledger.expect(self.slug, "artifact.created", identifier, delivered=False)
+        identifier: str = response.json()["data"]["id"]
+        self.ledger.record_document(self.slug, identifier, "present")
+        self.ledger.expect_event(self.slug, "artifact.created", identifier, delivered=False)
         return identifier
 
     def is_ready(self, document: str) -> bool:
-        """Wait for a document to be read; return whether it was in time."""
-        end = time.monotonic() + _READY_SECONDS
-        while time.monotonic() < end and not self.stop.is_set():
-            found = self.get(f"/artifacts/{document}")
-            if found is None or found["status"] == "failed":
-                self.ledger.violate(f"document {document}: {found}")
+        """Wait until a document is ready; return False after a timeout or if the client must stop.
+
+        If the document failed or does not exist, records a violation and returns False.
+        """
+        deadline = time.monotonic() + _READY_SECONDS
+        while time.monotonic() < deadline and not self.stop.is_set():
+            artifact = self.get(f"/artifacts/{document}")
+            if artifact is None or artifact["status"] == "failed":
+                self.ledger.record_violation(f"document {document}: {artifact}")
                 return False
-            if found["status"] == "ready":
+            if artifact["status"] == "ready":
                 return True
             time.sleep(_PAUSE_SECONDS)
         return False
 
     def delete(self, document: str) -> None:
         """Delete a document."""
-        answer, uncertain = self.call("DELETE", f"/artifacts/{document}")
-        if answer.status_code == 204 or (uncertain and answer.status_code == 404):
-            self.ledger.document(self.slug, document, "deleted")
-            self.ledger.expect(self.slug, "artifact.deleted", document, delivered=False)
+        response, may_have_worked = self.call("DELETE", f"/artifacts/{document}")
+        if response.status_code == 204 or (may_have_worked and response.status_code == 404):
+            self.ledger.record_document(self.slug, document, "deleted")
+            self.ledger.expect_event(self.slug, "artifact.deleted", document, delivered=False)
         else:
-            self.ledger.violate(f"delete {document}: {answer.status_code} {answer.text}")
+            self.ledger.record_violation(
+                f"delete {document}: {response.status_code} {response.text}"
+            )
 
     def label(self, document: str) -> None:
         """Create a tag set, save it twice, submit it, and accept or reject it."""
-        answer, _ = self.call("POST", f"/artifacts/{document}/tag-sets", json={"from": "empty"})
-        if answer.status_code != 201:
-            self.ledger.violate(f"tag set of {document}: {answer.status_code} {answer.text}")
+        response, _ = self.call("POST", f"/artifacts/{document}/tag-sets", json={"from": "empty"})
+        if response.status_code != 201:
+            self.ledger.record_violation(
+                f"tag set of {document}: {response.status_code} {response.text}"
+            )
             return
-        identifier: str = answer.json()["data"]["id"]
+        identifier: str = response.json()["data"]["id"]
         tags: list[Any] = []
         for revision in (1, 2):
             tags = [{"field": "number", "value": f"{self.random.randint(1, 10**9)}"}]
@@ -152,42 +170,46 @@ class Writer(Client):
             self.decide(identifier, self.random.choices(["accept", "reject"], [4, 1])[0], tags)
 
     def save(self, identifier: str, tags: list[Any], revision: int) -> bool:
-        """Save the tags of a draft; return whether that worked."""
-        answer, uncertain = self.call(
+        """Save the tags of a draft with this revision; return whether they are saved."""
+        response, may_have_worked = self.call(
             "PUT",
             f"/tag-sets/{identifier}/tags",
             json={"tags": tags},
             headers={"If-Match": f'"{revision}"'},
         )
-        applied = answer.ok or (uncertain and answer.status_code == 409)
+        applied = response.ok or (may_have_worked and response.status_code == 409)
         if applied:
-            self.ledger.tag_set(self.slug, identifier, "draft", tags)
+            self.ledger.record_tag_set(self.slug, identifier, "draft", tags)
         else:
-            self.ledger.violate(f"save {identifier}: {answer.status_code} {answer.text}")
+            self.ledger.record_violation(
+                f"save {identifier}: {response.status_code} {response.text}"
+            )
         return applied
 
     def decide(self, identifier: str, action: str, tags: list[Any]) -> bool:
-        """Submit, accept or reject; return whether that worked."""
+        """Submit, accept or reject a tag set; return whether the action is done."""
         body = {"reason": "Wrong number."} if action == "reject" else {}
-        answer, uncertain = self.call("POST", f"/tag-sets/{identifier}/{action}", json=body)
+        response, may_have_worked = self.call("POST", f"/tag-sets/{identifier}/{action}", json=body)
         status, event = _OUTCOMES[action]
-        applied = answer.ok
-        if uncertain and answer.status_code == 409:
-            found = self.get(f"/tag-sets/{identifier}")
-            applied = found is not None and found["status"] == status
+        applied = response.ok
+        if may_have_worked and response.status_code == 409:
+            tag_set = self.get(f"/tag-sets/{identifier}")
+            applied = tag_set is not None and tag_set["status"] == status
         if applied:
-            self.ledger.tag_set(self.slug, identifier, status, tags)
-            self.ledger.expect(self.slug, event, identifier, delivered=action == "accept")
+            self.ledger.record_tag_set(self.slug, identifier, status, tags)
+            self.ledger.expect_event(self.slug, event, identifier, delivered=action == "accept")
         else:
-            self.ledger.violate(f"{action} {identifier}: {answer.status_code} {answer.text}")
+            self.ledger.record_violation(
+                f"{action} {identifier}: {response.status_code} {response.text}"
+            )
         return applied
 
     def export(self) -> None:
-        """Start an export of what was accepted."""
-        answer, _ = self.call("POST", "/exports", json={"format": "jsonl"})
-        if answer.status_code != 202:
-            self.ledger.violate(f"export: {answer.status_code} {answer.text}")
+        """Start an export of the accepted tag sets."""
+        response, _ = self.call("POST", "/exports", json={"format": "jsonl"})
+        if response.status_code != 202:
+            self.ledger.record_violation(f"export: {response.status_code} {response.text}")
             return
-        identifier: str = answer.json()["data"]["id"]
-        self.ledger.export(self.slug, identifier)
-        self.ledger.expect(self.slug, "export.completed", identifier, delivered=True)
+        identifier: str = response.json()["data"]["id"]
+        self.ledger.record_export(self.slug, identifier)
+        self.ledger.expect_event(self.slug, "export.completed", identifier, delivered=True)

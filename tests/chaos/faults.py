@@ -1,4 +1,4 @@
-"""What happens to the service: kills, freezes, an empty queue, restarts."""
+"""Inject faults into the service: killed and frozen processes, an emptied queue, and restarts."""
 
 import random
 import signal
@@ -14,19 +14,22 @@ import redis
 from tests.factories.processes import send_signal
 from tests.faults.conftest import Service
 
-_PAUSES = (4.0, 20.0)
-_FREEZES = (1.0, 12.0)
+_PAUSE_RANGE = (4.0, 20.0)
+"""The shortest and the longest pause between two faults, in seconds."""
+_FREEZE_RANGE = (1.0, 12.0)
+"""The shortest and the longest time for which processes are frozen, in seconds."""
 _STOP_SECONDS = 90.0
 
 
 class Faults:
-    """Injects faults, one after another, and counts them by name."""
+    """Injects one random fault after another until `stop` is set. `counts` has them by name."""
 
     def __init__(self, service: Service, seed: int, stop: threading.Event) -> None:
         self.service = service
         self.stop = stop
         self.random = random.Random(seed)
         self.counts: Counter[str] = Counter()
+        # Each fault has a name, a function and a weight.
         self._faults: list[tuple[str, Callable[[], None], int]] = [
             ("API worker killed", lambda: self._kill_one("gunicorn"), 4),
             ("API master killed", self._kill_master, 2),
@@ -35,9 +38,9 @@ class Faults:
             ("PostgreSQL killed", lambda: self._kill_all("postgres", "-D"), 2),
             ("PostgreSQL backend killed", lambda: self._kill_one("postgres: "), 2),
             ("Valkey killed", lambda: self._kill_all("valkey-server"), 2),
-            ("Valkey emptied", self._empty, 2),
-            ("Valkey frozen", lambda: self._freeze("valkey-server"), 2),
-            ("PostgreSQL frozen", lambda: self._freeze("postgres"), 2),
+            ("Valkey emptied", self._empty_valkey, 2),
+            ("Valkey frozen", lambda: self._freeze_all("valkey-server"), 2),
+            ("PostgreSQL frozen", lambda: self._freeze_all("postgres"), 2),
             ("API worker frozen", lambda: self._freeze_one("gunicorn"), 2),
             ("background process frozen", lambda: self._freeze_one("worker.py"), 3),
             ("supervisor killed", lambda: self._restart(signal.SIGKILL), 1),
@@ -45,56 +48,57 @@ class Faults:
         ]
 
     def run(self, tick: Callable[[], None]) -> None:
-        """Inject faults until told to stop; `tick` is called several times a second."""
+        """Inject faults until `stop` is set; call `tick` every 0.2 s during the pauses."""
         weights = [weight for _, _, weight in self._faults]
         while not self.stop.is_set():
-            ends = time.monotonic() + self.random.uniform(*_PAUSES)
-            while time.monotonic() < ends and not self.stop.wait(0.2):
+            deadline = time.monotonic() + self.random.uniform(*_PAUSE_RANGE)
+            while time.monotonic() < deadline and not self.stop.wait(0.2):
                 tick()
-            ((name, act, _),) = self.random.choices(self._faults, weights)
-            act()
+            ((name, inject, _),) = self.random.choices(self._faults, weights)
+            inject()
             self.counts[name] += 1
 
     def _kill_one(self, *words: str) -> None:
-        found = self.service.processes(*words)
-        if found:
-            send_signal(self.random.choice(found), signal.SIGKILL)
+        """Kill a random process whose command line contains all words, if there is one."""
+        processes = self.service.processes(*words)
+        if processes:
+            send_signal(self.random.choice(processes), signal.SIGKILL)
 
     def _kill_all(self, *words: str) -> None:
         for process in self.service.processes(*words):
             send_signal(process, signal.SIGKILL)
 
     def _kill_master(self) -> None:
-        """Kill the parent of the API's workers."""
-        found = self.service.processes("gunicorn")
-        ids = {process.pid for process in found}
-        for process in found:
+        """Kill the gunicorn master, which is the parent of the API workers."""
+        processes = self.service.processes("gunicorn")
+        process_ids = {process.pid for process in processes}
+        for process in processes:
             with suppress(psutil.Error):
-                if process.ppid() not in ids:
+                if process.ppid() not in process_ids:
                     send_signal(process, signal.SIGKILL)
 
-    def _empty(self) -> None:
+    def _empty_valkey(self) -> None:
         with suppress(redis.RedisError):
             redis.Redis.from_url(
                 self.service.environment()["REDIS_URL"], socket_timeout=5
             ).flushall()
 
     def _freeze_one(self, *words: str) -> None:
-        found = self.service.processes(*words)
-        if found:
-            self._freeze_processes([self.random.choice(found)])
+        processes = self.service.processes(*words)
+        if processes:
+            self._freeze_processes([self.random.choice(processes)])
 
-    def _freeze(self, *words: str) -> None:
+    def _freeze_all(self, *words: str) -> None:
         self._freeze_processes(self.service.processes(*words))
 
     def _freeze_processes(self, processes: list[psutil.Process]) -> None:
         for process in processes:
             send_signal(process, signal.SIGSTOP)
-        time.sleep(self.random.uniform(*_FREEZES))
+        time.sleep(self.random.uniform(*_FREEZE_RANGE))
         for process in processes:
             send_signal(process, signal.SIGCONT)
 
-    def _restart(self, number: signal.Signals) -> None:
-        self.service.process.send_signal(number)
+    def _restart(self, stop_signal: signal.Signals) -> None:
+        self.service.process.send_signal(stop_signal)
         self.service.process.wait(_STOP_SECONDS)
         self.service.restart()

@@ -1,4 +1,4 @@
-"""A receiver of webhooks that now and then fails."""
+"""A receiver of webhook deliveries that fails at random."""
 
 import json
 import random
@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler
 from tests.factories.servers import serving
 from tests.faults.conftest import ADDRESS
 
-_FAILURES = 0.02
+_FAILURE_RATE = 0.02
 _SUBJECTS = {
     "artifact.ingested": "artifact_id",
     "tag_set.accepted": "tag_set_id",
@@ -24,7 +24,11 @@ EVENTS = tuple(_SUBJECTS)
 
 @dataclass
 class Receiver:
-    """`received` maps event and subject to how often each of its deliveries was acknowledged."""
+    """The deliveries that the receiver acknowledged.
+
+    `received` maps (event, subject) to a mapping from the id of each delivery to the number of
+    times that it was acknowledged. `subject` is the id of the event's record.
+    """
 
     url: str = ""
     received: dict[tuple[str, str], dict[str, int]] = field(
@@ -32,17 +36,17 @@ class Receiver:
     )
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def accept(self, delivery: str, body: bytes) -> None:
-        """Enter a delivery."""
+    def record(self, delivery_id: str, body: bytes) -> None:
+        """Record that a delivery is acknowledged."""
         payload = json.loads(body)
         subject = payload["data"][_SUBJECTS[payload["event"]]]
         with self.lock:
-            self.received[payload["event"], subject][delivery] += 1
+            self.received[payload["event"], subject][delivery_id] += 1
 
 
 @contextmanager
 def receiving() -> Iterator[Receiver]:
-    """Serve a receiver on the address that the service may reach."""
+    """Serve a receiver during the block, on the address to which the service may deliver."""
     receiver = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
@@ -50,11 +54,11 @@ def receiving() -> Iterator[Receiver]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            fails = random.random() < _FAILURES
+            fails = random.random() < _FAILURE_RATE
             if fails:
                 time.sleep(0.5)
             else:
-                receiver.accept(self.headers["X-Service-Delivery"], body)
+                receiver.record(self.headers["X-Service-Delivery"], body)
             self.send_response(500 if fails else 200)
             self.send_header("Content-Length", "0")
             self.end_headers()

@@ -144,7 +144,7 @@ def test_mail_through_a_server(
     server.start()
     try:
         flask.ok("mail", "test", address)
-        inbox.answer_recipient = "550 no"
+        inbox.recipient_response = "550 no"
         assert "recipient refused (550)" in flask.refused("mail", "test", address)
     finally:
         server.stop()

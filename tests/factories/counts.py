@@ -1,4 +1,4 @@
-"""Insert rows that are counted, and read their counts."""
+"""Insert documents, and read, fold and check the stored counts of an organization."""
 
 from dataclasses import asdict
 from typing import Any
@@ -21,7 +21,7 @@ def find_differences(org: Org) -> list[dict[str, Any]]:
 
 
 def fold(app: Flask) -> None:
-    """Fold the deltas of all organizations, as the job does."""
+    """Fold the pending count deltas of all organizations, as the job does."""
     with app.app_context():
         upkeep.fold(db.checkpoint)
 
@@ -34,13 +34,13 @@ def run_sql(org: Org, statement: str, **values: Any) -> list[Any]:
 
 
 def get_cells(org: Org, cube: str) -> dict[tuple[str, ...], int]:
-    """Return the folded cells of a cube without a key: {facets: number of rows}."""
+    """Return the folded cells of a cube as {facets: number of rows}. The cube must have no key."""
     rows = run_sql(org, "SELECT facets, n FROM counts WHERE cube = :cube", cube=cube)
     return {tuple(row.facets): row.n for row in rows}
 
 
 def count_pending_deltas(org: Org) -> int:
-    """Return the number of deltas of an organization that are not folded yet."""
+    """Return the number of an organization's count deltas that are not folded yet."""
     rows = run_sql(org, "SELECT count(*) AS n FROM count_deltas WHERE organization_id = :org")
     return int(rows[0].n)
 
@@ -66,7 +66,10 @@ FROM generate_series(1, :number) AS i RETURNING id
 def insert_artifacts(
     org: Org, number: int, *, schema_id: UUID | None = None, start: str = "2026-01-30T22:00:00Z"
 ) -> list[UUID]:
-    """Insert documents of all types in one statement, 37 minutes apart, and return their ids."""
+    """Insert documents in one statement, and return their ids.
+
+    They vary in status, priority and other counted properties, and were created 37 minutes apart.
+    """
     values = {"schema": schema_id, "number": number, "start": start}
     rows = run_sql(org, INSERT, assignee=str(org.users["labeler"]), **values)
     return [row.id for row in rows]

@@ -1,4 +1,4 @@
-"""Insert drift reports, without a detection that would find them."""
+"""Insert drift reports without running a drift detection."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from tests.factories.orgs import Org
 
 
 def insert_drift_reports(org: Org, schema_id: Any, count: int) -> list[str]:
-    """Insert open reports, each of another field, and return their ids."""
+    """Insert `count` open reports, each for a different field, and return their ids."""
     end = db.utc_now()
     start = end - timedelta(days=7)
     period = {

@@ -1,4 +1,4 @@
-"""Read the emails that the service has written into its folder."""
+"""Read the emails that the service has written into the folder `mail`."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _TOKEN = re.compile(r"token=([A-Za-z0-9_-]+)")
 
 @dataclass(frozen=True)
 class SentEmail:
-    """An email; `token` is that of its link, or empty."""
+    """An email. `token` is the token in its link, or an empty string if it has none."""
 
     to: str
     subject: str
@@ -36,7 +36,10 @@ def list_messages_to(address: str) -> list[EmailMessage]:
 
 @cache
 def _read_recipient(path: Path) -> str:
-    """Return the recipient of a message; the folder has those of all earlier tests too."""
+    """Return the recipient of a stored message.
+
+    This is cached, because the folder also contains the messages of all earlier tests.
+    """
     with path.open("rb") as file:
         return str(BytesHeaderParser(policy=policy.default).parse(file)["To"])
 

@@ -1,4 +1,4 @@
-"""Create tag sets that begin from predictions, and read the feedback on them."""
+"""Create tag sets that start from predictions, and read the feedback on the predictions."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from tests.factories.work import run_jobs_of
 from tests.factories.workspace import Workspace
 
 
-def predicted(field: str, value: Any, confidence: float | None = 0.9, **members: Any) -> Any:
-    """Return a tag of a prediction in normal form."""
+def predicted(field: str, value: Any, confidence: float | None = 0.9, **overrides: Any) -> Any:
+    """Return a predicted tag in normal form; `overrides` replaces other properties."""
     tag = {"field": field, "value": value, "row": None, "confidence": confidence}
-    return {**tag, "source": "model", "evidence": [], **members}
+    return {**tag, "source": "model", "evidence": [], **overrides}
 
 
 class Assisted:
-    """Tag sets that begin from predictions, and what is recorded of them."""
+    """Creates tag sets from predictions in an organization, and reads the recorded feedback."""
 
     def __init__(self, org: Org) -> None:
         self.org = org
@@ -26,7 +26,7 @@ class Assisted:
     def draft(
         self, tags: list[Any], *, artifact_id: Any = None, model: str = "m-1", by: str = "labeler"
     ) -> dict[str, Any]:
-        """Create a draft that began from a prediction with these tags."""
+        """Create a draft as if it had started from a prediction with these tags."""
         draft = self.workspace.draft(artifact_id, by=by)
         self.workspace.sql(
             "UPDATE tag_sets SET tags = CAST(:tags AS jsonb), prediction_id = :prediction,"
@@ -45,47 +45,47 @@ class Assisted:
 
     def save(self, draft: dict[str, Any], tags: list[Any], *, by: str = "labeler") -> None:
         """Save the tags of a draft."""
-        answer = self.workspace.save(draft, tags, by=by)
-        assert answer.status_code == 200, answer.json
+        response = self.workspace.save(draft, tags, by=by)
+        assert response.status_code == 200, response.json
 
     def submit(self, draft: dict[str, Any], *, by: str = "labeler") -> None:
         """Submit a draft."""
-        answer = self.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
-        assert answer.status_code == 200, answer.json
+        response = self.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
+        assert response.status_code == 200, response.json
 
     def accept(self, draft: dict[str, Any], **body: Any) -> None:
         """Submit a draft and accept it."""
         self.submit(draft)
-        answer = self.org.api("reviewer").post(f"/tag-sets/{draft['id']}/accept", json=body)
-        assert answer.status_code == 200, answer.json
+        response = self.org.api("reviewer").post(f"/tag-sets/{draft['id']}/accept", json=body)
+        assert response.status_code == 200, response.json
 
     def record(self) -> None:
         """Run the jobs that record feedback."""
         run_jobs_of(self.org, "bulk")
 
     def summary(self, query: str = "", *, by: str = "viewer") -> dict[str, Any]:
-        """Return the summary."""
+        """Return the summary of the organization's feedback; `query` is a query string."""
         return self.read(f"/feedback/summary{query}", by=by)
 
     def by_field(self, query: str = "", *, by: str = "viewer") -> dict[str, Any]:
-        """Return the summary by field."""
+        """Return the summary of the feedback by field; `query` is a query string."""
         return self.read(f"/feedback/summary/fields{query}", by=by)
 
     def read(self, path: str, *, by: str = "viewer") -> Any:
-        """Return the data of a response."""
-        answer = self.org.api(by).get(path)
-        assert answer.status_code == 200, answer.json
-        return answer.json["data"]
+        """Send a GET request, and return the data of the response."""
+        response = self.org.api(by).get(path)
+        assert response.status_code == 200, response.json
+        return response.json["data"]
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """Return what is stored of each feedback, except ids and times, in order."""
-        found = self.workspace.sql(
+        """Return the stored feedback without its ids and timestamps, by tag set and position."""
+        rows = self.workspace.sql(
             "SELECT artifact_id, field, row, model, outcome, confidence, bin, tag_set_id,"
             " labeler_id, day, accepted_revision, position FROM prediction_feedback"
             " WHERE organization_id = :org ORDER BY tag_set_id, position, field, id",
             org=self.org.id,
         )
-        return [tuple(row) for row in found]
+        return [tuple(row) for row in rows]
 
 
 def count_outcomes(figures: dict[str, Any]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Insert invoices, without plans and meters."""
+"""Insert invoices directly, without computing them from plans and meters."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -52,7 +52,10 @@ _TAX = {
 
 
 def insert_invoices(org: Org) -> list[str]:
-    """Insert an issued invoice, a draft, and a credit note of the first, and return their ids."""
+    """Insert an issued invoice, a draft, and a credit note for the issued invoice.
+
+    Returns their ids in this order.
+    """
     invoice = _build_invoice(month=1)
     draft = _build_invoice(month=2, number=None, status=InvoiceStatus.DRAFT.value, buyer=None)
     credit_note = _build_invoice(
@@ -62,10 +65,10 @@ def insert_invoices(org: Org) -> list[str]:
         session.add_all((invoice, draft))
         session.flush()
         session.add(credit_note)
-    return [str(one.id) for one in (invoice, draft, credit_note)]
+    return [str(record.id) for record in (invoice, draft, credit_note)]
 
 
-def _build_invoice(month: int, **members: Any) -> Invoice:
+def _build_invoice(month: int, **overrides: Any) -> Invoice:
     start = datetime(2001, month, 1, tzinfo=UTC)
     values: dict[str, Any] = {
         "id": uuid7(),
@@ -87,4 +90,4 @@ def _build_invoice(month: int, **members: Any) -> Invoice:
         "issued_at": start,
         "due_at": start + timedelta(days=14),
     }
-    return Invoice(**{**values, **members})
+    return Invoice(**{**values, **overrides})

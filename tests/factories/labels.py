@@ -1,4 +1,4 @@
-"""Create thousands of tag sets with a few statements; for volume tests and benchmarks."""
+"""Create thousands of tag sets with a few statements, for volume tests and benchmarks."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from app.kit.ids import uuid7
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from tests.factories.orgs import Org
 
-_KINDS = ("text", "money", "date", "number")
+_FIELD_TYPES = ("text", "money", "date", "number")
 _POLICY = {
     "labels_per_artifact": 1,
     "sample_rate": 1.0,
@@ -21,7 +21,8 @@ _POLICY = {
     "max_rejections": 3,
 }
 
-# The id of row i consists of its time and of a hash, so that the ids are UUIDv7 in form and order.
+# The id of row i consists of its timestamp and a hash, so that the ids are valid UUIDv7 values in
+# the order of the rows. `kind` is an SQL literal that differs between the tables.
 _ID = """
 CAST(lpad(to_hex(CAST(extract(epoch FROM {at}) * 1000 AS bigint)), 12, '0') || '7'
      || lpad(to_hex(i % 4096), 3, '0') || '8' || substr(md5(:salt || {kind} || i), 1, 15) AS uuid)
@@ -77,7 +78,10 @@ _VALUES = {
 
 @dataclass(frozen=True)
 class Labeled:
-    """The records that `make_labeled` created. `start` is the time of the first rows."""
+    """The records that `make_labeled` created.
+
+    The timestamp of row i, counted from 1, is `start` plus i milliseconds.
+    """
 
     schema_id: UUID
     version_id: UUID
@@ -86,20 +90,20 @@ class Labeled:
     count: int
 
 
-def make_field(key: str, kind: str, **members: Any) -> dict[str, Any]:
-    """Return a field with all members, as a published version stores it."""
+def make_field(key: str, field_type: str, **overrides: Any) -> dict[str, Any]:
+    """Return a field with all properties, as a published version stores it."""
     return {
         "key": key,
         "label": key.replace("_", " ").capitalize(),
-        "type": kind,
+        "type": field_type,
         "required": False,
-        "multiple": kind == "span",
+        "multiple": field_type == "span",
         "description": "",
         "options": [],
         "columns": [],
         "constraints": {},
         "ai_assist": True,
-        **members,
+        **overrides,
     }
 
 
@@ -132,19 +136,20 @@ def make_labeled(
 ) -> Labeled:
     """Create `n` artifacts of a new schema, each with an accepted tag set of `tags_per_set` tags.
 
-    This takes a few statements: 50,000 artifacts take seconds. The fields are field_1, field_2 and
-    so on, whose types are text, money, date and number in turn. The tag sets were decided one
-    millisecond apart.
+    This uses a few statements, so 50,000 artifacts take seconds. The fields are field_1, field_2
+    and so on, whose types are text, money, date and number in turn. The tag sets were decided one
+    millisecond apart. `texts` and `revisions` also create the documents' texts and the tag sets'
+    revisions.
     """
-    kinds = [(f"field_{i + 1}", _KINDS[i % len(_KINDS)]) for i in range(tags_per_set)]
-    fields = [make_field(key, kind) for key, kind in kinds]
+    types = [(f"field_{i + 1}", _FIELD_TYPES[i % len(_FIELD_TYPES)]) for i in range(tags_per_set)]
+    fields = [make_field(key, field_type) for key, field_type in types]
     schema_id, version_id = make_schema(org, fields)
     start = db.utc_now().replace(microsecond=0) - timedelta(days=1)
     tags = ", ".join(
-        _TAG.format(key=key, value=_VALUES[kind], start=position * 13)
-        for position, (key, kind) in enumerate(kinds)
+        _TAG.format(key=key, value=_VALUES[field_type], start=position * 13)
+        for position, (key, field_type) in enumerate(types)
     )
-    sets = _TAG_SETS.format(tag_set_id=_TAG_SET_ID, artifact_id=_ARTIFACT_ID, at=_AT, tags=tags)
+    tag_sets = _TAG_SETS.format(tag_set_id=_TAG_SET_ID, artifact_id=_ARTIFACT_ID, at=_AT, tags=tags)
     values = {
         "org": org.id,
         "schema": schema_id,
@@ -155,7 +160,7 @@ def make_labeled(
         "start": start,
         "n": n,
     }
-    statements = [_ARTIFACTS, *([_TEXTS] if texts else []), sets]
+    statements = [_ARTIFACTS, *([_TEXTS] if texts else []), tag_sets]
     statements += [_REVISIONS] if revisions else []
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
         # A statement on many rows takes longer than the service's timeout.

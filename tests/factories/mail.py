@@ -15,23 +15,27 @@ URL_PASSWORD = "p%40ss%2Fword%3A1"
 
 
 class Inbox:
-    """A handler of a receiving server that keeps all messages; tests can set its responses."""
+    """An SMTP handler that keeps all received messages, even if its response to DATA is an error.
+
+    Tests can set the responses to the commands RCPT and DATA. `encrypted` says for each message
+    whether it was sent over TLS.
+    """
 
     def __init__(self) -> None:
         self.messages: list[EmailMessage] = []
         self.recipients: list[str] = []
         self.logins: list[tuple[bytes, bytes]] = []
         self.encrypted: list[bool] = []
-        self.answer_recipient = self.answer_data = "250 OK"
+        self.recipient_response = self.data_response = "250 OK"
         self.hold = ""
-        """While this is set, messages whose id contains it are kept but not acknowledged."""
+        """While this is not empty, a message whose id contains it gets no response."""
 
     async def handle_RCPT(
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        if self.answer_recipient.startswith("250"):
+        if self.recipient_response.startswith("250"):
             envelope.rcpt_tos.append(address)
-        return self.answer_recipient
+        return self.recipient_response
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
         content = envelope.content
@@ -43,7 +47,7 @@ class Inbox:
         self.encrypted.append(session.ssl is not None)
         while self.hold and self.hold in parsed["Message-ID"]:
             await asyncio.sleep(0.02)
-        return self.answer_data
+        return self.data_response
 
     def authenticate(
         self, server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any
@@ -54,8 +58,8 @@ class Inbox:
 
 
 def inbox_server(inbox: Inbox, **options: Any) -> Controller:
-    """Return a server for `inbox` on a port of 127.0.0.1, not started yet."""
-    # Without a host name, it looks its own name up in the DNS at each connection.
+    """Return an SMTP server for `inbox` on a free port of 127.0.0.1. The caller must start it."""
+    # Without a host name, the server looks up its own name in the DNS at each connection.
     return Controller(
         inbox,
         hostname="127.0.0.1",
@@ -66,8 +70,8 @@ def inbox_server(inbox: Inbox, **options: Any) -> Controller:
     )
 
 
-def body(message: EmailMessage, kind: str) -> str:
-    """Return the part of `kind`, plain or html, with LF line ends."""
-    part = message.get_body((kind,))
+def body(message: EmailMessage, subtype: str) -> str:
+    """Return the body with the subtype `plain` or `html`, with LF line endings."""
+    part = message.get_body((subtype,))
     assert part is not None
     return str(part.get_content()).replace("\r\n", "\n")

@@ -1,4 +1,4 @@
-"""Insert notifications, and read and write those of a person."""
+"""Insert notifications of a user."""
 
 from typing import Any
 from uuid import UUID
@@ -31,7 +31,10 @@ def insert_notifications(
     start: str = "2026-05-04T10:00:00Z",
     step: str = "1 minute",
 ) -> list[str]:
-    """Insert notifications of a user, oldest first, and return their ids."""
+    """Insert `number` notifications of a user, oldest first, and return their ids.
+
+    They are created from `start` on, with the interval `step` between them.
+    """
     values: dict[str, Any] = {
         "user_id": user_id,
         "number": number,

@@ -18,7 +18,7 @@ from app.identity.users.models import User
 from app.kit import container, db, secrets, tenancy, tokens
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
-from tests.factories import answers
+from tests.factories import response_checks
 
 PREFIX = "/api/v1"
 _DAY = timedelta(days=1)
@@ -34,7 +34,7 @@ def _password_hash() -> str:
 class Api:
     """A client with a bearer token or an API key, and optionally an organization.
 
-    Every response is checked against the OpenAPI description (`tests.factories.answers`).
+    Every response is checked against the OpenAPI description (`tests.factories.response_checks`).
     """
 
     client: FlaskClient
@@ -55,9 +55,9 @@ class Api:
     def request(self, method: str, path: str, **kwargs: Any) -> TestResponse:
         headers = {**self.headers(), **kwargs.pop("headers", {})}
         url = path if path.startswith(("/api", "/health", "/openapi")) else PREFIX + path
-        answer = self.client.open(url, method=method, headers=headers, **kwargs)
-        answers.check(self.client.application, answer)
-        return answer
+        response = self.client.open(url, method=method, headers=headers, **kwargs)
+        response_checks.check(self.client.application, response)
+        return response
 
     def get(self, path: str, **kwargs: Any) -> TestResponse:
         return self.request("GET", path, **kwargs)
@@ -76,7 +76,7 @@ class Api:
 
 
 class Tokens(dict[str, str]):
-    """The access tokens by the users' names; each is issued when a test first asks for it."""
+    """Access tokens by user name. A token is issued when a test first reads it."""
 
     def __init__(self, app: Flask) -> None:
         super().__init__()
@@ -96,7 +96,10 @@ class Tokens(dict[str, str]):
 
 @dataclass
 class Org:
-    """An organization of a test."""
+    """An organization in a test, with the ids and access tokens of its users by name.
+
+    Users that `make_org` creates are named after their role.
+    """
 
     app: Flask
     id: UUID
@@ -107,9 +110,9 @@ class Org:
     def __post_init__(self) -> None:
         self.tokens = Tokens(self.app)
 
-    def api(self, role: str = "owner", *, slug: str | None = None) -> Api:
-        """Return a new client of the user with `role`; threads must not share one."""
-        return Api(self.app.test_client(), self.tokens[role], slug or self.slug)
+    def api(self, name: str = "owner", *, slug: str | None = None) -> Api:
+        """Return a new client that sends requests as a user. Each thread needs its own client."""
+        return Api(self.app.test_client(), self.tokens[name], slug or self.slug)
 
     def email(self, name: str) -> str:
         """Return the email address of a user."""
@@ -123,36 +126,39 @@ class Org:
         return Api(self.app.test_client(), None, self.slug)
 
     def key(
-        self, role: str, *, maker: str = "owner", slug: str | None = None, **members: Any
+        self, role: str, *, maker: str = "owner", slug: str | None = None, **properties: Any
     ) -> Api:
-        """Return a client with a new API key of `role`, created by `maker`.
+        """Return a client with a new API key that has `role` and was created by the user `maker`.
 
-        It does not send the header X-Org-Slug.
+        The client does not send the header X-Org-Slug.
         """
-        body = {"name": f"A {role} key", "role": role, **members}
-        answer = self.api(maker).post(f"/organizations/{self.slug}/api-keys", body)
-        assert answer.status_code == 201, answer.json
-        return Api(self.app.test_client(), None, None, answer.json["data"]["key"])
+        body = {"name": f"A {role} key", "role": role, **properties}
+        response = self.api(maker).post(f"/organizations/{self.slug}/api-keys", body)
+        assert response.status_code == 201, response.json
+        return Api(self.app.test_client(), None, None, response.json["data"]["key"])
 
     def add_user(self, name: str, role: str) -> UUID:
-        """Add a member, whom `api` and `users` know by `name`, and return the user's id."""
+        """Create a user who is a member with `role`, and return the user's id.
+
+        `api` and `users` refer to the user by `name`.
+        """
         return self.add_users({name: role})[name]
 
     def add_users(self, roles: dict[str, str]) -> dict[str, UUID]:
-        """Add members; `roles` maps names to roles. Return the users' ids by name."""
+        """Create users who are members; `roles` maps names to roles. Return the ids by name."""
         with self.app.app_context(), tenancy.organization(self.id), db.transaction():
             self._insert_users(roles)
         return {name: self.users[name] for name in roles}
 
     def _insert_users(self, roles: dict[str, str]) -> None:
-        """Insert members with their sessions; in bulk, as thousands of tests begin with it."""
+        """Insert users, memberships and sessions in bulk, because thousands of tests need them."""
         now = db.utc_now()
         users = [_new_user(name) for name in roles]
         sessions = [
             {"id": uuid7(), "user_id": user["id"], "expires_at": now + _DAY} for user in users
         ]
-        # Members who joined at the same time would have no order.
-        members = [
+        # The times differ, so that the order in which the members joined is defined.
+        memberships = [
             {
                 "organization_id": self.id,
                 "user_id": user["id"],
@@ -161,11 +167,11 @@ class Org:
             }
             for n, (user, role) in enumerate(zip(users, roles.values(), strict=True))
         ]
-        for model, rows in (User, users), (Membership, members), (Session, sessions):
+        for model, rows in (User, users), (Membership, memberships), (Session, sessions):
             db.session().execute(insert(model.__table__), rows)
-        for name, user, login in zip(roles, users, sessions, strict=True):
+        for name, user, session in zip(roles, users, sessions, strict=True):
             self.users[name] = user["id"]
-            self.tokens.add(name, user["id"], user["email"], login["id"])
+            self.tokens.add(name, user["id"], user["email"], session["id"])
 
 
 def _new_user(name: str) -> dict[str, Any]:
@@ -185,11 +191,14 @@ def operator(app: Flask) -> Api:
     return Api(app.test_client(), container.settings().control_plane_token, None)
 
 
-def make_org(app: Flask, **members: Any) -> Org:
-    """Create an organization with a user for each role, named after the role."""
+def make_org(app: Flask, **columns: Any) -> Org:
+    """Create an organization with a user for each role, named after the role.
+
+    `columns` are values for columns of `organizations`.
+    """
     org = Org(app, uuid7(), f"org-{uuid7().hex[-20:]}")
     with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        values = {"id": org.id, "slug": org.slug, "name": "Test", **members}
+        values = {"id": org.id, "slug": org.slug, "name": "Test", **columns}
         session.execute(insert(Organization.__table__), values)
         org._insert_users({role.name: role.name for role in Role})
     return org

@@ -1,4 +1,4 @@
-"""Helpers for processes that may end at any time, and for those that run tests together."""
+"""Helpers for processes that may end at any time, and the folder that test processes share."""
 
 import contextlib
 import signal
@@ -6,11 +6,11 @@ import signal
 import psutil
 
 SHARED = "LABELING_TESTS_SHARED"
-"""The variable with the folder that all processes of a run of pytest share."""
+"""The environment variable with the path of the folder that all processes of a pytest run share."""
 
 
 def has_ended(process: psutil.Process) -> bool:
-    """Return whether a process has ended, whether or not its parent has waited for it."""
+    """Return whether a process has ended. A zombie counts as ended."""
     try:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

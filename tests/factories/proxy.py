@@ -1,4 +1,4 @@
-"""A TCP proxy that can stop forwarding, like a host that is unreachable or frozen."""
+"""A TCP proxy that can stop forwarding, to simulate a host that is unreachable or frozen."""
 
 import contextlib
 import socket
@@ -6,7 +6,7 @@ import threading
 from types import TracebackType
 from typing import Self
 
-_BYTES = 65_536
+_CHUNK_BYTES = 65_536
 
 
 class Proxy:
@@ -27,9 +27,9 @@ class Proxy:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
-        trace: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         self._listener.close()
         self.come_back()
@@ -68,7 +68,7 @@ class Proxy:
 
     def _pump(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
-            while data := source.recv(_BYTES):
+            while data := source.recv(_CHUNK_BYTES):
                 self._speaks.wait()
                 target.sendall(data)
         for connection in (source, target):

@@ -1,4 +1,4 @@
-"""Label and review documents, and read the metrics that follow."""
+"""Label and review documents, and read the resulting quality metrics."""
 
 from datetime import datetime
 from typing import Any
@@ -13,26 +13,29 @@ NO_RATE = {"value": None, "ci_low": None, "ci_high": None, "n": 0}
 
 
 class QualityWorkspace(Workspace):
-    """A workspace whose metrics are counted before they are read."""
+    """A workspace that updates the quality metrics before it reads them."""
 
     def count(self) -> None:
-        """Run the jobs that count."""
+        """Run the due jobs that update the quality metrics."""
         run_jobs_of(self.org, "quality_counts")
 
     def read(self, path: str, *, by: str = "viewer") -> Any:
-        """Return the data of a response, counted up to now."""
+        """Update the metrics, send a GET request, and return the data of the response."""
         self.count()
-        answer = self.org.api(by).get(f"/quality/{path}")
-        assert answer.status_code == 200, answer.json
-        return answer.json["data"]
+        response = self.org.api(by).get(f"/quality/{path}")
+        assert response.status_code == 200, response.json
+        return response.json["data"]
 
     def label(
-        self, artifact: Any, *numbers: str, by: str = "labeler", seconds: int = 60, **other: Any
+        self, artifact: Any, *numbers: str, by: str = "labeler", seconds: int = 60, **values: Any
     ) -> dict[str, Any]:
-        """Submit a tag set with a number, and other fields by key."""
+        """Create and submit a tag set.
+
+        `numbers` are the values of the field `number`; `values` are those of other fields by key.
+        """
         draft = self.draft(artifact, by=by)
         tags = [tag("number", number) for number in numbers]
-        tags += [tag(key, value) for key, value in other.items()]
+        tags += [tag(key, value) for key, value in values.items()]
         saved = self.save(draft, tags, by=by, seconds_spent=seconds)
         assert saved.status_code == 200, saved.json
         return self.act(draft, "submit", by=by)
@@ -41,16 +44,16 @@ class QualityWorkspace(Workspace):
         self, tag_set: dict[str, Any], action: str, *, by: str = "reviewer", **body: Any
     ) -> dict[str, Any]:
         """Accept, reject, reopen or submit a tag set."""
-        answer = self.org.api(by).post(f"/tag-sets/{tag_set['id']}/{action}", json=body)
-        assert answer.status_code == 200, answer.json
-        return dict(answer.json["data"])
+        response = self.org.api(by).post(f"/tag-sets/{tag_set['id']}/{action}", json=body)
+        assert response.status_code == 200, response.json
+        return dict(response.json["data"])
 
     def reject(self, tag_set: dict[str, Any], *, to: str = "labeler") -> dict[str, Any]:
-        """Reject a tag set."""
+        """Reject a tag set, and send it to its labeler or to the pool."""
         return self.act(tag_set, "reject", reason="Look again.", send_to=to)
 
     def move(self, tag_set: dict[str, Any], kind: str, at: datetime) -> None:
-        """Set the time of the revisions of a kind, and count the document again."""
+        """Set the time of the tag set's revisions of type `kind`, and rebuild the metrics."""
         self.sql(
             "UPDATE tag_set_revisions SET created_at = :at WHERE tag_set_id = :id AND kind = :kind",
             at=at,
@@ -60,7 +63,7 @@ class QualityWorkspace(Workspace):
         self.recount()
 
     def recount(self) -> None:
-        """Count everything from nothing."""
+        """Rebuild all quality metrics of the organization."""
         from app.insight.quality import service  # noqa: PLC0415
         from app.kit import db, tenancy  # noqa: PLC0415
 
@@ -73,18 +76,18 @@ class QualityWorkspace(Workspace):
         from app.kit import db, tenancy  # noqa: PLC0415
         from tests.factories.work import make_job  # noqa: PLC0415
 
-        everything = tenancy.across_organizations(reason="a test runs a periodic job")
-        with self.org.app.app_context(), everything, db.transaction():
+        all_organizations = tenancy.across_organizations(reason="a test runs a periodic job")
+        with self.org.app.app_context(), all_organizations, db.transaction():
             jobs.prepare(make_job(None, {}))
 
     def list_cells(self) -> list[Any]:
-        """Return all cells."""
+        """Return the rows of `quality_cells`."""
         return [tuple(row) for row in self.sql(CELLS)]
 
     def list_sums(self) -> list[Any]:
-        """Return all sums of cells."""
+        """Return the rows of `quality_sums`, which are sums of cells."""
         return [tuple(row) for row in self.sql(SUMS)]
 
     def list_documents(self) -> list[Any]:
-        """Return the contributions of all documents."""
+        """Return the rows of `quality_documents`, which are the documents' contributions."""
         return [tuple(row) for row in self.sql(DOCUMENTS)]

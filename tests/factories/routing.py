@@ -15,7 +15,7 @@ def where(attribute: str, operator: str, value: Any = None) -> dict[str, Any]:
 
 
 class Router:
-    """The routing rules of one organization."""
+    """Creates, reads and applies the routing rules of one organization."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -24,18 +24,24 @@ class Router:
     def rule(self, *conditions: dict[str, Any], **body: Any) -> dict[str, Any]:
         """Create a rule that requires all conditions.
 
-        Of `body`, `stop`, `position` and the like belong to the rule, the others to its action.
+        In `body`, `name`, `stop`, `position`, `enabled` and `apply` are properties of the rule. The
+        other items are its action.
         """
-        answer = self.send(*conditions, **body)
-        assert answer.status_code == 201, answer.json
-        return dict(answer.json["data"])
+        response = self.send(*conditions, **body)
+        assert response.status_code == 201, response.json
+        return dict(response.json["data"])
 
     def send(self, *conditions: dict[str, Any], **body: Any) -> Any:
-        """Send a new rule as `rule` does, and return the response."""
-        own = {
+        """Send a request to create a rule, as `rule` does, and return the response."""
+        properties = {
             k: body.pop(k) for k in ("name", "stop", "position", "enabled", "apply") if k in body
         }
-        rule = {"name": "Rule", "conditions": {"all": list(conditions)}, **own, "action": body}
+        rule = {
+            "name": "Rule",
+            "conditions": {"all": list(conditions)},
+            **properties,
+            "action": body,
+        }
         return self.org.api("admin").post("/routing-rules", json=rule)
 
     def rules(self) -> list[dict[str, Any]]:
@@ -43,7 +49,7 @@ class Router:
         return list(self.org.api("viewer").get("/routing-rules").json["data"])
 
     def read(self, rule: dict[str, Any]) -> dict[str, Any]:
-        """Return the current state of a rule."""
+        """Return a rule as the API returns it."""
         return dict(self.org.api("viewer").get(f"/routing-rules/{rule['id']}").json["data"])
 
     def team(self, *names: str, **body: Any) -> str:
@@ -57,17 +63,17 @@ class Router:
         return str(team["id"])
 
     def route(self, *artifact_ids: UUID) -> int:
-        """Route documents as after their ingestion, and return how many matched."""
+        """Route documents as after their ingestion; return how many matched a rule."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
             return service.route_ingested(list(artifact_ids))
 
     def apply(self) -> int:
-        """Route the unassigned documents, and return how many matched."""
+        """Route the unassigned documents; return how many matched a rule."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
             return service.route_unassigned(db.checkpoint)
 
     def artifact(self, artifact_id: Any) -> dict[str, Any]:
-        """Return a document as the API shows it."""
+        """Return a document as the API returns it."""
         return dict(self.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"])
 
     def get_assignee(self, artifact_id: Any) -> str | None:
@@ -81,6 +87,6 @@ class Router:
 
     def simulate(self, **body: Any) -> list[dict[str, Any]]:
         """Return the result of a simulation for each document."""
-        answer = self.org.api("admin").post("/routing-rules/simulate", json=body)
-        assert answer.status_code == 200, answer.json
-        return list(answer.json["data"]["documents"])
+        response = self.org.api("admin").post("/routing-rules/simulate", json=body)
+        assert response.status_code == 200, response.json
+        return list(response.json["data"]["documents"])

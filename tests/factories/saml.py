@@ -33,7 +33,11 @@ Change = Callable[[etree._Element], Any]
 
 @cache
 def key(name: str) -> Key:
-    """Return a key by name: rsa, other, small (1024 bits), ec (P-256), weak-ec, other-ec."""
+    """Return the private key with this name; it is generated once.
+
+    The names are rsa and other (RSA, 2048 bits), small (RSA, 1024 bits), ec (P-256), weak-ec
+    (P-224) and other-ec (secp256k1).
+    """
     if name == "ec":
         return ec.generate_private_key(ec.SECP256R1())
     if name == "weak-ec":
@@ -45,7 +49,10 @@ def key(name: str) -> Key:
 
 @cache
 def certificate(name: str, days: int = 365) -> x509.Certificate:
-    """Return a self-signed certificate of `key(name)`; with negative `days`, it has expired."""
+    """Return a self-signed certificate of `key(name)` that expires in `days` days.
+
+    With a negative value, it has already expired.
+    """
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
     return (
@@ -92,7 +99,11 @@ _TEMPLATE = """
 
 @dataclass(frozen=True)
 class Forge:
-    """Creates responses. `sign` names the elements to sign, innermost first."""
+    """Creates SAML responses.
+
+    `sign` lists the elements to sign, `assertion` or `response`, innermost first. `signer` has
+    options for XMLSigner.
+    """
 
     subject: str = "ada"
     format: str = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
@@ -110,9 +121,9 @@ class Forge:
     sign: tuple[str, ...] = ("assertion",)
     signer: dict[str, Any] = field(default_factory=dict)
 
-    def with_changes(self, **members: Any) -> "Forge":
-        """Return a copy with other members."""
-        return replace(self, **members)
+    def with_changes(self, **changes: Any) -> "Forge":
+        """Return a copy with changed attributes."""
+        return replace(self, **changes)
 
     def tree(self) -> etree._Element:
         """Return the unsigned response."""
@@ -151,8 +162,10 @@ class Forge:
         }
         element = root if name == "response" else assertion(root)
         # The signature is placed after the issuer.
-        place = etree.Element(f"{{{NS['ds']}}}Signature", Id="placeholder", nsmap={"ds": NS["ds"]})
-        element.insert(1, place)
+        placeholder = etree.Element(
+            f"{{{NS['ds']}}}Signature", Id="placeholder", nsmap={"ds": NS["ds"]}
+        )
+        element.insert(1, placeholder)
         signed_element = XMLSigner(**options).sign(
             etree.fromstring(etree.tostring(element)),
             key=key(self.key_name),
@@ -164,8 +177,8 @@ class Forge:
         element.getparent().replace(element, signed_element)
         return etree.fromstring(etree.tostring(root))
 
-    def expected(self, **members: Any) -> ExpectedValues:
-        """Return the expected values that match the unchanged response."""
+    def expected(self, **changes: Any) -> ExpectedValues:
+        """Return the values that the unchanged response must have; `changes` replaces some."""
         expected = ExpectedValues(
             issuer=ISSUER,
             certificates=(certificate(self.key_name),),
@@ -175,16 +188,16 @@ class Forge:
             requested_at=self.now - timedelta(seconds=5),
             now=self.now,
         )
-        return replace(expected, **members)
+        return replace(expected, **changes)
 
 
 def assertion(root: etree._Element) -> etree._Element:
-    """Return the first assertion."""
+    """Return the first assertion in a response."""
     return root.find(".//saml:Assertion", NS)
 
 
 def find(root: etree._Element, name: str) -> etree._Element:
-    """Return the first element with a prefixed name, in document order."""
+    """Return the first element with a prefixed name, such as `saml:Subject`. Fails without one."""
     element = root.find(f".//{name}", NS)
     assert element is not None, name
     return element
@@ -193,7 +206,10 @@ def find(root: etree._Element, name: str) -> etree._Element:
 def metadata(
     *certificates: x509.Certificate, issuer: str = ISSUER, sso_url: str = SSO_URL
 ) -> bytes:
-    """Return metadata of the provider with these signing certificates."""
+    """Return the metadata of the identity provider with these signing certificates.
+
+    By default, it has the certificate of the key rsa.
+    """
     keys = "".join(
         '<md:KeyDescriptor use="signing"><ds:KeyInfo><ds:X509Data><ds:X509Certificate>'
         f"{base64_der(item)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>"

@@ -11,22 +11,22 @@ LAUNCHER = "engines/sandbox/launcher.py"
 
 
 def launchers(of: int | None = None) -> list[psutil.Process]:
-    """Return the launchers that a process started, by default this one."""
+    """Return the launchers that a process started. `of` is its id, by default this process."""
     return [child for child in _children(of) if _is_launcher(child)]
 
 
 def servers(of: int | None = None) -> list[psutil.Process]:
-    """Return the fork servers of a process's launchers."""
+    """Return the fork servers that the launchers of a process started."""
     return [server for launcher in launchers(of) for server in _children(launcher.pid)]
 
 
 def sandboxed(of: int | None = None) -> list[psutil.Process]:
-    """Return the processes that work on documents for a process."""
+    """Return the sandboxed processes that parse documents for a process."""
     return [child for server in servers(of) for child in _children(server.pid)]
 
 
 def belongs_to_fork_server(process: psutil.Process) -> bool:
-    """Return whether a process is a launcher, a fork server, or one that works on a document."""
+    """Return whether a process is a launcher, a fork server or a sandboxed process."""
     return any("engines/sandbox/" in part.replace(".", "/") for part in process.cmdline())
 
 

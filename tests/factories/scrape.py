@@ -12,19 +12,19 @@ Series = tuple[str, frozenset[tuple[str, str]]]
 
 
 def scrape(app: Flask) -> dict[Series, float]:
-    """Return all series of the page, including the latest counts of this process.
+    """Return the value of each series on the page, including the latest counts of this process.
 
-    Like Prometheus, rejects a page on which a series appears twice.
+    Like Prometheus, fails if a series appears twice.
     """
     assert STORE.send()
     token = container.settings().metrics_token
-    answer = app.test_client().get("/metrics", headers={"Authorization": f"Bearer {token}"})
-    assert answer.status_code == 200, answer.text
-    return parse(answer.text)
+    response = app.test_client().get("/metrics", headers={"Authorization": f"Bearer {token}"})
+    assert response.status_code == 200, response.text
+    return parse(response.text)
 
 
 def parse(text: str) -> dict[Series, float]:
-    """Return all series of a page."""
+    """Parse a page, and return the value of each series. Fails if a series appears twice."""
     values: dict[Series, float] = {}
     families = list(text_string_to_metric_families(text))
     assert len({family.name for family in families}) == len(families)
@@ -37,7 +37,7 @@ def parse(text: str) -> dict[Series, float]:
 
 
 def series(name: str, labels: Mapping[str, str]) -> Series:
-    """Return the key of a series."""
+    """Return the key of a series: its name and labels."""
     return name, frozenset(labels.items())
 
 

@@ -8,7 +8,7 @@ from socketserver import TCPServer
 
 
 class QuickServer(ThreadingHTTPServer):
-    """A server that does not look its own name up in the DNS.
+    """An HTTP server that does not look up its own name in the DNS.
 
     The lookup of the standard library's server takes ten seconds if no name server responds.
     """
@@ -23,7 +23,7 @@ class QuickServer(ThreadingHTTPServer):
 
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler], host: str) -> Iterator[int]:
-    """Serve `handler` during the block, and yield the port."""
+    """Serve requests with `handler` on a free port of `host` during the block. Yields the port."""
     with QuickServer((host, 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()

@@ -1,7 +1,7 @@
-"""Run hypothesis state machines over HTTP, and check that they notice faults.
+"""Run Hypothesis state machines over HTTP, and check that they notice mutations of the code.
 
-For a failing example, hypothesis prints the steps, shrunk for `SHRINKING_SECONDS`, each with the
-requests that it sent and their responses (`note_request`). Nothing is shrunk unless a step fails.
+If a step fails, Hypothesis shrinks the example for at most `SHRINKING_SECONDS`. It then prints each
+step with its requests and responses (`note_request`).
 """
 
 import inspect
@@ -16,7 +16,7 @@ from hypothesis.internal.conjecture import engine
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 SHRINKING_SECONDS = 40
-"""Hypothesis shrinks for up to five minutes and has no setting for it."""
+"""The limit for shrinking an example. Hypothesis has no setting for its limit of five minutes."""
 _MAX_BODY = 200
 
 
@@ -33,16 +33,19 @@ def _build_settings(examples: int, steps: int, *phases: Phase) -> settings:
 
 
 def run_machine(machine: type[RuleBasedStateMachine], *, examples: int, steps: int) -> None:
-    """Run a machine; a failing example is shrunk."""
-    chosen = _build_settings(examples, steps, Phase.generate, Phase.shrink)
+    """Run a state machine for `examples` sequences of at most `steps` steps each.
+
+    A failing example is shrunk.
+    """
+    machine_settings = _build_settings(examples, steps, Phase.generate, Phase.shrink)
     with patch.object(engine, "MAX_SHRINKING_SECONDS", SHRINKING_SECONDS):
-        run_state_machine_as_test(machine, settings=chosen)
+        run_state_machine_as_test(machine, settings=machine_settings)
 
 
 class Patch:
-    """Replaces attributes for a test. A replacement must accept the arguments of the original.
+    """Replaces attributes during a test; checks that a function accepts the original's arguments.
 
-    Otherwise the machine would notice a TypeError instead of the mutation.
+    Otherwise the state machine would notice a TypeError instead of the mutation.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +66,7 @@ def _check_arguments(original: Any, replacement: Any) -> None:
 
 
 def expect_failure(machine: type[RuleBasedStateMachine], *, examples: int, steps: int) -> None:
-    """Run a machine against mutated code; fail the test unless the machine fails."""
+    """Run a state machine against mutated code, and fail the test unless the machine fails."""
     try:
         run_state_machine_as_test(
             machine, settings=_build_settings(examples, steps, Phase.generate)
@@ -74,17 +77,23 @@ def expect_failure(machine: type[RuleBasedStateMachine], *, examples: int, steps
 
 
 def note_request(
-    names: Mapping[str, str], who: str, method: str, path: str, body: Any, answer: Any
+    names: Mapping[str, str], user: str, method: str, path: str, body: Any, response: Any
 ) -> None:
-    """Print a request of a failing example with its response; `names` maps ids to names."""
-    error = (answer.json or {}).get("error") or {}
-    line = f"    {who}: {method} {path} {str(body or '')[:_MAX_BODY]} -> {answer.status_code}"
+    """Note a request and its response, to be printed if the example fails.
+
+    `names` maps ids to the names that are printed instead.
+    """
+    error = (response.json or {}).get("error") or {}
+    line = f"    {user}: {method} {path} {str(body or '')[:_MAX_BODY]} -> {response.status_code}"
     line += f" {error.get('code', '')} {error.get('message', '')}".rstrip()
     for identifier, name in names.items():
         line = line.replace(identifier, name)
     note(line)
 
 
-def copy_with(module: Any, **changed: Any) -> SimpleNamespace:
-    """Return a copy of a module with changed names, for one of the modules that import it."""
-    return SimpleNamespace(**{**vars(module), **changed})
+def copy_with(module: Any, **changes: Any) -> SimpleNamespace:
+    """Return a copy of a module with changed attributes.
+
+    With the copy, a test can change what one importing module sees, but no other module.
+    """
+    return SimpleNamespace(**{**vars(module), **changes})

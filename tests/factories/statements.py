@@ -1,4 +1,4 @@
-"""Record the SQL statements of a block: prepared ones (`app.kit.prepared`), or the others."""
+"""Record the SQL statements of a block: either prepared ones (`app.kit.prepared`) or the others."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,10 +19,10 @@ Call = tuple[Prepared, tuple[object, ...]]
 
 @contextmanager
 def record_statements(app: Flask) -> Iterator[list[str]]:
-    """Yield a list to which each statement of the block is appended.
+    """Yield a list to which each statement of the block is appended, except prepared ones.
 
-    Every 100th read of counts in a process also looks for counts to fold, with a statement of its
-    own. The reads of a block are counted from 1, so that it does not depend on earlier tests.
+    Every 100th read of counts in a process also looks for counts to fold, with another statement.
+    Reads are counted from 1 in the block, so that the list does not depend on earlier tests.
     """
     recorded: list[str] = []
 

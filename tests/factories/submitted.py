@@ -29,10 +29,10 @@ RETURNING id, submitted_at
 
 
 def make_submitted(workspace: Workspace, count: int, *names: str) -> list[str]:
-    """Create `count` documents with a submitted tag set each, and return the tag sets' ids.
+    """Create `count` documents, each with a submitted tag set, and return the tag sets' ids.
 
-    The ids are ascending, in the order of the queue. The named users are the labelers, in turn.
-    There are no tags, no revisions and no events.
+    The ids are in ascending order, which is also the order of the review queue. The named users are
+    the labelers in turn. The tag sets have no tags and no revisions, and no events are emitted.
     """
     org, schema = workspace.org.id, workspace.schema()
     documents = workspace.sql(_DOCUMENTS, org=org, schema=schema, count=count)

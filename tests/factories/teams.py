@@ -11,18 +11,18 @@ from tests.factories.orgs import Org
 
 def make_team(org: Org, name: str = "Invoices", **body: Any) -> dict[str, Any]:
     """Create a team with the API."""
-    answer = org.api("admin").post("/teams", json={"name": name, **body})
-    assert answer.status_code == 201, answer.json
-    return dict(answer.json["data"])
+    response = org.api("admin").post("/teams", json={"name": name, **body})
+    assert response.status_code == 201, response.json
+    return dict(response.json["data"])
 
 
 def add_members(org: Org, team: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Add these users of `org` to a team, and return the team."""
+    """Add the users of `org` with these names to a team, and return the team."""
     path = f"/teams/{team['id']}/members"
     body = {"user_ids": [str(org.users[name]) for name in names]}
-    answer = org.api("admin").post(path, json=body)
-    assert answer.status_code == 200, answer.json
-    return dict(answer.json["data"])
+    response = org.api("admin").post(path, json=body)
+    assert response.status_code == 200, response.json
+    return dict(response.json["data"])
 
 
 # Each hundredth team has no parent; it is the parent of the 99 teams after it.
@@ -30,9 +30,10 @@ _TEAMS = """
 WITH numbered AS (SELECT i, gen_random_uuid() AS id FROM generate_series(0, :teams - 1) AS i)
 INSERT INTO teams (organization_id, id, name, parent_id, skills, skill_keys, description,
                    created_at, updated_at, revision)
-SELECT :org, one.id, 'Team ' || one.i, top.id, '["English"]', '{english}', '', now(), now(), 1
-FROM numbered one LEFT JOIN numbered top ON top.i = one.i - one.i % 100 AND one.i % 100 <> 0
-ORDER BY one.i % 100 <> 0
+SELECT :org, team.id, 'Team ' || team.i, parent.id, '["English"]', '{english}', '', now(), now(), 1
+FROM numbered team
+LEFT JOIN numbered parent ON parent.i = team.i - team.i % 100 AND team.i % 100 <> 0
+ORDER BY team.i % 100 <> 0
 """
 _USERS = """
 INSERT INTO users (id, email, name, locale, time_zone, token_version, created_at, updated_at,
@@ -50,7 +51,7 @@ WITH team AS (
     SELECT id, row_number() OVER (ORDER BY id) - 1 AS i FROM teams WHERE organization_id = :org
 ), person AS (
     SELECT user_id, ordinality - 1 AS i
-    FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS one (user_id, ordinality)
+    FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS listed (user_id, ordinality)
 )
 INSERT INTO team_members (organization_id, team_id, user_id, created_at)
 SELECT :org, team.id, person.user_id, now()
@@ -64,7 +65,7 @@ def make_teams(org: Org, *, teams: int, users: int, each: int) -> None:
     assert each <= users
     values: dict[str, Any] = {"org": org.id, "salt": org.slug}
     with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        # Otherwise triggers keep using the plans that they made while the tables were small.
+        # Otherwise triggers keep using query plans from the time when the tables were small.
         session.execute(text("SET LOCAL plan_cache_mode = force_custom_plan"))
         session.execute(text("SET LOCAL statement_timeout = '10min'"))
         session.execute(text(_TEAMS), {**values, "teams": teams})

@@ -6,9 +6,9 @@ from sqlalchemy import text
 
 from app.kit import db, encryption, tenancy
 
-# In base64: Fernet's version byte, the first half of its timestamp, and at least one block.
+# A Fernet token in base64: the version byte, half of the timestamp, and at least one block.
 _TOKEN = "gAAAAAB[A-Za-z0-9_-]{90,}"
-# Much faster than the regular expression, which then reads few values.
+# LIKE is much faster than the regular expression, which then reads only a few values.
 _TOKEN_START = "%gAAAAAB%"
 _TEXT_COLUMNS = text(
     "SELECT quote_ident(table_name), quote_ident(column_name) FROM information_schema.columns"
@@ -19,14 +19,14 @@ _TEXT_COLUMNS = text(
 
 
 def find_undeclared_columns(only_table: str | None = None) -> list[str]:
-    """Return the undeclared columns (`table.column`) that contain something like a token.
+    """Return the undeclared columns (`table.column`) that contain a value like a Fernet token.
 
-    Every table is searched, or `only_table`.
+    Searches every table, or only the table `only_table`.
     """
-    declared = {(place.table.name, place.column.name) for place in encryption.list_columns()}
+    declared = {(entry.table.name, entry.column.name) for entry in encryption.list_columns()}
     undeclared = []
-    everything = tenancy.across_organizations(reason="a test reads every table")
-    with everything, db.transaction() as session:
+    all_organizations = tenancy.across_organizations(reason="a test reads every table")
+    with all_organizations, db.transaction() as session:
         for table, column in session.execute(_TEXT_COLUMNS).all():
             if table != (only_table or table):
                 continue

@@ -14,13 +14,13 @@ from tests.factories.orgs import Org, operator
 
 
 def fold_usage(app: Flask) -> None:
-    """Fold the changes of all organizations."""
+    """Fold the meter changes of all organizations."""
     with app.app_context():
         upkeep.fold(db.checkpoint)
 
 
 def find_usage_differences(org: Org) -> list[upkeep.Difference]:
-    """Return the meters of an organization that differ from its rows."""
+    """Return the meters of an organization that differ from a recount of its rows."""
     with org.app.app_context():
         differences = list(upkeep.find_differences(org.id, org.slug))
         db.session().rollback()
@@ -28,7 +28,7 @@ def find_usage_differences(org: Org) -> list[upkeep.Difference]:
 
 
 def measure(org: Org, start: datetime, end: datetime, *, settle: bool = False) -> dict[str, int]:
-    """Measure a period as invoices do, and commit."""
+    """Measure the usage in a period, and commit. If `settle` is set, settle the period before."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         if settle:
             service.settle_period(end)
@@ -36,7 +36,7 @@ def measure(org: Org, start: datetime, end: datetime, *, settle: bool = False) -
 
 
 def insert_change(org: Org, meter: str, day: str, added: int = 0, removed: int = 0) -> None:
-    """Append a change of a meter on a day, as a trigger does."""
+    """Append a meter change on a day (`YYYY-MM-DD`), as a trigger does."""
     run_sql(
         org,
         "INSERT INTO usage_changes (organization_id, meter, day, added, removed)"
@@ -46,7 +46,7 @@ def insert_change(org: Org, meter: str, day: str, added: int = 0, removed: int =
 
 
 def set_plan(org: Org, plan: str, limits: Mapping[str, Any] | None = None) -> None:
-    """Set the plan of an organization as the operator does."""
+    """Set the plan and the limits of an organization, as the operator does."""
     path = f"/internal/organizations/{org.slug}/plan"
-    answer = operator(org.app).put(path, json={"plan": plan, "limits": dict(limits or {})})
-    assert answer.status_code == 200, answer.json
+    response = operator(org.app).put(path, json={"plan": plan, "limits": dict(limits or {})})
+    assert response.status_code == 200, response.json

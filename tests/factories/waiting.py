@@ -6,20 +6,20 @@ from typing import TypeVar
 
 T = TypeVar("T")
 PAUSE_SECONDS = 0.02
-LONGEST_PAUSE_SECONDS = 0.5
+MAX_PAUSE_SECONDS = 0.5
 
 
 def wait_until(
     condition: Callable[[], T], what: str = "the condition", seconds: float = 150.0
 ) -> T:
-    """Poll `condition` until it returns a true value, and return that; fail after `seconds`.
+    """Poll `condition` until it returns a true value, and return this value.
 
-    The longer it takes, the longer the pauses: a condition is often a request, which takes time
-    from what it waits for.
+    Fails after `seconds`; `what` describes the condition in the message. Pauses become longer with
+    time, because a condition is often a request, which slows down the work that it waits for.
     """
-    began = time.monotonic()
+    started_at = time.monotonic()
     while not (value := condition()):
-        waited = time.monotonic() - began
+        waited = time.monotonic() - started_at
         assert waited < seconds, f"waited {seconds} s for {what}"
-        time.sleep(min(max(PAUSE_SECONDS, waited / 20), LONGEST_PAUSE_SECONDS))
+        time.sleep(min(max(PAUSE_SECONDS, waited / 20), MAX_PAUSE_SECONDS))
     return value

@@ -22,7 +22,10 @@ from app.kit.jobs.rq_workers import InProcessWorker, build_worker
 from tests.factories.orgs import Org
 
 _ROUNDS = 500
-"""Enough for the jobs that other tests left: a round sends only four jobs of some queues."""
+"""The maximum number of rounds in `drain`.
+
+A round sends only four jobs of some queues, and earlier tests may have left many jobs.
+"""
 _SETTLE_SECONDS = 30.0
 _RUN_SECONDS = 4 * 3600
 POSTPONE_PERIODIC_JOBS = """
@@ -32,18 +35,21 @@ FROM unnest(CAST(:names AS text[]), CAST(:every AS integer[])) AS entry (name, e
     generate_series(0, CAST(:seconds AS integer) / every + 1) AS period
 ON CONFLICT DO NOTHING
 """
-"""Statement that records the runs of the next `seconds`, so that the schedule skips them."""
-# Those to come stay: afterwards the jobs would be due again every minute.
+"""Statement that records the runs in the next `seconds`, so that the schedule skips them."""
+# Records of future runs stay, so that the jobs become due only once.
 _DELETE_CURRENT_RUNS = "DELETE FROM schedule_runs WHERE name = ANY(:names) AND due_at <= now()"
 DISCARD_PENDING_WORK = (
     "DELETE FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL",
     "DELETE FROM jobs WHERE due_at IS NOT NULL AND coalesce(unique_key, '') NOT LIKE 'periodic:%'",
 )
-"""Statements that delete pending deliveries and jobs, except periodic jobs."""
+"""Statements that delete pending webhook deliveries, and pending jobs that are not periodic."""
 
 
 def run_jobs_of(org: Org, *queues: str) -> int:
-    """Claim and run the due jobs of one organization without a relay, and return their number."""
+    """Claim and run the due jobs of one organization without a relay; return how many ran.
+
+    By default, this covers all queues.
+    """
     count = 0
     with org.app.app_context():
         for queue in queues or QUEUES:
@@ -54,21 +60,21 @@ def run_jobs_of(org: Org, *queues: str) -> int:
 
 
 def claim_jobs_of(org: Org, queue: str) -> list[ClaimedJob]:
-    """Claim the next job or batch of one organization."""
-    batched = [declared.name for declared in handlers.HANDLERS.values() if declared.batch]
-    before = UUID(int=org.id.int - 1)
-    everything = tenancy.across_organizations(reason="a test is a worker")
-    with org.app.app_context(), everything, db.transaction():
-        jobs = claims.claim(queue, last_served_key=before, quota=100, batch_functions=batched)
+    """Claim the next job or batch of one organization; return an empty list if none is due."""
+    batched = [handler.name for handler in handlers.HANDLERS.values() if handler.batch]
+    previous_key = UUID(int=org.id.int - 1)
+    all_organizations = tenancy.across_organizations(reason="a test is a worker")
+    with org.app.app_context(), all_organizations, db.transaction():
+        jobs = claims.claim(queue, last_served_key=previous_key, quota=100, batch_functions=batched)
         if any(job.organization_id != org.id for job in jobs):
             db.session().rollback()
             return []
     return jobs
 
 
-def make_job(organization_id: UUID | None, args: dict[str, Any], **members: Any) -> Job:
-    """Return a job as its handler receives it; it has no row."""
-    job_id = members.pop("id", None) or uuid7()
+def make_job(organization_id: UUID | None, args: dict[str, Any], **attributes: Any) -> Job:
+    """Return a job as its handler receives it, without a row in `jobs`."""
+    job_id = attributes.pop("id", None) or uuid7()
     return Job(
         id=job_id,
         organization_id=organization_id,
@@ -78,12 +84,12 @@ def make_job(organization_id: UUID | None, args: dict[str, Any], **members: Any)
         lease=Lease(uuid7(), (job_id,)),
         request_id=None,
         created_at=db.utc_now(),
-        **members,
+        **attributes,
     )
 
 
 def make_due(app: Flask, *names: str) -> None:
-    """Make periodic jobs due once, and delete the jobs of their last round."""
+    """Make periodic jobs due once, and delete the jobs of their previous runs."""
     everything = tenancy.across_organizations(reason="a test is the clock")
     values = {"names": list(names), "keys": [f"periodic:{name}" for name in names]}
     with app.app_context(), everything, db.transaction() as session:
@@ -92,10 +98,11 @@ def make_due(app: Flask, *names: str) -> None:
 
 
 def postpone_periodic_jobs(app: Flask, *, shortest: int = 60) -> None:
-    """Make no periodic job due for hours, except those with a shorter period than `shortest`.
+    """Postpone all periodic jobs for hours, except those that run more often.
 
-    In a long run of tests they would become due in the middle of one, which would then do the work
-    of the organizations of all tests before it. `make_due` makes one due.
+    `shortest` is the shortest period of a postponed job in seconds. Otherwise a job could become
+    due during a test, which would then process the organizations of all earlier tests. A test that
+    needs such a job calls `make_due`.
     """
     entries = [entry for entry in handlers.SCHEDULE.values() if entry.every >= shortest]
     values = {
@@ -109,7 +116,7 @@ def postpone_periodic_jobs(app: Flask, *, shortest: int = 60) -> None:
 
 
 def drain(app: Flask) -> None:
-    """Run the relay and the workers in turn until nothing is left to do, deliveries included."""
+    """Run the relay and the workers in turn until no job and no webhook delivery is due."""
     connection = _connect(container.settings().redis_url)
     relay = Relay(app, lambda: connection)
     names = [*GROUPS, *(source.queue for source in handlers.SOURCES)]
@@ -120,16 +127,17 @@ def drain(app: Flask) -> None:
         if not sent and not _count_messages(connection, queues):
             return
         worker = build_worker(InProcessWorker, app, names, functions, connection, Event())
-        # RQ's upkeep of the queues is due every 30 s only; it took a fifth of the time.
+        # This skips RQ's maintenance of the queues, which would run for each new worker and took a
+        # fifth of the time.
         worker.last_cleaned_at = db.utc_now()
         worker.work(burst=True, logging_level="WARNING")
         assert all(source.settle(_SETTLE_SECONDS) for source in handlers.SOURCES)
-    raise AssertionError("the jobs did not come to an end")
+    raise AssertionError(f"jobs are still due after {_ROUNDS} rounds")
 
 
 @cache
 def _connect(_url: str) -> Redis:
-    """Return the client for all tests of a process; each new one would connect again."""
+    """Return the Redis client of this process. Tests share it, so that they need not reconnect."""
     return container.current().redis(timeout=5)
 
 

@@ -36,21 +36,21 @@ MEMBERS = {
     "comment_count", "merged_from", "superseded_by", "provenance", "created_at", "updated_at",
     "revision", "prediction",
 }  # fmt: skip
-"""The members of a tag set in a response."""
+"""The names of the properties of a tag set in a response."""
 
 
 def counts(**sets: int) -> dict[str, int]:
-    """Return the label counts of a document."""
+    """Return the label counts of a document: 0 for each status that is not in `sets`."""
     return {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0, **sets}
 
 
-def tag(field: str, value: Any, **members: Any) -> dict[str, Any]:
-    """Return a tag as a client sends it."""
-    return {"field": field, "value": value, **members}
+def tag(field: str, value: Any, **properties: Any) -> dict[str, Any]:
+    """Return a tag as a client sends it, with other `properties`."""
+    return {"field": field, "value": value, **properties}
 
 
 def rows(*items: str) -> list[dict[str, Any]]:
-    """Return the tags of a table with one column, as a client sends them."""
+    """Return the tags of the table `lines`, one row for each item, as a client sends them."""
     return [tag("lines.item", item, row=number) for number, item in enumerate(items)]
 
 
@@ -63,7 +63,7 @@ class Workspace:
     def schema(
         self, *, fields: list[dict[str, Any]] | None = None, status: str = "active", **policy: Any
     ) -> UUID:
-        """Create a schema with one version; `policy` overrides members of POLICY. Return its id."""
+        """Create a schema with one version, and return its id. `policy` overrides POLICY."""
         schema_id, version_id = uuid7(), uuid7()
         review_policy = {**POLICY, **policy}
         schema = {
@@ -88,20 +88,21 @@ class Workspace:
         return schema_id
 
     def _insert(self, *records: tuple[type[db.Base], dict[str, Any]]) -> None:
-        """Insert records of the organization; thousands of tests begin with some."""
+        """Insert records without the ORM, which is faster; thousands of tests need records."""
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
             for model, values in records:
                 columns = {model.__mapper__.columns[name].name: v for name, v in values.items()}
                 s.execute(insert(model.__table__), columns)
 
     def artifact(
-        self, schema_id: UUID | None = None, *, text: str | None = None, **members: Any
+        self, schema_id: UUID | None = None, *, text: str | None = None, **columns: Any
     ) -> UUID:
         """Create a ready document of two pages, and return its id.
 
-        Without `text`, its text is 1,000 times the letter x.
+        By default, its text is the letter x, repeated `text_length` times (1,000). `columns` are
+        values for columns of `artifacts`.
         """
-        length = len(text) if text is not None else members.pop("text_length", 1000)
+        length = len(text) if text is not None else columns.pop("text_length", 1000)
         values = {
             "id": uuid7(),
             "name": "invoice.txt",
@@ -112,7 +113,7 @@ class Workspace:
             "page_count": 2,
             "text_length": length,
             "status": "ready",
-            **members,
+            **columns,
         }
         body = "x" * length if text is None else text
         self._insert(
@@ -122,40 +123,40 @@ class Workspace:
         return artifact_id
 
     def draft(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
-        """Create a draft with the API."""
+        """Create a draft with the API; by default, of a new document."""
         path = f"/artifacts/{artifact_id or self.artifact()}/tag-sets"
-        answer = self.org.api(by).post(path, json={})
-        assert answer.status_code == 201, answer.json
-        return dict(answer.json["data"])
+        response = self.org.api(by).post(path, json={})
+        assert response.status_code == 201, response.json
+        return dict(response.json["data"])
 
     def saved(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
         """Create a draft and save its required field."""
         draft = self.draft(artifact_id, by=by)
-        answer = self.save(draft, [tag("number", "A-1")], by=by)
-        assert answer.status_code == 200, answer.json
-        return dict(answer.json["data"])
+        response = self.save(draft, [tag("number", "A-1")], by=by)
+        assert response.status_code == 200, response.json
+        return dict(response.json["data"])
 
     def submitted(self, artifact_id: UUID | None = None, *, by: str = "labeler") -> dict[str, Any]:
         """Create a tag set and submit it."""
         draft = self.saved(artifact_id, by=by)
-        answer = self.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
-        assert answer.status_code == 200, answer.json
-        return dict(answer.json["data"])
+        response = self.org.api(by).post(f"/tag-sets/{draft['id']}/submit")
+        assert response.status_code == 200, response.json
+        return dict(response.json["data"])
 
     def release(self, artifact_id: Any, *, by: str = "labeler") -> None:
         """Release a document with the API."""
-        answer = self.org.api(by).post(f"/artifacts/{artifact_id}/release", json={})
-        assert answer.status_code == 200, answer.json
+        response = self.org.api(by).post(f"/artifacts/{artifact_id}/release", json={})
+        assert response.status_code == 200, response.json
 
     def save(
         self, draft: dict[str, Any], tags: list[Any], *, by: str = "labeler", **body: Any
     ) -> Any:
-        """Save tags, and return the response."""
+        """Send a request to save the tags of a draft, and return the response."""
         body = {"tags": tags, "revision": draft["revision"], **body}
         return self.org.api(by).put(f"/tag-sets/{draft['id']}/tags", json=body)
 
     def mark_as_models(self, tag_set: dict[str, Any]) -> None:
-        """Mark all tags of a draft as a model's, as in a draft that starts from a prediction."""
+        """Mark all tags of a draft as a model's, as if it had started from a prediction."""
         self.sql(
             'UPDATE tag_sets SET tags = (SELECT jsonb_agg(tag || \'{"source": "model"}\')'
             " FROM jsonb_array_elements(tags) AS tag) WHERE id = :id",
@@ -175,7 +176,7 @@ class Workspace:
 
     def predict(self, artifact_id: Any, tags: list[Any]) -> str:
         """Store a completed prediction of a document, and return its id."""
-        normal = {"row": None, "confidence": None, "evidence": [], "source": "model"}
+        defaults = {"row": None, "confidence": None, "evidence": [], "source": "model"}
         prediction_id = uuid7()
         self.sql(
             """
@@ -190,17 +191,17 @@ class Workspace:
             """,
             id=prediction_id,
             artifact_id=artifact_id,
-            tags=json.dumps([{**normal, **one} for one in tags]),
+            tags=json.dumps([{**defaults, **tag_} for tag_ in tags]),
         )
         return str(prediction_id)
 
     def disable(self, name: str) -> None:
-        """Disable an account, as the operator does."""
+        """Disable the account of a user, as the operator does."""
         with self.org.app.app_context(), db.transaction():
             accounts.disable_user(self.org.email(name))
 
     def settings(self, **settings: Any) -> None:
-        """Set the organization's settings."""
+        """Replace all settings of the organization."""
         self.sql(
             "UPDATE organizations SET settings = CAST(:settings AS jsonb) WHERE id = :id",
             settings=json.dumps(settings),
@@ -216,7 +217,7 @@ class Workspace:
         )
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        """Return the data of the organization's events with a name."""
+        """Return the data of the organization's events with this name, oldest first."""
         rows = self.sql(
             "SELECT data FROM outbox_events WHERE organization_id = :org AND name = :name"
             " ORDER BY created_at, id",

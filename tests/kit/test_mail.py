@@ -147,7 +147,7 @@ def test_refusals_tell_whether_to_try_again(
     data: str,
     permanent: bool,
 ) -> None:
-    inbox.answer_recipient, inbox.answer_data = recipient, data
+    inbox.recipient_response, inbox.data_response = recipient, data
     mailer = Mailer(f"smtp://127.0.0.1:{serve()}", tmp_path, SENDER)
     with pytest.raises(MailFailed) as caught:
         mailer.send("anna@example.com", "Hello", "text")

@@ -15,7 +15,7 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 MAX_ATTEMPTS = 20
-_FIRST_ID = UUID(int=0)
+_NIL_ID = UUID(int=0)
 
 
 @jobs.handler(ISSUE_MONTH, queue="invoices", max_attempts=MAX_ATTEMPTS)
@@ -27,7 +27,7 @@ def issue_month(job: Job) -> None:
     """
     start, end = _get_period(job)
     organization_ids = issuing.list_billed_organizations(
-        end, after=UUID(job.args.get("after", str(_FIRST_ID)))
+        end, after=UUID(job.args.get("after", str(_NIL_ID)))
     )
     if not organization_ids:
         return
@@ -60,7 +60,7 @@ def issue_invoices(job: Job) -> None:
         invoices = issuing.issue_period(job.organization_id, *_get_period(job))
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
-    _retry_later(job, list(documents.list_problems(invoices).values()))
+    _retry_if_failed(job, list(documents.list_problems(invoices).values()))
 
 
 @jobs.handler("invoices.issue_drafts", queue="invoices", listens=(CHANGED,))
@@ -71,7 +71,7 @@ def issue_drafts(job: Job) -> None:
         invoices = issuing.issue_drafts(job.organization_id)
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
-    _retry_later(job, list(documents.list_problems(invoices).values()))
+    _retry_if_failed(job, list(documents.list_problems(invoices).values()))
 
 
 @jobs.handler(
@@ -82,11 +82,14 @@ def issue_drafts(job: Job) -> None:
 )
 def render_files(job: Job) -> None:
     """Render and store the missing files of the issued invoices of an organization."""
-    _retry_later(job, documents.render_missing(job))
+    _retry_if_failed(job, documents.render_missing(job))
 
 
-def _retry_later(job: Job, problems: Sequence[str]) -> None:
-    """Raise Retry if there are problems, so that operators see them. Commits the work before."""
+def _retry_if_failed(job: Job, problems: Sequence[str]) -> None:
+    """Do nothing if there are no problems. Otherwise commit the work so far, and raise Retry.
+
+    The job stores the problems, so that operators see them.
+    """
     if problems:
         job.checkpoint()
         raise Retry("; ".join(problems))

@@ -14,14 +14,17 @@ from app.kit.tenancy import TenantModel
 
 
 class InvoiceKind(StrEnum):
-    """The types of billing documents that have a number."""
+    """The types of billing documents. Each type has its own number series."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"
 
 
 class InvoiceStatus(StrEnum):
-    """The statuses of invoices and credit notes."""
+    """The statuses of invoices and credit notes.
+
+    A draft is not issued and has no number. Credit notes cover the whole amount of a void invoice.
+    """
 
     DRAFT = "draft"
     ISSUED = "issued"
@@ -42,9 +45,10 @@ class Invoice(TenantModel, db.Revised, db.Base):
     """An invoice or a credit note. Once it is issued, a trigger rejects changes to its content.
 
     `number` is null only for drafts. The period is from `period_from` (inclusive) to `period_to`
-    (exclusive). `seller` and `buyer` have the same fields as `engines.invoices.Party`. Decimals in
-    `lines` and `tax` are stored as text. `refers_to` is the invoice that a credit note corrects.
-    `pdf` and `xml` describe the stored files: {key, sha256, size}.
+    (exclusive). `seller` and `buyer` have the same fields as `engines.invoices.Party`, and `seller`
+    also has `payment`, the bank account. `buyer` is null for a draft without a billing profile.
+    Decimals in `lines` and `tax` are stored as text. `refers_to` is the invoice that a credit note
+    corrects. `pdf` and `xml` describe the stored files: {key, sha256, size}.
     """
 
     __tablename__ = "invoices"

@@ -16,7 +16,10 @@ from app.kit.api.fields import (
 )
 
 _AMOUNT = "A decimal number in the currency of the invoice."
-_STATUS = "`draft`: the billing profile is missing. `void`: credit notes cover the whole invoice."
+_STATUS = (
+    "`draft`: not issued yet, because the billing profile is missing or the invoice cannot be"
+    " rendered. `void`: credit notes cover the whole invoice."
+)
 _CATEGORY = (
     "Tax category (UNTDID 5305): `S` standard rate, `Z` zero rate, `AE` reverse charge, `O` no tax."
 )

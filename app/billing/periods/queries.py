@@ -7,8 +7,8 @@ from sqlalchemy import func, select, text
 from app.billing.periods.models import BillingPeriod
 from app.kit import db, events
 
-# A month is billed for every organization that existed in this month. A closed organization gets a
-# last invoice; an erased organization has no data left to bill.
+# Closed organizations are included, because they get an invoice for their last month. An erased
+# organization has no data left to bill.
 _BILLED_ORGANIZATIONS = (
     "SELECT id FROM organizations WHERE created_at < :ended AND status <> 'erased'"
 )
@@ -37,7 +37,10 @@ def close(period: str, ended_at: datetime) -> bool:
 
 
 def emit_for_billed_organizations(event: str, payload: dict[str, str], ended_at: datetime) -> int:
-    """Emit an event for each billed organization, and return the number of organizations."""
+    """Emit an event for each organization that is billed for a period that ended at `ended_at`.
+
+    Returns the number of organizations.
+    """
     return events.emit_for_organizations(
         event, payload, organizations=_BILLED_ORGANIZATIONS, ended=ended_at
     )

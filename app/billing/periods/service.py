@@ -11,7 +11,10 @@ from app.kit.errors import ApiError
 
 MONTH = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
 ISSUE_MONTH = "invoices.issue_month"
-"""The job that issues the invoices of a closed month; its arguments are {from, to}."""
+"""The job that issues the invoices of a closed month. Its arguments are {from, to, after}.
+
+`after` is the last organization id of the previous batch; the first job has no `after`.
+"""
 CLOSED = "billing.period_closed"
 """Emitted for each organization that is billed for the month; payload: {period, from, to}."""
 
@@ -33,7 +36,8 @@ def close(*, period: str) -> dict[str, Any]:
     """Close a month for all organizations, and enqueue the job that issues the invoices.
 
     If the month is already closed, returns the same result. Raises 400 `validation_error` if the
-    month has not ended, and 409 `conflict` if the operator has not set up invoices.
+    month has not ended, and 409 `conflict` if the month is open and the billing file is missing or
+    invalid.
     """
     start, end = get_bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
@@ -65,8 +69,8 @@ def _find_configuration_error() -> ApiError | None:
         require_configuration()
     except BillingFileError as error:
         return errors.conflict(
-            f"Billing periods cannot be closed yet, because the setting BILLING_FILE {error}. The"
-            " billing file defines the seller and the taxes of invoices.",
+            f"Billing periods cannot be closed yet: BILLING_FILE {error}. The billing file defines"
+            " the seller and the taxes of invoices.",
             state="open",
         )
     return None

@@ -8,7 +8,7 @@ from app.kit.jobs import Job
 
 @jobs.handler("plan_changes.apply_due", resumable=True)
 def apply_due_changes(job: Job) -> None:
-    """Apply all scheduled plan changes that are due, after recording new plan versions."""
+    """Record new plan versions, and apply all scheduled plan changes that are due."""
     record_versions()
     job.checkpoint()
     for organization_id in service.list_due_organizations():

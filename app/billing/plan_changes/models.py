@@ -11,7 +11,10 @@ from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
 NO_PLAN = ""
-"""The plan of an organization in the history while it was closed, unless it is still closed."""
+"""The plan that the history shows for a time in which an organization was closed.
+
+It is recorded when the organization is reopened.
+"""
 
 
 class PlanChange(TenantModel, db.Base):
@@ -34,7 +37,8 @@ class PlanChange(TenantModel, db.Base):
 class ScheduledPlanChange(TenantModel, db.Base):
     """The plan to which an organization changes at `effective_at`.
 
-    An organization has at most one scheduled change. Any plan change deletes the scheduled change.
+    An organization has at most one scheduled change. Any change of the plan or its limits deletes
+    the scheduled change. `requested_by` is the user who scheduled it.
     """
 
     __tablename__ = "scheduled_plan_changes"

@@ -20,9 +20,9 @@ def get_database_time() -> datetime:
 
 
 def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange]]:
-    """List all plan changes of each organization, oldest first.
+    """Return the plan changes of each organization by its id, oldest first.
 
-    Requires access to all organizations.
+    Requires access to all organizations, unless the only id is the current organization's.
     """
     changes: dict[UUID, list[PlanChange]] = {key: [] for key in organization_ids}
     statement = (

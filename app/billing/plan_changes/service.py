@@ -54,9 +54,10 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
 
     A change replaces the scheduled change; choosing the current plan only cancels the scheduled
     change. Emits `organization.plan_changed` for an immediate change. Raises 400 `validation_error`
-    for a plan that only the operator can assign or that has another currency than the billing
-    profile. Raises 409 `conflict` if the billing profile is missing, if the operator has set limits
-    for the organization, or if the change is immediate and the usage exceeds the plan's limits.
+    for a plan that only the operator can assign, and for a plan whose currency differs from that of
+    the billing profile. Raises 409 `conflict` if the plan has a price and the billing profile is
+    missing, if the operator has set limits for the organization, or if the change is immediate and
+    the usage exceeds the plan's limits.
     """
     organization = organizations.lock(organization_id)
     apply_scheduled_change(organization)

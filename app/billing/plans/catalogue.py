@@ -32,9 +32,10 @@ class CatalogError(ValueError):
 
 @dataclass(frozen=True)
 class Tier:
-    """A price per unit for up to `up_to` units; None means no upper bound.
+    """A tier of a graduated price: each unit in the tier costs `unit_price`.
 
-    `up_to` counts only units beyond the included quantity.
+    `up_to` is the last unit of the tier, or None if the tier has no upper bound. Units are numbered
+    from the first unit beyond the included quantity.
     """
 
     up_to: Decimal | None
@@ -74,8 +75,8 @@ class Plan:
 def get_plan(name: str, version: int | None = None) -> Plan:
     """Return a version of a plan from the plan file; by default, the newest version.
 
-    Raises LookupError. `app.billing.plans.service.get_plan` also finds versions that were in use
-    and are no longer in the file.
+    Raises LookupError if the file has no such version. `app.billing.plans.service.get_plan` also
+    finds versions that were in use and are no longer in the file.
     """
     versions = load_catalog()[name]
     return versions[max(versions) if version is None else version]
@@ -87,13 +88,20 @@ def list_plans() -> list[Plan]:
 
 
 def load_catalog() -> Mapping[str, Mapping[int, Plan]]:
-    """Load all plans from the configured file, by name and version. Raises CatalogError."""
+    """Return all plans in the configured file, by name and version.
+
+    Raises CatalogError if the file cannot be read or is invalid.
+    """
     return read_catalog(Path(container.settings().plans_file or BUILT_IN))
 
 
 @cache
 def read_catalog(path: Path) -> Mapping[str, Mapping[int, Plan]]:
-    """Read a plan file, and return its plans by name and version. Raises CatalogError."""
+    """Read a plan file, and return its plans by name and version.
+
+    Each file is read once. Raises CatalogError if the file cannot be read, is invalid, or has no
+    version of one of the plans in `PLANS`.
+    """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -113,7 +121,8 @@ def read_catalog(path: Path) -> Mapping[str, Mapping[int, Plan]]:
 def parse_plan(table: Any, location: str) -> Plan:
     """Parse a plan from a TOML table or a stored definition.
 
-    Error messages begin with `location`. Raises CatalogError.
+    Raises CatalogError if the plan is invalid. `location` names the plan in the message until its
+    name and version are known.
     """
     _check_keys(table, {*Plan.__dataclass_fields__}, location, optional={"limits", "charges"})
     if table["name"] not in PLANS:

@@ -22,7 +22,7 @@ def get_plan() -> tuple[str, dict[str, Any]]:
 
 
 def list_names(request: PageRequest, names: Sequence[str]) -> Page:
-    """Return a page of plan names. Each row has a `name` and a `rank`, its position in `names`."""
+    """Return a page of rows with `name` and `rank`, the position in `names` (from 1)."""
     rows = [(name, rank) for rank, name in enumerate(names, start=1)]
     table = values(column("name", String), column("rank", Integer), name="plans").data(rows)
     sorts = {"rank": table.c.rank, "name": table.c.name}

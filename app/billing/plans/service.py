@@ -11,7 +11,11 @@ from app.kit.plan_limits import Meter
 
 
 def describe_plan() -> dict[str, Any]:
-    """Describe the current organization's plan, with the limits that apply to the organization."""
+    """Return the current organization's plan in the API's format.
+
+    `limits` are the limits that apply to the organization. `limits_set_by_operator` lists the
+    meters whose limits the operator has set.
+    """
     name, overrides = queries.get_plan()
     plan = catalogue.get_plan(name)
     limits = merge_limits(plan, overrides)
@@ -27,16 +31,20 @@ def list_plans(*, page: PageRequest) -> Page:
 
 
 def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | None]:
-    """Merge the limits of a plan with the operator's `overrides`, which take precedence."""
+    """Return the limit of every meter, where the operator's `overrides` replace the plan's limits.
+
+    None means no limit.
+    """
     limits = {**plan.limits, **overrides}
     return {meter: limits[meter] for meter in Meter}
 
 
 def get_plan(name: str, version: int) -> Plan:
-    """Return a plan version as it was when it was first used. Raises LookupError.
+    """Return a plan version as it was when it was first used.
 
     Versions in use are stored. A change to the plan file therefore does not affect the versions
-    to which organizations and invoices refer.
+    to which organizations and invoices refer. Raises LookupError if the version is neither stored
+    nor in the plan file.
     """
     definition = queries.find_definition(name, version)
     if definition is not None:

@@ -42,8 +42,9 @@ class BillingConfiguration:
     """The seller, number series, payment terms and taxes for invoices.
 
     A series is the prefix of document numbers, in which `{year}` stands for the year of issue.
-    `digits` is the minimum number of digits after the prefix. `rates` maps countries to tax rates
-    in percent.
+    `digits` is the minimum number of digits after the prefix. `payment_days` is the number of days
+    from issue to the due date. `notes` are printed on every invoice. `rates` maps country codes to
+    tax rates in percent.
     """
 
     seller: Party
@@ -57,7 +58,10 @@ class BillingConfiguration:
     rates: Mapping[str, Decimal]
 
     def list_tax_rules(self) -> list[TaxRule]:
-        """List the tax rules. The first rule that applies to a buyer determines the tax."""
+        """List the tax rules. The first rule that applies to a buyer determines the tax.
+
+        Raises InvoiceError if the tax rates do not result in valid rules.
+        """
         home, rate = self.seller.country, self.rates[self.seller.country]
         if home in EU_COUNTRIES:
             return build_eu_tax_rules(home, self.rates, name=self.tax_name)
@@ -99,7 +103,10 @@ def require_configuration() -> BillingConfiguration:
 
 @cache
 def read_configuration(path: Path) -> BillingConfiguration:
-    """Read and validate a billing file. Raises BillingFileError."""
+    """Read and validate a billing file. Each file is read once.
+
+    Raises BillingFileError if the file cannot be read or is invalid.
+    """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

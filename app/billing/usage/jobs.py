@@ -17,7 +17,10 @@ def fold(job: Job) -> None:
 
 @jobs.handler(warnings.WARN_JOB, listens=(organization_events.PLAN_CHANGED,))
 def warn(_: Job) -> None:
-    """Warn about each meter of the organization that has reached a percentage of its limit."""
+    """Emit a warning for each meter of the organization that has reached 80% or 100% of its limit.
+
+    A warning is not repeated in the same month.
+    """
     warnings.warn()
 
 

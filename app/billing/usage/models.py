@@ -83,7 +83,10 @@ class UsageHorizon(db.Base):
 
 
 class UsageSource(db.Base):
-    """The table whose rows a meter sums, and the SQL expression for the quantity of a row."""
+    """The definition of a meter, which sums `quantity` over the rows of a table.
+
+    `quantity` is an SQL expression. `created` is the column with the time from which a row counts.
+    """
 
     __tablename__ = "usage_sources"
 
@@ -94,7 +97,10 @@ class UsageSource(db.Base):
 
 
 class UsageWarning(TenantModel, db.Base):
-    """A warning that was emitted because a meter reached `percent` percent of its limit."""
+    """A warning that was emitted because a meter reached `percent` percent of its limit.
+
+    `month` is the first day of the month.
+    """
 
     __tablename__ = "usage_warnings"
 

@@ -55,6 +55,7 @@ class WarningCode(StrEnum):
     FEW_UNITS = "few_units"
     ONE_DOCUMENT = "one_document"
     UNDEFINED_RESAMPLES = "undefined_resamples"
+    TOO_MANY_PAIRS = "too_many_pairs"
     TOO_MANY_VALUES = "too_many_values"
     NEGATIVE_VALUES = "negative_values"
     VALUES_LEFT_OUT = "values_left_out"

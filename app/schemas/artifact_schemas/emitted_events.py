@@ -9,7 +9,8 @@ PUBLISHED = "schema.published"
 class PublishedPayload(TypedDict):
     """The payload of `PUBLISHED`: the new version, and the user who published it (`by`).
 
-    `labels_per_artifact_before` is the value in the previous version, or None if there is none.
+    `labels_per_artifact_before` is the value in the previous version, or None if this is the first
+    version.
     """
 
     schema_id: UUID

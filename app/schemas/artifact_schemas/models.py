@@ -16,9 +16,10 @@ from app.schemas.artifact_schemas.statuses import SchemaStatus
 class ArtifactSchema(TenantModel, db.Revised, db.Base):
     """A labeling schema: the fields to extract from a type of document.
 
-    `fields` contains the fields of the draft. `status` is a SchemaStatus. Each required
-    skill must be a skill of at least one of the labeler's teams. `required_skills` contains the
-    skills as they were entered; `required_skill_keys` contains the same skills case-folded.
+    `fields` contains the fields of the draft. `status` is a SchemaStatus. Each required skill must
+    be a skill of at least one of the labeler's teams. `required_skills` contains the skills as they
+    were entered, and `required_skill_keys` the same skills case-folded. `current_version_number` is
+    0 if no version has been published.
     """
 
     __tablename__ = "schemas"

@@ -20,9 +20,9 @@ _SORTS = {
     "updated_at": ArtifactSchema.updated_at,
 }
 MAX_PAGE_BYTES = 16 * 1024 * 1024
-"""The maximum size in bytes of all `fields` on a page, and of all `changes` on a page.
+"""The maximum total size in bytes of the `fields` on a page, and also of the `changes` on a page.
 
-Each record on the page gets an equal share.
+Each record may use an equal share of it. Larger values are returned as None.
 """
 
 _LISTED_COLUMNS = (
@@ -63,7 +63,7 @@ _HAS_SCHEMA = Prepared(
 
 
 class CurrentVersion(NamedTuple):
-    """The columns of a current schema version that labeling needs."""
+    """The columns of a schema's current version that labeling needs."""
 
     id: UUID
     schema_id: UUID
@@ -105,8 +105,8 @@ def has_schema(schema_id: UUID) -> bool:
 def lock_schema(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:
     """Lock a schema until the transaction ends, and return it, or None if it does not exist.
 
-    By default, labeling with the schema continues. If `to_delete` is set, labeling waits, so that
-    no new row can refer to the schema.
+    By default, other transactions can still insert rows that refer to the schema, so labeling
+    continues. If `to_delete` is set, such transactions wait.
     """
     statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
     statement = statement.with_for_update(key_share=not to_delete)
@@ -163,7 +163,10 @@ def _build_size_limited_column(column: Column, request: PageRequest) -> Label[An
 
 
 def find_current_version(schema_id: UUID) -> tuple[str, CurrentVersion | None] | None:
-    """Return a schema's status and its current version, or None if the schema does not exist."""
+    """Return a schema's status and its current version, or None if the schema does not exist.
+
+    The version is None if the schema has no published version.
+    """
     statement = (
         select(
             ArtifactSchema.status,

@@ -80,7 +80,7 @@ class SchemaFieldBody(_FieldProperties):
 
 
 class ReviewPolicyBody(Schema):
-    """The rules for reviewing tag sets. Omitted properties stay unchanged."""
+    """The rules for reviewing tag sets. Omitted properties keep their current or default values."""
 
     labels_per_artifact = Int(minimum=1, maximum=20)
     sample_rate = Float(validate=_FRACTION_RANGE)

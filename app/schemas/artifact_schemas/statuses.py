@@ -14,7 +14,7 @@ class SchemaStatus(StrEnum):
 
 
 class Transition(NamedTuple):
-    """The statuses that allow an action (`sources`), and the status that it sets (`target`)."""
+    """An action that changes the status from one of `sources` to `target`."""
 
     sources: tuple[SchemaStatus, ...]
     target: SchemaStatus

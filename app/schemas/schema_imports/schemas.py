@@ -38,7 +38,7 @@ class _ContentField(Any_):
 
 
 class ImportSchema(Schema):
-    """The content to import; `name` and `document_type` override the values in the content."""
+    """The file to import. `name` and `document_type` override the values in the file."""
 
     format = Str(required=True, validate=OneOf(list(FORMATS)))
     content = _ContentField(

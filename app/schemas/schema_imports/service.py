@@ -34,8 +34,8 @@ def import_schema(
 
     Each warning has the path of a part of the file that was changed or omitted, and a message. A
     dry run creates the draft, rolls back the transaction to a savepoint, and returns the draft
-    without id, timestamps and revision. Raises 400 with the path of the problem in `content`, and
-    with `details.warnings` if nothing in the file could be imported.
+    without id, timestamps and revision. Raises 400 if the file cannot be imported; the error has
+    the path of the problem in `content`, and `details.warnings` if there are warnings.
     """
     source = _read_source(format, content)
     with db.session().begin_nested() as savepoint:

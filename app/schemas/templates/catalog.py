@@ -49,6 +49,9 @@ def load_templates() -> Mapping[str, Template]:
 
 
 def load_template(path: Path) -> Template:
-    """Load a template from a TOML file. Raises TypeError or FieldError if the file is invalid."""
+    """Load a template from a TOML file.
+
+    Raises TOMLDecodeError, KeyError, TypeError or FieldError if the file is invalid.
+    """
     properties = tomllib.loads(path.read_text(encoding="utf-8"))
     return Template(**{**properties, "fields": check_fields(properties["fields"])})

@@ -16,7 +16,7 @@ def list_templates(
     document_type: str | None,
     q: str | None,
 ) -> Page:
-    """Return a page of templates as rows that have only id, name and industry.
+    """Return a page of rows with the id, name and industry of templates.
 
     `q` is a substring of the name or the document type.
     """
@@ -30,7 +30,9 @@ def list_templates(
         statement = statement.where(table.c.document_type == document_type)
     if q:
         searched_columns = (table.c.name, table.c.document_type)
-        matches = [searched.icontains(q, autoescape=True) for searched in searched_columns]
+        matches = [
+            searched_column.icontains(q, autoescape=True) for searched_column in searched_columns
+        ]
         statement = statement.where(or_(*matches))
     sorts = {"name": table.c.name, "id": table.c.id, "industry": table.c.industry}
     return paginate(statement, request, sorts=sorts, unique=table.c.id)

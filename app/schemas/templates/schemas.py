@@ -15,7 +15,7 @@ class TemplateFilters(Schema):
 
 
 class InstantiateTemplate(Schema):
-    """Values that override the template. `fields` lists the keys of the fields to keep."""
+    """Values that override the template. `fields` lists the keys of the fields to use."""
 
     name = Name(allow_none=True, load_default=None)
     document_type = Name(max_length=100, allow_none=True, load_default=None)

@@ -29,7 +29,7 @@ def list_templates(
 
 
 def get(template_id: str) -> Template:
-    """Return the template with this id. Raises 404."""
+    """Return the template with this id. Raises 404 if it does not exist."""
     template = load_templates().get(template_id)
     if template is None:
         raise errors.not_found()
@@ -46,7 +46,8 @@ def instantiate(
 ) -> ArtifactSchema:
     """Create a schema draft from a template, with all fields or only the fields in `fields`.
 
-    Raises 404; 400 if `fields` is empty or contains a key that is not in the template.
+    Raises 404 if the template does not exist, and 400 if `fields` is empty or contains a key that
+    is not in the template.
     """
     template = get(template_id)
     return schemas.create(

@@ -140,11 +140,11 @@ def test_a_credit_note_needs_an_account_that_can_be_rendered(
         customer.issue("2001-03")
     (invoice,) = customer.list_invoices()
     void = ("invoices", "void", invoice["number"], "--reason", "It has no PDF")
-    monkeypatch.setattr(correcting, "read_configuration", lambda: wrong)
+    monkeypatch.setattr(correcting, "require_configuration", lambda: wrong)
     status, output = run(customer, *void)
     assert (status, "cannot be rendered: payment.bic: is not a valid BIC" in output) == (1, True)
     assert customer.list_invoices() == [invoice]
-    monkeypatch.setattr(correcting, "read_configuration", lambda: valid)
+    monkeypatch.setattr(correcting, "require_configuration", lambda: valid)
     status, output = run(customer, *void)
     assert status == 0, output
     run_jobs_of(customer.org, "invoice_files")

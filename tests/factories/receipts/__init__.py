@@ -1,7 +1,8 @@
-"""Generate receipts and invoices in 48 layouts and five languages, with noise of recognition.
+"""Generate receipts and invoices in 48 layouts and five languages, with recognition errors.
 
-A layout fixes language, order, alignment, keywords, formats of dates and amounts, and its vendors;
-documents of one layout differ in vendor, items and noise. Everything follows from the seeds.
+A layout determines the language, order, alignment, keywords, date and amount formats, and vendors.
+Documents of one layout differ in vendor, items and recognition errors. Equal seeds give equal
+documents.
 """
 
 import random
@@ -30,6 +31,16 @@ _DATES = (
 
 @dataclass(frozen=True)
 class Layout:
+    """The properties that all documents of a layout share.
+
+    `marks` are the decimal and thousands marks. `currency` is the sign, and 1 if the sign follows
+    the amount or 0 if it precedes it. `keys` maps meanings, such as `total`, to printed keywords.
+    If `glued` is true, a keyword and its value are recognized as one word. If `total_below` is
+    true, the total is printed below its keyword. `right` is the right edge of amounts, as a
+    fraction of the page width. `habit` says which optional parts the documents have. `vendors` are
+    pairs of a name and address lines.
+    """
+
     language: str
     is_invoice: bool
     align: str
@@ -47,14 +58,14 @@ class Layout:
 
 
 def build_fields(*, typed: bool = False) -> list[Field]:
-    """Return company, date, address and total: texts as labelers write them, or typed."""
+    """Return the fields company, date, address and total: all of type text, unless `typed`."""
     types = ("text", "date", "address", "number") if typed else ("text",) * 4
     names = ("company", "date", "address", "total")
     return check_fields([{"key": n, "type": t} for n, t in zip(names, types, strict=True)])
 
 
 def build_layout(number: int) -> Layout:
-    """Return the layout of this number."""
+    """Build the layout with this number. The same number always gives the same layout."""
     rng = random.Random(f"layout {number}")
     language = ("en", "de", "fr", "es", "it")[number % 5]
     words = LANGUAGES[language]
@@ -127,13 +138,17 @@ def _build_vendor(rng: random.Random, words: dict[str, Any]) -> tuple[str, tuple
 
 
 def format_amount(amount: Decimal, marks: tuple[str, str]) -> str:
-    """Return the amount with the decimal and thousands marks."""
+    """Format an amount with two decimal places; `marks` are the decimal and thousands marks."""
     text = f"{amount:,.2f}"
     return text.translate({ord("."): marks[0], ord(","): marks[1]})
 
 
 def build_example(layout: Layout, seed: str, *, noise: float = 1.0, typed: bool = False) -> Example:
-    """Return a document of the layout with its accepted tags; they have no evidence."""
+    """Build a document of the layout with its accepted tags, which have no evidence.
+
+    `noise` scales the frequency of recognition errors and of careless spellings; 0 means none. If
+    `typed` is true, the date is an ISO 8601 date and the total a number.
+    """
     rng = random.Random(seed)
     words = LANGUAGES[layout.language]
     name, address = rng.choice(layout.vendors)
@@ -181,7 +196,7 @@ def build_example(layout: Layout, seed: str, *, noise: float = 1.0, typed: bool 
 
 
 def _change_spelling(rng: random.Random, values: dict[str, Any]) -> None:
-    """Change one value as labelers do who do not copy exactly."""
+    """Change the spelling of one value, as labelers do who do not copy exactly."""
     key = rng.choice(["company", "address", "address", "total"])
     if key == "total":
         values[key] = values[key].replace(".", "").replace(",", "")
@@ -210,7 +225,7 @@ def build_examples(
     noise: float = 1.0,
     typed: bool = False,
 ) -> list[Example]:
-    """Return examples of the layouts; few layouts are frequent, as vendors are in practice."""
+    """Build `count` examples of the layouts. A few layouts are frequent, as in practice."""
     rng = random.Random(f"examples {seed}")
     weights = [1 / (1 + place) ** 0.7 for place in range(len(layouts))]
     built = {number: build_layout(number) for number in layouts}
@@ -222,7 +237,7 @@ def build_examples(
 
 
 def without_tags(example: Example) -> Document:
-    """Return what a prediction sees."""
+    """Return the document of an example without its tags, as a prediction receives it."""
     return example.document
 
 

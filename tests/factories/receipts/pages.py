@@ -1,4 +1,4 @@
-"""Set lines on a page as words with boxes, as text recognition would return them."""
+"""Lay out lines on a page as words with bounding boxes, as text recognition returns them."""
 
 import random
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from app.engines.extraction import Document, SourceWord
 
+# Characters that text recognition confuses.
 _CONFUSED = {
     "O": "0",
     "0": "O",
@@ -24,6 +25,12 @@ _WIDTH = 0.013
 
 @dataclass(frozen=True)
 class Line:
+    """A line with a text on the left or in the center (`align`), and one on the right.
+
+    The text on the right ends at `right_end`, or begins at `right_at` if that is set. Positions are
+    fractions of the page width. `size` scales the font.
+    """
+
     text: str
     right: str = ""
     right_end: float = 0.95
@@ -35,14 +42,18 @@ class Line:
 def build_document(
     lines: Sequence[Line], rng: random.Random, *, noise: float, glued: bool, language: str
 ) -> Document:
-    """Return the document; `noise` scales the share of damaged words, 0 for none."""
+    """Build a document of one page.
+
+    `noise` scales the frequency of recognition errors; 0 means none. If `glued` is true, a word
+    that ends with a colon is recognized as one word with the next.
+    """
     words: list[tuple[str, tuple[float, float, float, float]]] = []
     breaks: set[int] = set()
     top, tilt = 0.02, rng.uniform(-0.004, 0.004) * noise
     for line in lines:
         height = _HEIGHT * line.size
-        for text, left in _place(line):
-            words += _set(text, left, top, line.size, rng, noise=noise, glued=glued, tilt=tilt)
+        for text, left in _get_positions(line):
+            words += _lay_out(text, left, top, line.size, rng, noise=noise, glued=glued, tilt=tilt)
         if len(words):
             breaks.add(len(words))
         top += height * 1.35
@@ -58,7 +69,8 @@ def build_document(
     return Document(text, built, language)
 
 
-def _place(line: Line) -> list[tuple[str, float]]:
+def _get_positions(line: Line) -> list[tuple[str, float]]:
+    """Return the texts of a line with their left edges."""
     width = len(line.text) * _WIDTH * line.size
     left = max(0.02, 0.5 - width / 2) if line.align == "center" else 0.04
     parts = [(line.text, left)] if line.text else []
@@ -68,7 +80,7 @@ def _place(line: Line) -> list[tuple[str, float]]:
     return parts
 
 
-def _set(
+def _lay_out(
     text: str,
     left: float,
     top: float,
@@ -79,31 +91,34 @@ def _set(
     glued: bool,
     tilt: float,
 ) -> list[tuple[str, tuple[float, float, float, float]]]:
+    """Return the words of a text with their boxes (left, top, right, bottom)."""
     step = _WIDTH * size
     if len(text) * step + left > 0.99:
         step = (0.99 - left) / len(text)
-    placed = []
-    at = 0
+    words = []
+    column = 0
     for word in text.split(" "):
         damaged = _damage(word, rng, noise)
-        x0 = left + at * step
+        x0 = left + column * step
         y0 = top + tilt * x0 * 4 + rng.uniform(-0.001, 0.001) * noise
         box = (x0, y0, x0 + len(word) * step, y0 + _HEIGHT * size)
-        if placed and ((glued and placed[-1][0].endswith(":")) or rng.random() < 0.015 * noise):
-            before, old = placed.pop()
-            damaged, box = before + damaged, (old[0], old[1], box[2], box[3])
+        if words and ((glued and words[-1][0].endswith(":")) or rng.random() < 0.015 * noise):
+            previous_word, previous_box = words.pop()
+            damaged = previous_word + damaged
+            box = (previous_box[0], previous_box[1], box[2], box[3])
         if damaged:
-            placed.append((damaged, box))
-        at += len(word) + 1
-    return placed
+            words.append((damaged, box))
+        column += len(word) + 1
+    return words
 
 
 def _damage(word: str, rng: random.Random, noise: float) -> str:
+    """Return the word, rarely with a recognition error."""
     is_number = any(char.isdigit() for char in word)
     if rng.random() >= (0.004 if is_number else 0.015) * noise or not word:
         return word
-    place = rng.randrange(len(word))
-    swapped = _CONFUSED.get(word[place])
-    if swapped is None:
+    position = rng.randrange(len(word))
+    replacement = _CONFUSED.get(word[position])
+    if replacement is None:
         return word.rstrip(".,") if not is_number else word
-    return word[:place] + swapped + word[place + 1 :]
+    return word[:position] + replacement + word[position + 1 :]

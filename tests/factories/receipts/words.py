@@ -1,4 +1,7 @@
-"""The vocabulary of generated receipts and invoices, in five languages."""
+"""The vocabulary of generated receipts and invoices, in five languages.
+
+`streets` are format strings for a house number `n` and another number `m`.
+"""
 
 from typing import Any
 

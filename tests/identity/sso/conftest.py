@@ -22,7 +22,7 @@ from app.identity.sso import domains, links, service
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.answers import check
+from tests.factories.response_checks import check
 from tests.identity.sso.dns_server import Zone
 from tests.identity.sso.dns_server import serve as serve_dns
 from tests.identity.sso.hostile import CLIENT, Hostile, serve

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from app.identity.sso import flows
 from tests.factories import Org
-from tests.factories.answers import check
+from tests.factories.response_checks import check
 from tests.identity.sso.conftest import Browser, Configure, at, parameters, person, put
 from tests.identity.sso.hostile import Hostile, serve
 

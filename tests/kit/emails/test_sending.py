@@ -140,14 +140,14 @@ def test_refused_for_good_or_for_now(
     kept: bool,
     error: str | None,
 ) -> None:
-    inbox.answer_recipient = answer
+    inbox.recipient_response = answer
     message_id = enqueue(app, letters)
     work()
     (row,) = rows(app, message_id)
     assert (row["status"], row["error"], "sealed" in str(row["args"])) == (status, error, kept)
     if kept:
         assert row["later"]
-        inbox.answer_recipient = "250 OK"
+        inbox.recipient_response = "250 OK"
         _set(app, message_id, "due_at = now()")
         work()
         assert ids(inbox, message_id) == [f"<{message_id}@labels.example>"]

@@ -26,7 +26,7 @@ _CLAIM_NUMBERS = text(
 
 
 class CreditedAmounts(NamedTuple):
-    """The sums of the net amounts and of the taxes of credit notes."""
+    """The net amounts (`subtotal`) and the taxes of all credit notes for an invoice, summed up."""
 
     subtotal: Decimal
     tax: Decimal
@@ -78,7 +78,10 @@ def lock(invoice_id: UUID) -> Invoice | None:
 def list_by_period(
     organization_ids: Sequence[UUID], start: datetime
 ) -> dict[tuple[UUID, str], Invoice]:
-    """List the invoices for the period that starts at `start`, by organization and currency."""
+    """Return the invoices for the period that starts at `start`.
+
+    The keys are pairs of organization id and currency. Credit notes are not included.
+    """
     statement = select(Invoice).where(
         Invoice.organization_id.in_(organization_ids),
         Invoice.period_from == start,
@@ -164,9 +167,10 @@ def find_by_number(number: str) -> Invoice | None:
 def list_all(
     *, slug: str | None, status: str | None, period: datetime | None
 ) -> Iterator[tuple[str, Invoice]]:
-    """Yield the invoices of all organizations as pairs (slug, invoice), oldest first.
+    """Yield the invoices and credit notes of all organizations, oldest first.
 
-    Reads the invoices in batches. Arguments that are not None filter the invoices.
+    Each item is a pair of the organization's slug and the invoice. Arguments that are not None are
+    filters; `period` is the start of a billing period. Reads the invoices in batches.
     """
     statement = (
         select(Organization.slug, Invoice)

@@ -88,6 +88,7 @@ def compute(
 
     Returns one content for each currency in which an amount is due, so usually one or none. If
     the organization has no billing profile, the tax rules for buyers in the seller's country apply.
+    If `configuration` is None, no tax is added.
     """
     language = _get_language(inputs.profile)
     parts = _list_plan_periods(inputs, period)
@@ -100,7 +101,7 @@ def compute(
             ),
             *_compute_charges(inputs, parts, currency, period),
         ]
-        # Amounts that cancel each other out state something, so they have an invoice over 0.
+        # Lines whose amounts add up to 0 still need an invoice, because it documents the amounts.
         if any(line.amount for line in lines):
             totals = _compute_invoice_totals(lines, currency, rule)
             contents.append(InvoiceContent(currency, language, tuple(lines), rule, totals))
@@ -186,8 +187,8 @@ def compute_charge_lines(
     """Compute the invoice lines of a charge for a part of the period.
 
     `fraction` is the fraction of the period that the part covers. The included quantity is
-    prorated. The quantity of a meter that shows a level, such as members, is also prorated. A
-    monthly meter has counted only the usage in this part, so its quantity is not prorated.
+    prorated. The quantity of a meter that measures a level, such as the number of members, is also
+    prorated. A monthly meter counts only the usage in this part, so its quantity is not prorated.
     """
     quantity = Fraction(used_quantity) if charge.meter in _MONTHLY else used_quantity * fraction
     is_bytes = charge.meter == Meter.STORED_BYTES

@@ -18,8 +18,11 @@ from app.billing.invoices.queries.records import CreditedAmounts
 from app.billing.invoices.service import documents, issuing
 from app.billing.invoices.service.dumping import dump_line, dump_seller, dump_tax, load_tax
 from app.billing.invoices.service.reading import render
-from app.billing.seller.configuration import BillingConfiguration, BillingFileError
-from app.billing.seller.configuration import require_configuration as read_configuration
+from app.billing.seller.configuration import (
+    BillingConfiguration,
+    BillingFileError,
+    require_configuration,
+)
 from app.engines.invoices import compute_line, compute_tax, get_minor_digits
 from app.kit import db, errors, tenancy
 
@@ -29,8 +32,9 @@ _TENANCY_REASON = "the operator identifies an invoice by its number"
 def mark_paid(number: str, *, paid_at: datetime | None = None) -> dict[str, Any]:
     """Mark an issued invoice as paid. Emits `invoice.paid`.
 
-    Raises 404 if no invoice has this number, 400 if `paid_at` is before the day of issue or in the
-    future, and 409 if the status of the invoice is not `issued`.
+    By default, `paid_at` is the current time. Raises 404 if no invoice has this number, 400 if
+    `paid_at` is before the day of issue or after today, and 409 if the status of the invoice is not
+    `issued`.
     """
     with _lock_invoice(number) as invoice:
         if invoice.status != InvoiceStatus.ISSUED:
@@ -54,10 +58,11 @@ def mark_paid(number: str, *, paid_at: datetime | None = None) -> dict[str, Any]
 def void(number: str, *, reason: str) -> dict[str, Any]:
     """Void an invoice with a credit note for all its lines, and return the credit note.
 
-    Emits `invoice.voided`. Raises 404 if no invoice has this number, and 409 if it is void, partly
-    credited, or a credit note.
+    `reason` is printed on the credit note. Emits `invoice.voided`. Raises 404 if no invoice has
+    this number. Raises 409 if the number belongs to a credit note, if the invoice is void or partly
+    credited, if the credit note cannot be rendered, or if the billing file is missing or invalid.
     """
-    configuration = _require_configuration()
+    configuration = _get_configuration()
     with _lock_invoice(number) as invoice:
         _check_creditable(invoice)
         if records.sum_credited_amounts(invoice.id).subtotal:
@@ -80,24 +85,25 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
 def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
     """Credit a net amount of an invoice, and return the credit note.
 
-    The tax rate of the invoice applies. Its rounding follows the sum of all credit notes, so that
-    notes for the whole invoice reverse exactly its tax. If the whole invoice is now credited, it
-    becomes void, and `invoice.voided` is emitted. Raises 404 if no invoice has this number, 400 if
-    the amount is not positive or has too many decimal places, and 409 if the invoice cannot be
-    credited or the amount exceeds the amount that is not yet credited.
+    The tax rate of the invoice applies. The tax is rounded so that credit notes for the whole
+    invoice add up to exactly its tax. If the whole invoice is now credited, it becomes void, and
+    `invoice.voided` is emitted. Raises 404 if no invoice has this number, and 400 if the amount is
+    not positive or has too many decimal places. Raises 409 if the invoice cannot be credited, if
+    less than the amount remains to be credited, if the credit note cannot be rendered, or if the
+    billing file is missing or invalid.
     """
-    configuration = _require_configuration()
+    configuration = _get_configuration()
     with _lock_invoice(number) as invoice:
         _check_creditable(invoice)
         _check_amount(amount, invoice.currency)
-        credited = records.sum_credited_amounts(invoice.id)
-        remaining = invoice.subtotal - credited.subtotal
+        earlier_credits = records.sum_credited_amounts(invoice.id)
+        remaining = invoice.subtotal - earlier_credits.subtotal
         if amount > remaining:
             raise errors.conflict(
                 f"Only {remaining:f} {invoice.currency} before tax can still be credited.",
                 remaining=f"{remaining:f}",
             )
-        content = _build_content(invoice, amount, credited, reason)
+        content = _build_content(invoice, amount, earlier_credits, reason)
         credit_note = _create_credit_note(invoice, configuration, **content)
         _issue_credit_note(
             credit_note, invoice, configuration, is_fully_credited=amount == remaining
@@ -107,7 +113,10 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
 
 @contextmanager
 def _lock_invoice(number: str) -> Iterator[Invoice]:
-    """Lock and yield the invoice with this number; bind its organization. Raises 404."""
+    """Lock and yield the invoice with this number; its organization becomes the current one.
+
+    Raises 404 if no invoice has this number. Flushes the changes at the end of the block.
+    """
     with tenancy.across_organizations(reason=_TENANCY_REASON):
         unlocked_invoice = records.find_by_number(number)
     if unlocked_invoice is None:
@@ -119,11 +128,11 @@ def _lock_invoice(number: str) -> Iterator[Invoice]:
         db.session().flush()
 
 
-def _require_configuration() -> BillingConfiguration:
+def _get_configuration() -> BillingConfiguration:
     try:
-        return read_configuration()
+        return require_configuration()
     except BillingFileError as error:
-        raise errors.conflict(f"The setting BILLING_FILE {error}.") from None
+        raise errors.conflict(f"Credit notes cannot be issued: BILLING_FILE {error}.") from None
 
 
 def _check_creditable(invoice: Invoice) -> None:
@@ -143,19 +152,20 @@ def _check_amount(amount: Decimal, currency: str) -> None:
 
 
 def _build_content(
-    invoice: Invoice, amount: Decimal, credited: CreditedAmounts, reason: str
+    invoice: Invoice, amount: Decimal, earlier_credits: CreditedAmounts, reason: str
 ) -> dict[str, Any]:
-    """Build the content of a credit note for a net amount, after other credit notes.
+    """Build the content of a credit note for a net amount.
 
-    The tax is the difference between two rounded running totals. If each tax were rounded alone,
-    the taxes of the credit notes would not add up to the tax of the invoice.
+    The tax is the rounded tax on all credits so far minus the tax of the earlier credit notes. If
+    the tax of each credit note were rounded alone, the sum could differ from the invoice's tax.
     """
     line = compute_line(
         description=reason, quantity=Decimal(1), unit_price=amount, currency=invoice.currency
     )
     tax = load_tax(invoice.tax)
-    tax_sum = compute_tax(credited.subtotal + line.amount, tax.rate, invoice.currency)
-    tax = replace(tax, base=line.amount, amount=tax_sum - credited.tax)
+    credited_subtotal = earlier_credits.subtotal + line.amount
+    tax_sum = compute_tax(credited_subtotal, tax.rate, invoice.currency)
+    tax = replace(tax, base=line.amount, amount=tax_sum - earlier_credits.tax)
     return {
         "lines": [dump_line(line)],
         "subtotal": line.amount,
@@ -192,7 +202,11 @@ def _issue_credit_note(
     *,
     is_fully_credited: bool,
 ) -> None:
-    """Issue a credit note. Raises 409 if it cannot be rendered, because it never changes."""
+    """Issue a credit note; if `is_fully_credited`, void the invoice.
+
+    Raises 409 if the credit note cannot be rendered. It cannot be changed after it is issued, so it
+    would never have a PDF.
+    """
     problem = documents.find_problem(credit_note, refers_to=invoice.number)
     if problem is not None:
         raise errors.conflict(f"The credit note cannot be rendered: {problem}.")

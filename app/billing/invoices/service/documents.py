@@ -37,7 +37,7 @@ def render_missing(job: Job) -> list[str]:
     """Render and store the missing files of the current organization's issued invoices.
 
     An invoice that cannot be rendered does not block other invoices. Its error is logged. Returns
-    the errors.
+    an error message for each invoice that could not be rendered.
     """
     problems = []
     for invoice_id in records.list_unrendered_invoices():
@@ -62,7 +62,10 @@ def find_problem(draft: Invoice, *, refers_to: str | None = None) -> str | None:
 
 
 def list_problems(invoices: Sequence[Invoice]) -> dict[UUID, str]:
-    """Return why invoices with a buyer are still drafts, by the id of the organization."""
+    """Return the reason why a draft cannot be rendered, by the id of its organization.
+
+    Only drafts with a buyer are checked. Drafts without a buyer wait for the billing profile.
+    """
     problems = {
         invoice.organization_id: find_problem(invoice)
         for invoice in invoices
@@ -74,7 +77,8 @@ def list_problems(invoices: Sequence[Invoice]) -> dict[UUID, str]:
 def render_files(job: Job, invoice_id: UUID) -> None:
     """Render the files of an issued invoice and store them, unless they are already stored.
 
-    The same invoice always gives the same bytes, so an interrupted run can be repeated.
+    Commits before the invoice is rendered. The same invoice always gives the same bytes, so an
+    interrupted run can be repeated.
     """
     invoice = records.get(invoice_id)
     if invoice is None or invoice.status == InvoiceStatus.DRAFT or invoice.pdf is not None:
@@ -129,9 +133,10 @@ def build_document(
 
 
 def _to_local_midnight(at: datetime, time_zone: str) -> datetime:
-    """Return midnight in `time_zone` on the UTC day of `at`.
+    """Return midnight in `time_zone` on the day that begins at `at`, which is midnight in UTC.
 
-    The billing period is a month in UTC. Its first and last day are the same in every time zone.
+    A billing period is a month in UTC, but invoices show its dates in the buyer's time zone. The
+    first and the last day must be the same in both.
     """
     return at.astimezone(UTC).replace(tzinfo=ZoneInfo(time_zone))
 

@@ -9,7 +9,10 @@ from app.engines.invoices import Line, Party, Tax, TaxCategory
 
 
 def dump_seller(configuration: BillingConfiguration) -> dict[str, Any]:
-    """Dump the seller as a JSON object. Its `payment` is the bank account, or null."""
+    """Dump the seller as a JSON object with all properties of a party, and `payment`.
+
+    `payment` is the bank account, or None if the billing file has none.
+    """
     payment = configuration.payment
     return {
         **dump_party(configuration.seller),

@@ -38,10 +38,11 @@ def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
 def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime) -> list[Invoice]:
     """Create and issue the invoices of organizations for a period that has ended.
 
-    Returns the invoices. A repeated call does not issue them again. No invoice is created if no
-    amount is due; a draft for which no amount is due any more is deleted. An invoice stays a draft
-    if the organization has no billing profile, or if the invoice could not be rendered. Raises
-    BillingFileError.
+    Returns the invoices that this call created or updated, including those that are still drafts.
+    A repeated call does not issue invoices again. No invoice is created if no amount is due; a
+    draft for which no amount is due any more is deleted. An invoice stays a draft if the
+    organization has no billing profile, or if the invoice cannot be rendered. Raises
+    BillingFileError if no billing file is set or the file is invalid.
     """
     configuration = require_configuration()
     period = Period(start, end)
@@ -50,7 +51,8 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
         plan_changes.apply_due_changes(organization_ids)
         existing = records.list_by_period(organization_ids, start)
         issued = {key for key, row in existing.items() if row.status != InvoiceStatus.DRAFT}
-        # An organization with invoices in two currencies can have an issued one and a draft.
+        # An organization with two currencies can have an issued invoice in one and a draft in the
+        # other, so it is done only if it has no draft.
         done_ids = {id_ for id_, _ in issued} - {id_ for id_, _ in existing.keys() - issued}
         pending = [row for row in organizations if row.id not in done_ids]
         drafts = []
@@ -85,10 +87,10 @@ def issue_drafts(organization_id: UUID) -> list[Invoice]:
 
 
 def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> None:
-    """Issue drafts of the same type with the next numbers in their series.
+    """Issue drafts of the same type and period with the next numbers in their series.
 
-    Emits `invoices.issued`. Requires access to all organizations. The series stays locked until
-    the commit, so that each number is used exactly once.
+    Emits `invoices.issued` once for each organization. Requires access to all organizations. The
+    series stays locked until the commit, so that each number is used exactly once.
     """
     if not invoices:
         return
@@ -176,8 +178,8 @@ def _delete_obsolete_drafts(existing: Iterable[Invoice], drafts: Sequence[Invoic
 def _can_be_issued(draft: Invoice) -> bool:
     """Return whether a draft has a buyer and can be rendered. Logs why it cannot be rendered.
 
-    An issued invoice never changes. So an invoice that could not be rendered would keep its number
-    and never have a PDF.
+    An issued invoice cannot be corrected. If it could not be rendered, it would keep its number and
+    never have a PDF.
     """
     if draft.buyer is None:
         return False

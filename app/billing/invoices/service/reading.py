@@ -40,21 +40,25 @@ def list_invoices(**query: Any) -> Page:
 def list_all(
     *, slug: str | None = None, status: str | None = None, period: datetime | None = None
 ) -> Iterator[dict[str, Any]]:
-    """List the invoices and credit notes of all organizations, oldest first."""
+    """Yield the invoices and credit notes of all organizations, oldest first.
+
+    Arguments that are not None are filters. `period` is the start of a billing period.
+    """
     with tenancy.across_organizations(reason="the operator sees the invoices of all organizations"):
         for organization_slug, invoice in records.list_all(slug=slug, status=status, period=period):
             yield {"organization": organization_slug, **render(invoice)}
 
 
 def get(invoice_id: UUID) -> dict[str, Any]:
-    """Return an invoice or a credit note. Raises 404."""
+    """Return an invoice or a credit note. Raises 404 if it does not exist."""
     return render(_get_invoice(invoice_id))
 
 
 def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     """Return the invoice that would be created if the current month were closed now.
 
-    It contains the price of the current plan until the end of the month, and the usage so far.
+    It contains the price of the current plan until the end of the month, and the usage so far. If
+    amounts in several currencies are due, it is the invoice in the currency of the current plan.
     """
     organization = db.session().get_one(Organization, organization_id)
     start, end = get_month_bounds(plan_changes.get_database_time())

@@ -10,8 +10,8 @@ from sqlalchemy import text
 from app.kit import db, tenancy
 from app.kit.plan_limits import Meter
 
-# The transaction before which all changes are folded. A value beyond all transactions, which a
-# restored dump may contain, is ignored.
+# The id of the transaction before which all changes are folded. A restored dump may contain an id
+# that this server has not reached yet; such an id is ignored.
 _HORIZON = """(SELECT coalesce(max(xact), 0) FROM usage_horizon
     WHERE xact <= CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint))"""
 _PENDING = f"""

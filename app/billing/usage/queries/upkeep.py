@@ -14,6 +14,7 @@ _ORGANIZATIONS = text(
     "SELECT id, slug FROM organizations WHERE erasure IS NULL"
     " AND (CAST(:slug AS text) IS NULL OR slug = :slug) ORDER BY slug"
 )
+# A recount reads all metered rows of an organization, which can take longer than the timeout.
 _NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 
 
@@ -36,7 +37,10 @@ class DifferenceRow(NamedTuple):
 
 
 def fold(max_changes: int) -> FoldedBatch:
-    """Fold up to `max_changes` meter changes of all organizations into daily totals."""
+    """Fold up to `max_changes` meter changes of all organizations into daily totals.
+
+    If another transaction is folding or settling, nothing is folded and the count is 0.
+    """
     return FoldedBatch._make(db.session().execute(_FOLD, {"max_changes": max_changes}).one())
 
 
@@ -48,7 +52,10 @@ def find_differences() -> list[DifferenceRow]:
 
 
 def repair(meter: str) -> int:
-    """Repair a meter of the current organization; return the quantity added to the meter."""
+    """Repair a meter of the current organization, and return the quantity that was added to it.
+
+    The quantity is negative if the meter was too high, and 0 if it was correct.
+    """
     db.session().execute(_NO_TIMEOUT)
     values = {"organization": tenancy.current_organization_id(), "meter": meter}
     return int(db.session().execute(_REPAIR, values).scalar_one())

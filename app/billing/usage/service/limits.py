@@ -46,6 +46,7 @@ def open_allowance(meters: Sequence[Meter]) -> Allowance:
         return Allowance(plan)
     db.session().flush()
     queries.lock_meters(tuple(limits))
-    # A new statement, so that it sees the commits of the transactions that held the locks before.
+    # The usage is read in a new statement, which sees what the previous owners of the locks have
+    # committed.
     month = reading.read_month(tuple(limits))
     return Allowance(plan, limits, {meter: month.get_used_quantity(meter) for meter in limits})

@@ -17,7 +17,7 @@ WARNINGS = {None: None, 80: "near_limit", 100: "limit_reached"}
 
 
 def describe_usage() -> dict[str, Any]:
-    """Describe the usage of each meter in the current month, with its limit and warning."""
+    """Return the usage, the limit and the warning of each meter in the current month."""
     limits = get_limits()
     month = reading.read_month(tuple(Meter))
     return {
@@ -40,9 +40,10 @@ def describe_usage() -> dict[str, Any]:
 def describe_history(
     *, first: date | None = None, end: date | None = None, meter: str | None = None
 ) -> dict[str, Any]:
-    """Describe the usage of each meter, or of one meter, on each day of a period in UTC.
+    """Return the usage of each meter, or only of `meter`, on each day from `first` to `last`.
 
-    By default, the period is the last 30 days. Raises 400 `validation_error` for an invalid period.
+    Days are in UTC. By default, the period is the last 30 days. Raises 400 `validation_error` for
+    an invalid period.
     """
     period = get_period("UTC", first, end)
     meters = tuple(Meter) if meter is None else (Meter(meter),)
@@ -65,7 +66,8 @@ def describe_history(
 def _list_daily_usage(meter: Meter, rows: list[DayRow], period: Period) -> list[dict[str, Any]]:
     """List the usage of a meter on each day of a period, up to today.
 
-    The first row must have the level on the day before the month of `period.first`.
+    `rows` are the days with changes, from the start of the month of `period.first`. The first row
+    must be for the day before that month, because its level is the level at the start.
     """
     changes = {row.day: row for row in rows}
     level, added_in_month = rows[0].level, 0

@@ -86,8 +86,8 @@ def repair(organization_id: UUID, slug: str) -> list[Difference]:
     """Repair the meters that differ from a recount; return the differences before the repair.
 
     A missing quantity is added on the days on which the rows were created, or today if these days
-    are unknown. Settled days do not change: a quantity that is missing on such a day is added on
-    the first day that is not settled.
+    are unknown. A surplus is removed today. Settled days do not change: a quantity that is missing
+    on such a day is added on the first day that is not settled.
     """
     repaired = []
     with tenancy.organization(organization_id):

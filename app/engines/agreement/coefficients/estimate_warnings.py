@@ -71,6 +71,15 @@ def list_average_warnings(metric: Metric, pair_count: int) -> list[EstimateWarni
     return [EstimateWarning(WarningCode.AVERAGE_OF_PAIRS, text)]
 
 
+def explain_too_many_pairs(max_pairs: int) -> EstimateWarning:
+    """Return the warning that there are too many pairs of raters to combine."""
+    text = (
+        f"This coefficient is for two raters, and more than {max_pairs:,} pairs of raters share"
+        " units, so it is not computed. Use Krippendorff's alpha."
+    )
+    return EstimateWarning(WarningCode.TOO_MANY_PAIRS, text)
+
+
 def build_interval(
     resampled: Floats, document_count: int, confidence: float
 ) -> tuple[float | None, float | None, list[EstimateWarning]]:

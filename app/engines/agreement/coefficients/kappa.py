@@ -35,6 +35,17 @@ class RaterPair:
     right: Integers
 
 
+def count_pairs(ratings: Ratings) -> int:
+    """Count the pairs of raters who have at least one unit in common, without listing the pairs."""
+    count = len(ratings.raters)
+    has_shared_units = np.zeros((count, count), dtype=bool)
+    for distance in range(1, int(ratings.sizes.max(initial=0))):
+        is_shared = ratings.units[distance:] == ratings.units[:-distance]
+        codes = ratings.rater_codes
+        has_shared_units[codes[:-distance][is_shared], codes[distance:][is_shared]] = True
+    return int(has_shared_units.sum())
+
+
 def list_pairs(ratings: Ratings) -> list[RaterPair]:
     """List the pairs of raters who rated the same units, sorted by rater code.
 

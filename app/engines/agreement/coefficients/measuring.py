@@ -19,6 +19,7 @@ from app.engines.agreement.coefficients.kappa import (
     MeanOfPairs,
     RaterPair,
     ValueF1,
+    count_pairs,
     list_pairs,
 )
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
@@ -36,6 +37,10 @@ from app.engines.agreement.metrics import (
 
 RESAMPLES = 1000
 """The default number of resamples."""
+MAX_AVERAGED_PAIRS = 5_000
+"""The maximum number of pairs over which a coefficient of all raters is averaged: the pairs of 100
+raters who all share units. Each pair costs memory, and time in every resample."""
+_PAIRED_METRICS = frozenset((Metric.COHEN_KAPPA, Metric.F1))
 _WEIGHTED_METRICS = (Metric.COHEN_KAPPA, Metric.GWET_AC2)
 
 
@@ -129,9 +134,16 @@ def measure_all(
     """Measure the agreement of all raters with several coefficients, on the same resamples."""
     options = _MeasureOptions(weights, resamples, seed, confidence)
     compressed = compress_ratings(ratings)
-    pairs = list_pairs(compressed.ratings)
+    pairs = _list_needed_pairs(compressed.ratings, metrics)
     plans = [_build_plan(compressed, metric, pairs, options) for metric in metrics]
     return _compute_estimates(plans, compressed.counts, options)
+
+
+def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> list[RaterPair] | None:
+    """List the pairs of raters if a metric needs them; return None if there are too many."""
+    if not _PAIRED_METRICS.intersection(metrics):
+        return []
+    return None if count_pairs(ratings) > MAX_AVERAGED_PAIRS else list_pairs(ratings)
 
 
 def measure_pairs(
@@ -199,9 +211,15 @@ def _select_pair(
 
 
 def _build_plan(
-    compressed: CompressedRatings, metric: Metric, pairs: list[RaterPair], options: _MeasureOptions
+    compressed: CompressedRatings,
+    metric: Metric,
+    pairs: list[RaterPair] | None,
+    options: _MeasureOptions,
 ) -> _EstimatePlan:
-    """Build the plan for a coefficient: select the ratings that count, and build the statistic."""
+    """Build the plan for a coefficient: select the ratings that count, and build the statistic.
+
+    `pairs` is None if there are too many pairs; then a metric that needs them is undefined.
+    """
     if metric not in RATING_METRICS:
         raise ValueError(f"{metric} is a coefficient for marks; use measure_marks")
     ratings, counts = compressed.ratings, compressed.counts
@@ -211,7 +229,8 @@ def _build_plan(
     is_nominal = ratings.level == Level.NOMINAL
     if is_weighted or (metric == Metric.KRIPPENDORFF_ALPHA and not is_nominal):
         ratings = ratings.drop_empty()
-        pairs = list_pairs(ratings) if ratings is not compressed.ratings else pairs
+        if pairs and ratings is not compressed.ratings:
+            pairs = list_pairs(ratings)
     pairable = ratings.select_pairable()
     unit_counts = counts[pairable.documents]
     plan = _EstimatePlan(
@@ -225,14 +244,17 @@ def _build_plan(
         plan.warnings.append(estimate_warnings.explain_missing_pairs(plan.rater_count))
         return plan
     plan.warnings = estimate_warnings.list_rating_warnings(ratings, counts, metric)
-    if metric in (Metric.COHEN_KAPPA, Metric.F1):
+    if metric in _PAIRED_METRICS:
+        if pairs is None:
+            plan.warnings.append(estimate_warnings.explain_too_many_pairs(MAX_AVERAGED_PAIRS))
+            return plan
         plan.warnings += estimate_warnings.list_average_warnings(metric, len(pairs))
     ratio_warning = _find_ratio_warning(pairable, metric)
     if ratio_warning is not None:
         plan.warnings.append(ratio_warning)
         return plan
     scale = build_scale(ratings.values, options.weights) if is_weighted else None
-    plan.statistic = _build_statistic(metric, ratings, pairs, scale)
+    plan.statistic = _build_statistic(metric, ratings, pairs or [], scale)
     return plan
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from app.engines.agreement import coefficients
 from app.engines.agreement.coefficients import MarkSets, Ratings
 
 PAIR_RESAMPLES = 200
@@ -16,15 +17,10 @@ pairs."""
 
 def count_pairs(ratings_or_marks: Ratings | MarkSets) -> int:
     """Count the pairs of labelers who have at least one unit in common."""
+    if isinstance(ratings_or_marks, Ratings):
+        return coefficients.count_pairs(ratings_or_marks)
     raters = len(ratings_or_marks.raters)
-    if isinstance(ratings_or_marks, MarkSets):
-        return len(np.unique(ratings_or_marks.pair_a * raters + ratings_or_marks.pair_b))
-    units, codes = ratings_or_marks.units, ratings_or_marks.rater_codes
-    has_shared_units = np.zeros((raters, raters), dtype=bool)
-    for distance in range(1, int(ratings_or_marks.sizes.max(initial=0))):
-        is_shared = units[distance:] == units[:-distance]
-        has_shared_units[codes[:-distance][is_shared], codes[distance:][is_shared]] = True
-    return int(has_shared_units.sum())
+    return len(np.unique(ratings_or_marks.pair_a * raters + ratings_or_marks.pair_b))
 
 
 def choose_resample_count(raters: int) -> int:

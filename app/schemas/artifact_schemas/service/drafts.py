@@ -56,7 +56,7 @@ def create(
 
 
 def get(schema_id: UUID) -> ArtifactSchema:
-    """Return a schema with the fields of its draft. Raises 404."""
+    """Return a schema with the fields of its draft. Raises 404 if it does not exist."""
     schema = queries.find_schema(schema_id)
     if schema is None:
         raise errors.not_found()
@@ -72,7 +72,9 @@ def check_exists(schema_id: UUID) -> None:
 def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> ArtifactSchema:
     """Update a schema's draft and return the schema.
 
-    Raises 404, 409 `stale_precondition`, or 400 if a field is invalid.
+    `changes` maps the names of the changed properties to their new values. Omitted properties of
+    the review policy stay unchanged. Raises 404 if the schema does not exist, 409
+    `stale_precondition` if `revision` is outdated, or 400 if a field is invalid.
     """
     schema = lock(schema_id, revision)
     if "fields" in changes:
@@ -88,9 +90,10 @@ def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) ->
 
 
 def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> ArtifactSchema:
-    """Duplicate a schema's draft under another name, and return the copy.
+    """Duplicate a schema's draft, and return the copy.
 
-    AI assistance is off in the copy, as in all new schemas. Raises 404.
+    By default, the copy has the name of the original, followed by ` (copy)`. AI assistance is off
+    in the copy, as in all new schemas. Raises 404 if the schema does not exist.
     """
     schema = get(schema_id)
     return create(
@@ -111,14 +114,16 @@ def build_copy_name(name: str) -> str:
 
 
 def delete(schema_id: UUID, *, revision: int | None) -> None:
-    """Delete a schema that has no tag sets, and its versions. Its documents lose their schema.
+    """Delete a schema that has no tag sets, and its versions.
 
-    Raises 404, 409 `stale_precondition`, or 409 `conflict` with the number of tag sets in
-    `details.tag_sets`.
+    The schema's documents are kept, but have no schema afterwards. Raises 404 if the schema does
+    not exist, 409 `stale_precondition` if `revision` is outdated, or 409 `conflict` if the schema
+    has tag sets; `details.tag_sets` is their number.
     """
     _check_revision(get(schema_id), revision)
     _check_unlabeled(schema_id)
-    # Documents are locked before the schema, as when a tag set is created.
+    # Like transactions that create a tag set, lock documents before the schema. In another order,
+    # the transactions could deadlock.
     get_workflow().detach_artifacts(schema_id, wait=True)
     schema = queries.lock_schema(schema_id, to_delete=True)
     _check_revision(schema, revision)
@@ -131,6 +136,7 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
 
 
 def _check_unlabeled(schema_id: UUID) -> None:
+    """Raise 409 `conflict` if the schema has tag sets."""
     tag_sets = get_workflow().count_tag_sets(schema_id)
     if tag_sets:
         raise errors.conflict(
@@ -140,7 +146,11 @@ def _check_unlabeled(schema_id: UUID) -> None:
 
 
 def lock(schema_id: UUID, revision: int | None) -> ArtifactSchema:
-    """Lock a schema against changes and return it. Raises 404, or 409 `stale_precondition`."""
+    """Lock a schema against changes until the transaction ends, and return it.
+
+    Raises 404 if the schema does not exist, or 409 `stale_precondition` if `revision` is not None
+    and is outdated.
+    """
     return _check_revision(queries.lock_schema(schema_id), revision)
 
 

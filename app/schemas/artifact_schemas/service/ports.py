@@ -9,7 +9,8 @@ from uuid import UUID
 class DetachArtifacts(Protocol):
     """A function that removes a schema from all artifacts that have it.
 
-    If `wait` is false, the function fails if an artifact is locked.
+    If another transaction has locked one of the artifacts, the function waits. If `wait` is false,
+    it fails instead.
     """
 
     def __call__(self, schema_id: UUID, *, wait: bool) -> None: ...

@@ -29,9 +29,13 @@ def publish(
     """Publish the draft as the next version; return the version's properties and `dry_run`.
 
     Emits `schema.published`. A dry run writes nothing, and returns the changes even if they are
-    breaking. Raises 404; 409 `stale_precondition`; 409 `schema_version_conflict` if `base_version`
-    is not the current version number (0 if there is none); 400 if the draft has no fields; 400
-    `schema_breaking_change` if there are breaking changes and `allow_breaking` is not set.
+    breaking. `base_version` is the number of the version on which the draft is based, or 0 if the
+    schema had none; None skips this check.
+
+    Raises 404 if the schema does not exist, and 409 `stale_precondition` if `revision` is outdated.
+    Raises 409 `schema_version_conflict` if `base_version` is not the current version. Raises 400 if
+    the draft has no fields, and 400 `schema_breaking_change` if there are breaking changes and
+    `allow_breaking` is not set.
     """
     schema = lock(schema_id, revision)
     _check_base_version(schema, base_version)
@@ -107,6 +111,7 @@ def _check_base_version(schema: ArtifactSchema, base_version: int | None) -> Non
 
 
 def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
+    """Return the changes from the current version to the draft; the first version has none."""
     if schema.current_version_id is None:
         return []
     previous = versions.get_version(schema.current_version_id)
@@ -116,8 +121,9 @@ def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
 def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     """Activate a schema, so that it is open for labeling.
 
-    Raises 404; 409 `stale_precondition`; 409 `conflict` if the schema has no published version; 402
-    `plan_limit_reached`.
+    Raises 404 if the schema does not exist, 409 `stale_precondition` if `revision` is outdated, 409
+    `conflict` if the schema has no published version, and 402 `plan_limit_reached` if the plan does
+    not allow another active schema.
     """
     schema = lock(schema_id, revision)
     if schema.current_version_id is None:
@@ -132,7 +138,8 @@ def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
 def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     """Deactivate a schema, so that it is closed for new tag sets.
 
-    Raises 404; 409 `stale_precondition`; 409 `conflict` if the schema was never active.
+    Raises 404 if the schema does not exist, 409 `stale_precondition` if `revision` is outdated, and
+    409 `conflict` if the schema was never active.
     """
     schema = lock(schema_id, revision)
     if schema.status not in DEACTIVATE.sources:
@@ -143,17 +150,17 @@ def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
 
 
 def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Enable AI assistance for the fields that allow it. Safe to repeat.
+    """Enable AI assistance for the fields that allow it. Repeated calls change nothing.
 
-    Raises 404, or 409 `stale_precondition`.
+    Raises 404 if the schema does not exist, or 409 `stale_precondition` if `revision` is outdated.
     """
     return _set_ai_assist(schema_id, revision=revision, enabled=True)
 
 
 def disable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Disable AI assistance, and keep existing predictions. Safe to repeat.
+    """Disable AI assistance, and keep existing predictions. Repeated calls change nothing.
 
-    Raises 404, or 409 `stale_precondition`.
+    Raises 404 if the schema does not exist, or 409 `stale_precondition` if `revision` is outdated.
     """
     return _set_ai_assist(schema_id, revision=revision, enabled=False)
 

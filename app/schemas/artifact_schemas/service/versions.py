@@ -19,7 +19,7 @@ from app.schemas.artifact_schemas.statuses import SchemaStatus
 
 
 def get_version(version_id: UUID) -> SchemaVersion:
-    """Return a published schema version. Raises 404."""
+    """Return a published schema version. Raises 404 if it does not exist."""
     version = queries.find_version(version_id)
     if version is None:
         raise errors.not_found()
@@ -38,14 +38,14 @@ def get_compiled_fields(
     return compile_fields(fields)
 
 
-def list_versions(schema_id: UUID, *, page: PageRequest, **created: datetime) -> Page:
-    """Return a page of a schema's versions. Raises 404.
+def list_versions(schema_id: UUID, *, page: PageRequest, **filters: datetime) -> Page:
+    """Return a page of a schema's versions. Raises 404 if the schema does not exist.
 
-    `fields` and `changes` are None if they are too large for the page. `created` accepts the
-    filters `created_after` and `created_before`.
+    `fields` and `changes` are None if they are too large for the page. `filters` are
+    `created_after` and `created_before`.
     """
     drafts.get(schema_id)
-    return queries.list_versions(page, schema_id, **created)
+    return queries.list_versions(page, schema_id, **filters)
 
 
 def compare_versions(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
@@ -54,7 +54,8 @@ def compare_versions(version_id: UUID, *, against: UUID | None = None) -> dict[s
     By default, `against` is the previous version. The result has the two versions as `from` and
     `to`, the list `changes`, and `breaking`, which is true if a change is breaking. The first
     version has no previous version: `from` is None, every field counts as added, and no change
-    counts as breaking. Raises 404, or 400 if `against` is not a version of the same schema.
+    counts as breaking. Raises 404 if the version does not exist, or 400 if `against` is not a
+    version of the same schema.
     """
     version = get_version(version_id)
     base = _find_base_version(version, against)
@@ -70,7 +71,10 @@ def compare_versions(version_id: UUID, *, against: UUID | None = None) -> dict[s
 
 
 def build_json_schema(version_id: UUID) -> dict[str, Any]:
-    """Build a JSON Schema (draft 2020-12) for the tags that a version accepts. Raises 404."""
+    """Build a JSON Schema (draft 2020-12) for the tags that a version accepts.
+
+    Raises 404 if the version does not exist.
+    """
     version = get_version(version_id)
     schema = drafts.get(version.schema_id)
     return build_tags_schema(
@@ -92,7 +96,8 @@ def _find_base_version(version: SchemaVersion, against: UUID | None) -> SchemaVe
 def get_active_version(schema_id: UUID) -> CurrentVersion:
     """Return the version of a schema that new tag sets use.
 
-    Raises 404, or 409 `conflict` with `details.state` if the schema is not active.
+    Raises 404 if the schema does not exist, or 409 `conflict` with `details.state` if it is not
+    active.
     """
     current = queries.find_current_version(schema_id)
     if current is None:

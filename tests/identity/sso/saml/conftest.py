@@ -29,7 +29,7 @@ from werkzeug.test import TestResponse
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.answers import check
+from tests.factories.response_checks import check
 from tests.factories.saml import Forge, certificate, key, metadata
 
 HOST = "127.0.0.2"
