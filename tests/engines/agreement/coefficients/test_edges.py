@@ -20,6 +20,7 @@ from app.engines.agreement.coefficients import (
     measure_mark_pairs,
     measure_marks,
     measure_pairs,
+    measuring,
     normalize_value,
 )
 from app.engines.agreement.marks import Mark
@@ -41,6 +42,25 @@ QUICK = examples(60)
 def _codes(estimate: Estimate) -> set[WarningCode]:
     assert all(warning.text.endswith(".") for warning in estimate.warnings)
     return {warning.code for warning in estimate.warnings}
+
+
+def test_coefficients_of_pairs_are_undefined_for_too_many_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(measuring, "MAX_AVERAGED_PAIRS", 2)
+    monkeypatch.setattr(measuring, "list_pairs", lambda _: pytest.fail("pairs cost memory"))
+    rows = [(f"d{n}", by, "x" if n % 2 else "y") for n in range(9) for by in ("ann", "bob", "cy")]
+    alpha, kappa, f1 = measure_all(
+        build_ratings(rows), [Metric.KRIPPENDORFF_ALPHA, Metric.COHEN_KAPPA, Metric.F1]
+    )
+    assert alpha.value == 1.0
+    for estimate in (kappa, f1):
+        assert (estimate.value, estimate.ci_low, estimate.ci_high) == (None, None, None)
+        assert WarningCode.TOO_MANY_PAIRS in _codes(estimate)
+        assert (estimate.units, estimate.documents, estimate.raters) == (9, 9, 3)
+    two_raters = [row for row in rows if row[1] != "cy"]
+    monkeypatch.undo()
+    assert measure(build_ratings(two_raters), Metric.COHEN_KAPPA).value == 1.0
 
 
 @pytest.mark.parametrize("metric", METRICS)
