@@ -7,10 +7,11 @@ from sqlalchemy import func, select, text
 from app.billing.periods.models import BillingPeriod
 from app.kit import db, events
 
-# Closed organizations are included, because they get an invoice for their last month. An erased
-# organization has no data left to bill.
+# Organizations that were closed during the period are included, because they get an invoice for
+# their last month. An erased organization has no data left to bill.
 _BILLED_ORGANIZATIONS = (
     "SELECT id FROM organizations WHERE created_at < :ended AND status <> 'erased'"
+    " AND (status <> 'closed' OR closed_at IS NULL OR closed_at >= :began)"
 )
 
 _CLOSE = text(
@@ -27,22 +28,24 @@ def get_database_time() -> datetime:
     return db.session().scalars(select(func.now())).one()
 
 
-def close(period: str, ended_at: datetime) -> bool:
-    """Close a period that ended at `ended_at`; return False if it was already closed.
+def close(period: str, began_at: datetime, ended_at: datetime) -> bool:
+    """Close a period; return False if it was already closed.
 
     If another transaction is closing the period, waits until that transaction ends.
     """
-    values = {"period": period, "ended": ended_at}
+    values = {"period": period, "began": began_at, "ended": ended_at}
     return db.session().execute(_CLOSE, values).first() is not None
 
 
-def emit_for_billed_organizations(event: str, payload: dict[str, str], ended_at: datetime) -> int:
-    """Emit an event for each organization that is billed for a period that ended at `ended_at`.
+def emit_for_billed_organizations(
+    event: str, payload: dict[str, str], began_at: datetime, ended_at: datetime
+) -> int:
+    """Emit an event for each organization that is billed for a period.
 
     Returns the number of organizations.
     """
     return events.emit_for_organizations(
-        event, payload, organizations=_BILLED_ORGANIZATIONS, ended=ended_at
+        event, payload, organizations=_BILLED_ORGANIZATIONS, began=began_at, ended=ended_at
     )
 
 

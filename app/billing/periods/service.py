@@ -47,9 +47,9 @@ def close(*, period: str) -> dict[str, Any]:
         configuration_error = _find_configuration_error()
         if configuration_error is not None and queries.find(period) is None:
             raise configuration_error
-        if queries.close(period, end):
+        if queries.close(period, start, end):
             payload = {"period": period, "from": _format_utc(start), "to": _format_utc(end)}
-            queries.emit_for_billed_organizations(CLOSED, payload, end)
+            queries.emit_for_billed_organizations(CLOSED, payload, start, end)
             arguments = {"from": payload["from"], "to": payload["to"]}
             jobs.enqueue(ISSUE_MONTH, arguments, organization_id=None)
         record = queries.find(period)

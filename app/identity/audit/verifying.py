@@ -120,8 +120,11 @@ class ChainVerifier:
         self.report.add(Finding(self.name, kind, position, entry_id, message))
 
     def _verify_block(self, block: Block) -> None:
-        if block.number != self._number + 1 or block.position != self._position:
+        if block.number != self._number + 1:
             message = f"blocks {self._number + 1} to {block.number - 1} of the chain are missing"
+            self._add_finding("broken", message, None, self._position)
+        elif block.position != self._position:
+            message = f"block {block.number} does not begin where the previous block ends"
             self._add_finding("broken", message, None, self._position)
         elif compute_block_hash(self.id, self._hash, block) != block.hash:
             message = f"block {block.number} was changed, or does not follow the previous block"

@@ -8,11 +8,25 @@ import orjson
 import pytest
 from sqlalchemy import text
 
+from app.billing.invoices.models import Invoice
+from app.billing.invoices.service import documents
 from app.billing.plans import catalogue
 from app.kit import db
 from app.kit.ids import uuid7
 from tests.billing.conftest import Customer
 from tests.factories import run_jobs_of
+
+
+def test_a_valid_draft_does_not_hide_an_invalid_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    organization_id = uuid7()
+    invalid, valid = (
+        Invoice(organization_id=organization_id, status="draft", buyer={}) for _ in range(2)
+    )
+    found = {invalid: "The BIC is not valid.", valid: None}
+    monkeypatch.setattr(documents, "find_problem", found.get)
+    expected = {organization_id: "The BIC is not valid."}
+    for drafts in ([invalid, valid], [valid, invalid]):
+        assert documents.list_problems(drafts) == expected
 
 
 @pytest.fixture(params=["JPY", "KWD"])

@@ -27,11 +27,16 @@ def month() -> str:
     return f"{2000 + number // 12}-{number % 12 + 1:02}"
 
 
-def move(org: Org, created_at: str, status: str = "active") -> None:
+def move(
+    org: Org, created_at: str, status: str = "active", *, closed_at: str | None = None
+) -> None:
     with org.app.app_context(), db.transaction() as session:
         session.execute(
-            text("UPDATE organizations SET created_at = :at, status = :s WHERE id = :id"),
-            {"at": created_at, "s": status, "id": org.id},
+            text(
+                "UPDATE organizations SET created_at = :at, status = :s, closed_at = :closed"
+                " WHERE id = :id"
+            ),
+            {"at": created_at, "s": status, "id": org.id, "closed": closed_at},
         )
 
 
@@ -50,10 +55,11 @@ def old_org(org: Org) -> Iterator[Org]:
 
 
 def test_each_organization_of_the_month_is_told(app: Flask, old_org: Org, month: str) -> None:
-    later, suspended, closed, erased = (make_org(app) for _ in range(4))
+    later, suspended, closed, erased, gone = (make_org(app) for _ in range(5))
     move(suspended, "1999-12-31T00:00:00Z", "suspended")
     move(closed, "1999-12-31T00:00:00Z", "closed")
     move(erased, "1999-12-31T00:00:00Z", "erased")
+    move(gone, "1999-12-30T00:00:00Z", "closed", closed_at="1999-12-31T00:00:00Z")
     answer = operator(app).post(PATH, json={"period": month})
     assert answer.status_code == 202
     data = answer.json["data"]
@@ -64,8 +70,8 @@ def test_each_organization_of_the_month_is_told(app: Flask, old_org: Org, month:
     assert data["organizations"] >= 3
     expected = {"period": month, "from": data["from"], "to": data["to"]}
     assert [told(o, month) for o in (old_org, suspended, closed)] == [[expected]] * 3
-    assert told(later, month) == told(erased, month) == []
-    for one in (suspended, closed, erased):
+    assert told(later, month) == told(erased, month) == told(gone, month) == []
+    for one in (suspended, closed, erased, gone):
         move(one, "2026-11-01T00:00:00Z")
 
 

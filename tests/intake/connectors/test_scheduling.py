@@ -72,6 +72,13 @@ def test_a_closed_organization_is_not_crawled(folder: Folder) -> None:
     assert folder.count("ingestion_jobs") == 0
 
 
+def test_a_source_is_stale_after_three_crawls(folder: Folder) -> None:
+    folder.connect(schedule="0 6 * * *")
+    (row,) = folder.sql("SELECT stale_at - next_crawl_at AS wait FROM connectors")
+    # The last of the three crawls has a day to succeed.
+    assert row.wait.days == 3
+
+
 def test_a_stale_source_raises_an_alert_once(folder: Folder) -> None:
     connector = folder.connect(schedule="0 6 * * *")
     _make_due(folder, "stale_at")

@@ -100,6 +100,26 @@ def test_what_is_done_stays_done_when_it_is_archived_and_back(
     assert drawn["id"] == str(artifact)
 
 
+def test_a_rejected_merge_opens_nothing_again(workspace: Workspace) -> None:
+    workspace.org.add_user("second", "labeler")
+    schema = workspace.schema(labels_per_artifact=2)
+    artifact = workspace.artifact(schema)
+    sources = [workspace.submitted(artifact, by=by)["id"] for by in ("labeler", "second")]
+    reviewer = workspace.org.api("reviewer")
+    merge = reviewer.post("/tag-sets/merge", json={"tag_set_ids": sources}).json["data"]
+    for path, body in (
+        (f"/tag-sets/{merge['id']}/reject", {"reason": "No", "send_to": "pool"}),
+        *((f"/tag-sets/{source}/accept", {}) for source in sources),
+    ):
+        answer = reviewer.post(path, json=body)
+        assert answer.status_code == 200, answer.json
+    assert states(workspace, artifact) == ["done"]
+    publish(workspace, schema, labels_per_artifact=3)
+    for archived in (True, False):
+        _patch(workspace, artifact, archived=archived)
+        assert states(workspace, artifact) == ["done"]
+
+
 def test_as_many_are_wanted_as_before(workspace: Workspace) -> None:
     schema = workspace.schema()
     artifact = workspace.artifact(schema)

@@ -62,16 +62,18 @@ def find_problem(draft: Invoice, *, refers_to: str | None = None) -> str | None:
 
 
 def list_problems(invoices: Sequence[Invoice]) -> dict[UUID, str]:
-    """Return the reason why a draft cannot be rendered, by the id of its organization.
+    """Return the reason why the first invalid draft cannot be rendered, by organization id.
 
     Only drafts with a buyer are checked. Drafts without a buyer wait for the billing profile.
     """
-    problems = {
-        invoice.organization_id: find_problem(invoice)
-        for invoice in invoices
-        if invoice.status == InvoiceStatus.DRAFT and invoice.buyer is not None
-    }
-    return {key: problem for key, problem in problems.items() if problem is not None}
+    problems: dict[UUID, str] = {}
+    for invoice in invoices:
+        if invoice.status == InvoiceStatus.DRAFT and invoice.buyer is not None:
+            problem = find_problem(invoice)
+            # An organization has a draft for each currency. One of them may be valid.
+            if problem is not None:
+                problems.setdefault(invoice.organization_id, problem)
+    return problems
 
 
 def render_files(job: Job, invoice_id: UUID) -> None:

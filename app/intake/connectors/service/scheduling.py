@@ -29,13 +29,14 @@ def check_schedule(schedule: str) -> str:
 def compute_crawl_times(connector: Connector) -> tuple[datetime | None, datetime | None]:
     """Compute the time of the next crawl, and the time when the connector becomes stale.
 
-    Both are None if the connector has no schedule or is disabled.
+    The connector becomes stale when the crawl after `MISSED_CRAWLS` unsuccessful crawls is due.
+    Both times are None if the connector has no schedule or is disabled.
     """
     if connector.schedule is None or not connector.enabled:
         return None, None
     time_zone = organizations.get_time_zone(connector.organization_id)
     all_times = cron.iterate_times(connector.schedule, time_zone, db.utc_now())
-    times = list(islice(all_times, MISSED_CRAWLS))
+    times = list(islice(all_times, MISSED_CRAWLS + 1))
     return (times[0], times[-1]) if times else (None, None)
 
 

@@ -39,7 +39,7 @@ _UPDATE = """
                    '{{}}') AS reserved_for,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'accepted') AS merged,
                bool_or(tag_sets.source = 'merge' AND tag_sets.status = 'submitted') AS merging,
-               bool_or(tag_sets.source = 'merge' AND tag_sets.status <> 'superseded') AS has_merge,
+               bool_or(tag_sets.source = 'merge' AND tag_sets.status <> 'rejected') AS has_merge,
                coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
                    AS required_labels
         FROM artifacts document
