@@ -109,14 +109,15 @@ _CLAIM = text(
               lease_token, request_id, created_at, taken.leased_until IS NOT NULL AS expired
     """  # noqa: S608 - consists of constants
 )
-# LIMIT 1 prevents PostgreSQL from joining with all jobs of the queue.
+# LIMIT 1 prevents PostgreSQL from joining with all jobs of the queue. `_CLAIM` skips jobs that
+# another transaction has locked. If they counted here, the relay would wake workers for nothing.
 _IS_CLAIMABLE = text(
     f"""
     {_ROUND_ROBIN}
     SELECT EXISTS (
         SELECT FROM turns CROSS JOIN LATERAL (
             SELECT FROM jobs WHERE queue = :queue AND {FAIRNESS_KEY} = turns.turn AND {_IS_READY}
-            ORDER BY due_at LIMIT 1) AS head
+            ORDER BY due_at LIMIT 1 FOR KEY SHARE SKIP LOCKED) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy))
     """  # noqa: S608 - consists of constants
 )

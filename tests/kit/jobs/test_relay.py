@@ -2,7 +2,9 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
+import psycopg2
 import pytest
 from flask import Flask
 from redis import Redis
@@ -13,6 +15,7 @@ from app.kit import container, db, jobs, tenancy
 from app.kit.jobs import handlers
 from app.kit.jobs.handlers import DueSource, Job
 from app.kit.jobs.relay import DRAIN, MAX_MESSAGES_PER_SOURCE, Relay
+from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org, claim_jobs_of
 from tests.kit.jobs.workshop import SEEN, declared, enqueue
 
@@ -48,6 +51,25 @@ def test_a_long_queue_is_one_message(app: Flask, org: Org, connection: Redis) ->
     relay = Relay(app, lambda: connection)
     for _ in range(5):
         relay.run_once()
+    assert _messages(connection, "slow") == [[DRAIN, "slow"]]
+    with app.app_context(), tenancy.organization(org.id), db.transaction():
+        db.session().execute(jobs.JobRow.__table__.delete())
+
+
+def test_a_job_that_another_transaction_has_locked_wakes_nobody(
+    app: Flask, org: Org, connection: Redis, postgres: EmbeddedPostgres
+) -> None:
+    with app.app_context(), tenancy.organization(org.id), db.transaction():
+        jobs.enqueue("test.relayed", {}, organization_id=org.id)
+    relay = Relay(app, lambda: connection)
+    with closing(psycopg2.connect(postgres.url)) as other:
+        cursor = other.cursor()
+        cursor.execute("SET LOCAL app.organization_id = %s", [str(org.id)])
+        cursor.execute("SELECT FROM jobs WHERE function = 'test.relayed' FOR UPDATE")
+        assert cursor.rowcount == 1
+        relay.run_once()
+        assert _messages(connection, "slow") == []
+    relay.run_once()
     assert _messages(connection, "slow") == [[DRAIN, "slow"]]
     with app.app_context(), tenancy.organization(org.id), db.transaction():
         db.session().execute(jobs.JobRow.__table__.delete())

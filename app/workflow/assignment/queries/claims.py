@@ -66,13 +66,20 @@ _EXPIRE_CLAIMS = text(
     """  # noqa: S608 - made of constants
 )
 
-# No batches are needed, because a user has few claims.
+# No batches are needed, because a user has few claims. All code locks artifacts in the order of
+# their ids.
 _RELEASE_ALL = text(
     f"""
+    WITH claimed AS MATERIALIZED (
+        SELECT organization_id, id FROM artifacts
+        WHERE organization_id = :organization_id AND claim_user_id = :user_id
+        ORDER BY id FOR NO KEY UPDATE
+    )
     {_END_CLAIM}
-    WHERE organization_id = :organization_id AND claim_user_id = :user_id
-    RETURNING id
-    """
+    FROM claimed
+    WHERE artifacts.organization_id = claimed.organization_id AND artifacts.id = claimed.id
+    RETURNING artifacts.id
+    """  # noqa: S608 - made of constants
 )
 
 
