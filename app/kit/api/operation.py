@@ -246,7 +246,7 @@ def _check_operator() -> None:
     if scheme.lower() != "bearer" or not token:
         raise tokens.invalid()
     if not hmac.compare_digest(token.strip().encode(), expected.encode()):
-        raise errors.denied("The token is not the operator's token.")
+        raise ApiError("invalid_credentials", "The token is not the operator's token.")
 
 
 def _parse_path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
