@@ -190,3 +190,18 @@ def test_without_a_token_of_the_operators_nobody_is_let_in(
         assert (answer.status_code, answer.json["error"]["code"]) == (403, "permission_denied")
     empty = org.anonymous().post(path, headers={"Authorization": "Bearer "})
     assert empty.status_code == 403
+
+
+@pytest.mark.parametrize(("name", "body"), [("suspend", {"reason": "x"}), ("reinstate", {})])
+def test_a_suspension_may_name_the_revision(org: Org, name: str, body: dict[str, str]) -> None:
+    api, base = operator(org.app), f"/internal/organizations/{org.slug}"
+    plan = {"plan": "team"}
+    assert api.put(f"{base}/plan", json=plan).json["data"]["revision"] == 2
+    for answer in (
+        api.post(f"{base}/{name}", json={**body, "revision": 1}),
+        api.post(f"{base}/{name}", json=body, headers={"If-Match": '"1"'}),
+    ):
+        assert (answer.status_code, answer.json["error"]["code"]) == (409, "stale_precondition")
+        assert answer.json["error"]["details"] == {"current_revision": 2}
+    assert events(org, "organization.suspended") == []
+    assert api.post(f"{base}/{name}", json=body, headers={"If-Match": '"2"'}).status_code == 200
