@@ -95,6 +95,11 @@ class Feedback(Response):
     confidence = Float(allow_none=True)
     tag_set_id = Uuid(allow_none=True)
     created_at = UtcDateTime()
+    updated_at = UtcDateTime(
+        attribute="created_at",
+        dump_only=True,
+        description="The same as `created_at`: feedback does not change.",
+    )
 
 
 class FeedbackItemOutcome(Response):
