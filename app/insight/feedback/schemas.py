@@ -299,4 +299,12 @@ class FeedbackModel(ModelFigures):
     first_date = Date()
     last_date = Date()
     trend = List(Nested(TrendFigures), description="The metrics of the model in each month.")
-    comparison = Nested(ModelComparison, allow_none=True)
+    comparison = Nested(
+        ModelComparison,
+        allow_none=True,
+        description="Null if there is no other model, or if `comparison_omitted` is true.",
+    )
+    comparison_omitted = Bool(
+        description="Whether there is another model, but the page has more models than the 10 that"
+        " are compared. Request a smaller page to compare this model."
+    )
