@@ -278,7 +278,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         ],
         "create_organization": [{"name": "Another", "settings": _SETTINGS}],
         "update_organization": [{"name": "Other", "settings": _SETTINGS}, {"revision": 1}],
-        "close_organization": [{"slug": seeds.org.slug}],
+        "close_organization": [{"slug": seeds.org.slug, "revision": 1}],
         "update_member": [{"role": "reviewer"}, {"role": "viewer", "revision": 1}],
         "create_invitation": [
             {"email": "guest@test.example", "role": "viewer", "team_ids": seeds.ids["team_id"][:1]}
@@ -352,7 +352,7 @@ def _bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
             {"plan": "team", "limits": {"members": 20, "stored_bytes": 2**40}, "revision": 1},
             {"plan": "business", "limits": {"webhooks": None}},
         ],
-        "suspend_organization": [{"reason": "Not paid"}],
+        "suspend_organization": [{"reason": "Not paid", "revision": 1}],
         "change_plan": [{"plan": "team", "when": "period_end"}, {"plan": "free"}],
         "set_billing_profile": [{**PROFILE, "revision": 0}, PROFILE],
         "close_billing_period": [{"period": "2026-01"}],
@@ -568,7 +568,7 @@ def _team_bodies(seeds: Seeds) -> dict[str, list[dict[str, Any]]]:
         "update_team": [{**team, "parent_id": last}, {"skills": ["c"], "revision": 1}],
         "add_team_members": [
             {"members": [{"user_id": user, "role": "lead"}]},
-            {"user_ids": seeds.ids["user_id"]},
+            {"user_ids": seeds.ids["user_id"], "revision": 1},
         ],
     }
 

@@ -115,3 +115,23 @@ def test_a_suspended_organization_reads_and_does_not_write(org: Org) -> None:
     assert org.api("reviewer").get(missing).status_code == 404
     refused = org.api("labeler").post("/artifacts", {"name": "a.txt", "text": "x"})
     assert refused.json["error"]["code"] == "permission_denied"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/exports/preview", {"format": "jsonl"}),
+        ("/routing-rules/simulate", {"documents": [{"name": "a.txt"}]}),
+    ],
+)
+def test_a_suspended_organization_sends_posts_that_change_nothing(
+    org: Org, path: str, body: dict[str, Any]
+) -> None:
+    key = org.key("admin")
+    with org.app.app_context(), db.transaction() as session:
+        session.execute(
+            text("UPDATE organizations SET status = 'suspended' WHERE id = :id"), {"id": org.id}
+        )
+    for api in (org.api("admin"), key):
+        answer = api.post(path, body)
+        assert answer.status_code == 200, answer.json

@@ -64,6 +64,26 @@ def test_cors_allows_exactly_the_contract_headers(org: Org) -> None:
     assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example"
 
 
+def test_other_origins_may_read_the_headers_that_clients_need(org: Org) -> None:
+    origin = {"Origin": "https://app.example"}
+    keyed = {**origin, "Idempotency-Key": "k1"}
+    body = {"name": "Second"}
+    answers = [
+        org.api().post("/organizations", body, headers=keyed),
+        org.api().post("/organizations", body, headers=keyed),
+        org.anonymous().get("/organizations", headers=origin),
+        org.api().request("PATCH", "/auth/login", headers=origin),
+    ]
+    assert [answer.status_code for answer in answers] == [201, 201, 401, 405]
+    sent = {name for answer in answers for name in answer.headers.keys()}  # noqa: SIM118 - pairs
+    expected = {"Idempotency-Replayed", "WWW-Authenticate", "Allow", "ETag", "X-Request-ID"}
+    assert expected <= sent
+    # Limits are off in tests, so nothing sends these here.
+    expected |= {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After"}
+    for answer in answers:
+        assert set(answer.headers["Access-Control-Expose-Headers"].split(", ")) >= expected
+
+
 def test_cors_refuses_other_origins(org: Org) -> None:
     answer = org.api().get("/organizations", headers={"Origin": "https://evil.example"})
     assert "Access-Control-Allow-Origin" not in answer.headers

@@ -51,3 +51,7 @@ class AuditEntry(Response):
     )
     request_id = Str(allow_none=True)
     ip_address = Str(allow_none=True)
+    created_at = UtcDateTime(attribute="at", dump_only=True, description="The same as `at`.")
+    updated_at = UtcDateTime(
+        attribute="at", dump_only=True, description="The same as `at`: entries do not change."
+    )

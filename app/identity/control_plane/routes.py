@@ -64,13 +64,16 @@ def set_organization_plan(
     limit="control_plane",
     body=SuspendOrganization,
     returns=ManagedOrganization,
+    revision="optional",
 )
-def suspend_organization(caller: None, org_slug: str, body: dict[str, Any]) -> dict[str, Any]:
+def suspend_organization(
+    caller: None, org_slug: str, body: dict[str, Any], revision: int | None
+) -> dict[str, Any]:
     """Suspend an organization.
 
     Members can still read, but writes are refused. Emails the reason to the owners.
     """
-    return service.suspend(org_slug, **body)
+    return service.suspend(org_slug, **body, revision=revision)
 
 
 @blueprint.post(
@@ -78,10 +81,11 @@ def suspend_organization(caller: None, org_slug: str, body: dict[str, Any]) -> d
     access="control-plane",
     limit="control_plane",
     returns=ManagedOrganization,
+    revision="optional",
 )
-def reinstate_organization(caller: None, org_slug: str) -> dict[str, Any]:
+def reinstate_organization(caller: None, org_slug: str, revision: int | None) -> dict[str, Any]:
     """Reinstate an organization.
 
     Ends a suspension; does nothing if the organization is not suspended.
     """
-    return service.reinstate(org_slug)
+    return service.reinstate(org_slug, revision=revision)

@@ -67,6 +67,7 @@ class SuspendOrganization(Schema):
     """Request body to suspend an organization; the reason is emailed to the owners."""
 
     reason = Name(required=True, max_length=500)
+    revision = Int()
 
 
 class Owner(UserSummary):

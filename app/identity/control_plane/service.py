@@ -49,22 +49,20 @@ def set_plan(
     `organization.plan_changed`. Raises 404, 409 `conflict` if the organization was closed, and 409
     `stale_precondition` if `revision` is not the current revision.
     """
-    organization = _lock_open_organization(slug)
-    if revision is not None and revision != organization.revision:
-        raise errors.stale(organization.revision)
+    organization = _lock_open_organization(slug, revision)
     with tenancy.organization(organization.id):
         organizations.change_plan(organization, plan=plan, limits=limits)
     return render(organization)
 
 
-def suspend(slug: str, *, reason: str) -> dict[str, Any]:
+def suspend(slug: str, *, reason: str, revision: int | None = None) -> dict[str, Any]:
     """Suspend an organization, so that writes are refused, and email the reason to the owners.
 
     If the organization is already suspended, the reason is replaced and emailed; if the reason is
-    the same, nothing happens. Emits `organization.suspended`. Raises 404, and 409 if the
-    organization was closed.
+    the same, nothing happens. Emits `organization.suspended`. Raises 404, 409 `conflict` if the
+    organization was closed, and 409 `stale_precondition`.
     """
-    organization = _lock_open_organization(slug)
+    organization = _lock_open_organization(slug, revision)
     was_suspended = organization.status == "suspended"
     if was_suspended and organization.suspension_reason == reason:
         return render(organization)
@@ -100,13 +98,13 @@ def reopen(slug: str) -> dict[str, Any]:
     return render(organization)
 
 
-def reinstate(slug: str) -> dict[str, Any]:
+def reinstate(slug: str, *, revision: int | None = None) -> dict[str, Any]:
     """End the suspension of an organization and email its owners.
 
     Emits `organization.reinstated`. Does nothing if the organization is not suspended. Raises 404,
-    and 409 if the organization was closed.
+    409 `conflict` if the organization was closed, and 409 `stale_precondition`.
     """
-    organization = _lock_open_organization(slug)
+    organization = _lock_open_organization(slug, revision)
     if organization.status == "suspended":
         organization.status = "active"
         organization.suspended_at = organization.suspension_reason = None
@@ -133,12 +131,14 @@ def render(organization: Organization) -> dict[str, Any]:
     }
 
 
-def _lock_open_organization(slug: str) -> Organization:
+def _lock_open_organization(slug: str, revision: int | None = None) -> Organization:
     organization = queries.find_by_slug(slug, lock=True)
     if organization is None:
         raise errors.not_found()
     if organization.status not in ("active", "suspended"):
         raise errors.conflict("The organization was closed.", state=organization.status)
+    if revision not in (None, organization.revision):
+        raise errors.stale(organization.revision)
     return organization
 
 

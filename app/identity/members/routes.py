@@ -47,15 +47,17 @@ def update_member(
     return service.update(caller, user_id, revision=revision, **body)
 
 
-@blueprint.delete("/organizations/{org_slug}/members/{user_id}", permission="members:remove")
-def remove_member(caller: Caller, user_id: UUID) -> None:
+@blueprint.delete(
+    "/organizations/{org_slug}/members/{user_id}", permission="members:remove", revision="optional"
+)
+def remove_member(caller: Caller, user_id: UUID, revision: int | None) -> None:
     """Remove a member.
 
     An admin can remove other members, and every member can leave. Only an owner can remove another
     owner, and the last owner cannot be removed. Emits `member.removed`, and releases the member's
     work.
     """
-    service.remove(caller, user_id)
+    service.remove(caller, user_id, revision=revision)
 
 
 @blueprint.post(
@@ -63,11 +65,13 @@ def remove_member(caller: Caller, user_id: UUID) -> None:
     permission="organizations:transfer",
     body=TransferOwnership,
     returns=Member,
+    revision="optional",
     keys=False,
 )
-def transfer_ownership(caller: Caller, body: dict[str, Any]) -> MemberDetails:
+def transfer_ownership(caller: Caller, body: dict[str, Any], revision: int | None) -> MemberDetails:
     """Transfer ownership.
 
-    Makes another member an owner. The caller becomes an admin.
+    Makes another member an owner. The caller becomes an admin. The revision is that of the other
+    member.
     """
-    return service.transfer_ownership(caller, **body)
+    return service.transfer_ownership(caller, revision=revision, **body)

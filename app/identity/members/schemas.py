@@ -52,3 +52,4 @@ class TransferOwnership(Schema):
     """Request body to transfer the ownership of the organization to another member."""
 
     user_id = Uuid(required=True)
+    revision = Int(description="The revision of the member who becomes an owner.")

@@ -37,8 +37,7 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
         raise errors.denied("You cannot raise your own role.")
     # Only owners can change the role of an owner or make somebody an owner.
     require_role(caller.role, max(old_role, new_role))
-    if revision not in (None, member.revision):
-        raise errors.stale(member.revision)
+    _check_revision(member, revision)
     if old_role is new_role:
         return get(user_id)
     if old_role is Role.owner:
@@ -48,19 +47,21 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
     return get(user_id)
 
 
-def remove(caller: Caller, user_id: UUID) -> None:
+def remove(caller: Caller, user_id: UUID, *, revision: int | None) -> None:
     """Remove a member. Admins may remove other members, and every member may leave.
 
     Emits `member.removed`; subscribers release the member's work. Raises 404, 403 if the caller may
-    not remove this member, and 409 `conflict` if no owner would be left.
+    not remove this member, 409 `stale_precondition`, and 409 `conflict` if no owner would be left.
     """
     organization_queries.lock(caller.org.id)
-    role = Role[get(user_id).role]
+    member = get(user_id)
+    role = Role[member.role]
     assert caller.role is not None
     is_leaving = user_id == caller.user_id and caller.api_key_id is None
     if not is_leaving:
         require_role(caller.role, Role.admin)
         require_role(caller.role, role)
+    _check_revision(member, revision)
     if role is Role.owner:
         _check_other_owner(user_id)
     if not is_leaving:
@@ -68,12 +69,13 @@ def remove(caller: Caller, user_id: UUID) -> None:
     end_membership(user_id, role=role, removed_by=caller.user_id)
 
 
-def transfer_ownership(caller: Caller, *, user_id: UUID) -> MemberDetails:
+def transfer_ownership(caller: Caller, *, user_id: UUID, revision: int | None) -> MemberDetails:
     """Transfer ownership: make another member an owner and the caller an admin.
 
     Returns the new owner. Emits `member.role_changed` for both users. Raises 400 if `user_id` is
     not another member, or if the member's account is disabled: the organization might then have no
-    owner who can sign in.
+    owner who can sign in. Raises 409 `stale_precondition` if `revision` is not the revision of this
+    member.
     """
     organization_queries.lock(caller.org.id)
     role = organization_queries.get_role(user_id)
@@ -82,10 +84,16 @@ def transfer_ownership(caller: Caller, *, user_id: UUID) -> MemberDetails:
     require_role(organizations.lock_role(caller), Role.owner)
     if queries.lock_and_check_disabled(user_id):
         raise errors.invalid("This member's account is disabled.", "user_id")
+    _check_revision(get(user_id), revision)
     if Role[role] is not Role.owner:
         change_role(user_id, old_role=Role[role], role=Role.owner, changed_by=caller.user_id)
     change_role(caller.user_id, old_role=Role.owner, role=Role.admin, changed_by=caller.user_id)
     return get(user_id)
+
+
+def _check_revision(member: MemberDetails, revision: int | None) -> None:
+    if revision not in (None, member.revision):
+        raise errors.stale(member.revision)
 
 
 def _check_other_owner(user_id: UUID) -> None:

@@ -83,10 +83,13 @@ def update_organization(
     body=CloseOrganization,
     returns=Organization,
     status=202,
+    revision="optional",
 )
-def close_organization(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
+def close_organization(
+    caller: Caller, body: dict[str, Any], revision: int | None
+) -> dict[str, Any]:
     """Close an organization.
 
     Access ends immediately. The data is erased after the grace period. Emits `organization.closed`.
     """
-    return service.close(caller, slug=body["slug"])
+    return service.close(caller, revision=revision, **body)

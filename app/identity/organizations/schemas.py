@@ -135,3 +135,4 @@ class CloseOrganization(Schema):
     """Request body to close an organization; the slug confirms the request."""
 
     slug = Str(required=True, max_length=slugs.MAX_LENGTH)
+    revision = Int()

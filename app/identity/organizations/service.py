@@ -71,10 +71,8 @@ def render(organization: Organization, *, role: Role) -> dict[str, Any]:
 
 
 def _add_settings(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        **row,
-        "settings": organization_settings.render(row["settings"], row["ai_provider_key"]),
-    }
+    settings = organization_settings.render(row["settings"], row["ai_provider_key"])
+    return {**row, "settings": settings}
 
 
 def list_ids_with_retention() -> list[UUID]:
@@ -186,9 +184,7 @@ def update(
     assert caller.role is not None
     if settings:
         organization_settings.check_provider_address(settings)
-    record = queries.lock(caller.org.id)
-    if revision not in (None, record.revision):
-        raise errors.stale(record.revision)
+    record = lock(caller.org.id, revision)
     if name is not None:
         record.name = name
     if settings:
@@ -199,16 +195,16 @@ def update(
     return render(record, role=caller.role)
 
 
-def close(caller: Caller, *, slug: str) -> dict[str, Any]:
+def close(caller: Caller, *, slug: str, revision: int | None) -> dict[str, Any]:
     """Close the organization: access ends immediately, and it is erased after the grace period.
 
     Emits `organization.closed`. Raises 400 if `slug` is not the organization's slug, and 409 if the
-    organization is already closed.
+    organization is already closed or `revision` is outdated.
     """
     assert caller.role is not None
     if slug != caller.org.slug:
         raise errors.invalid("Must be the slug of the organization to close.", "slug")
-    record = queries.lock(caller.org.id)
+    record = lock(caller.org.id, revision)
     close_locked_organization(record)
     return render(record, role=caller.role)
 
@@ -245,9 +241,12 @@ def reopen_locked_organization(record: Organization) -> None:
     events.emit(emitted_events.REOPENED, {"organization_id": record.id})
 
 
-def lock(organization_id: UUID) -> Organization:
-    """Lock an organization's row until the transaction ends, and return the organization."""
-    return queries.lock(organization_id)
+def lock(organization_id: UUID, revision: int | None = None) -> Organization:
+    """Lock and return an organization. Raises 409 if `revision` is given but outdated."""
+    record = queries.lock(organization_id)
+    if revision not in (None, record.revision):
+        raise errors.stale(record.revision)
+    return record
 
 
 def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None]) -> None:

@@ -89,19 +89,29 @@ def delete_team(caller: Caller, team_id: UUID, revision: int | None) -> None:
     service.delete(team_id, revision=revision, deleted_by=caller.user_id)
 
 
-@blueprint.post("/teams/{team_id}/members", permission=_MANAGE, body=AddTeamMembers, returns=Team)
-def add_team_members(caller: Caller, team_id: UUID, body: dict[str, Any]) -> TeamDetails:
+@blueprint.post(
+    "/teams/{team_id}/members",
+    permission=_MANAGE,
+    body=AddTeamMembers,
+    returns=Team,
+    revision="optional",
+)
+def add_team_members(
+    caller: Caller, team_id: UUID, body: dict[str, Any], revision: int | None
+) -> TeamDetails:
     """Add team members.
 
-    Adds up to 1,000 members of the organization. Existing team members are not removed.
+    Adds up to 1,000 members of the organization. Existing team members are not removed. The
+    revision is that of the team.
     """
-    return service.add_members(team_id, **body)
+    return service.add_members(team_id, **body, revision=revision)
 
 
-@blueprint.delete("/teams/{team_id}/members/{user_id}", permission=_MANAGE)
-def remove_team_member(caller: Caller, team_id: UUID, user_id: UUID) -> None:
+@blueprint.delete("/teams/{team_id}/members/{user_id}", permission=_MANAGE, revision="optional")
+def remove_team_member(caller: Caller, team_id: UUID, user_id: UUID, revision: int | None) -> None:
     """Remove a team member.
 
-    If the user is the lead, the team then has no lead. Emits `team.member_removed`.
+    If the user is the lead, the team then has no lead. The revision is that of the team. Emits
+    `team.member_removed`.
     """
-    service.remove_member(team_id, user_id)
+    service.remove_member(team_id, user_id, revision=revision)

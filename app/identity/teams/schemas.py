@@ -72,6 +72,7 @@ class AddTeamMembers(Schema):
 
     members = List(Nested(NewTeamMember), max_items=MAX_ADDED_MEMBERS)
     user_ids = List(Uuid(), max_items=MAX_ADDED_MEMBERS)
+    revision = Int(description="The revision of the team.")
 
 
 class TeamFilters(Schema):

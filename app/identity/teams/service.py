@@ -156,6 +156,7 @@ def add_members(
     *,
     members: list[dict[str, Any]] | None = None,
     user_ids: list[UUID] | None = None,
+    revision: int | None = None,
 ) -> TeamDetails:
     """Add members of the organization to a team; existing team members stay.
 
@@ -163,7 +164,8 @@ def add_members(
     team's current lead; the role `member` removes the lead role from the user. Users without a role
     and users in `user_ids` do not change the lead.
 
-    Raises 404 if the team does not exist, and 400 if the request contains no users, more than
+    Raises 404 if the team does not exist, 409 `stale_precondition` if `revision` is not the
+    revision of the team, and 400 if the request contains no users, more than
     `MAX_ADDED_MEMBERS` users, two leads, a user with two roles, or users who are not members of the
     organization; `details.user_ids` lists the users who are not members.
     """
@@ -172,7 +174,7 @@ def add_members(
     requested_members = _parse_members(members or [], user_ids or [])
     roles = _merge_roles(requested_members)
     _lock_memberships(requested_members)
-    team = _lock_team(team_id, None)
+    team = _lock_team(team_id, revision)
     queries.add_members([team_id], roles)
     new_lead_id = next((user_id for user_id, role in roles.items() if role == "lead"), None)
     if new_lead_id is not None:
@@ -183,14 +185,15 @@ def add_members(
     return get(team_id)
 
 
-def remove_member(team_id: UUID, user_id: UUID) -> None:
+def remove_member(team_id: UUID, user_id: UUID, *, revision: int | None = None) -> None:
     """Remove a user from a team.
 
     Emits `team.member_removed`; its subscribers release the team's pending work once no member is
-    left to do it. Raises 404 if the team does not exist or the user is not a member of the team.
+    left to do it. Raises 404 if the team does not exist or the user is not a member of the team,
+    and 409 `stale_precondition` if `revision` is not the revision of the team.
     """
     queries.lock_members(team_id, user_id)
-    team = _lock_team(team_id, None)
+    team = _lock_team(team_id, revision)
     if team.lead_id == user_id:
         team.lead_id = None
         db.session().flush()

@@ -76,6 +76,7 @@ class DriftDetection(Response):
     baseline = Nested(ComparedPeriod)
     current = Nested(ComparedPeriod)
     created_at = UtcDateTime()
+    updated_at = UtcDateTime()
 
 
 class DriftSample(ComparedPeriod):

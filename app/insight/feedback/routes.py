@@ -106,6 +106,7 @@ def list_feedback_models(caller: Caller, query: dict[str, Any]) -> Page:
 
     Returns the models of each schema with their accuracy over time. Each model is compared with
     another model by a paired bootstrap, on the documents with feedback on both models; `verdict` is
-    the result in words. A page has at most 10 models, even if `page_size` is larger.
+    the result in words. Only the first 10 models of a page that have another model are compared;
+    for the others, `comparison_omitted` is true.
     """
     return service.list_models(**query)

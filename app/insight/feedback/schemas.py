@@ -95,6 +95,11 @@ class Feedback(Response):
     confidence = Float(allow_none=True)
     tag_set_id = Uuid(allow_none=True)
     created_at = UtcDateTime()
+    updated_at = UtcDateTime(
+        attribute="created_at",
+        dump_only=True,
+        description="The same as `created_at`: feedback does not change.",
+    )
 
 
 class FeedbackItemOutcome(Response):
@@ -294,4 +299,12 @@ class FeedbackModel(ModelFigures):
     first_date = Date()
     last_date = Date()
     trend = List(Nested(TrendFigures), description="The metrics of the model in each month.")
-    comparison = Nested(ModelComparison, allow_none=True)
+    comparison = Nested(
+        ModelComparison,
+        allow_none=True,
+        description="Null if there is no other model, or if `comparison_omitted` is true.",
+    )
+    comparison_omitted = Bool(
+        description="Whether there is another model, but the page has more models than the 10 that"
+        " are compared. Request a smaller page to compare this model."
+    )

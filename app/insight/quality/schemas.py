@@ -1,7 +1,5 @@
 """Query and response schemas for quality metrics."""
 
-from marshmallow import ValidationError, validates_schema
-
 from app.insight.quality.service.rates import METRICS
 from app.kit.api.fields import (
     Bool,
@@ -29,11 +27,6 @@ class QualityPeriodQuery(Schema):
         data_key="to", description="The day after the last day. A period has at most 1,830 days."
     )
     schema_id = Uuid()
-
-    @validates_schema
-    def _check_period(self, data: dict[str, object], **_: object) -> None:
-        if "first" in data and data["first"] == data.get("end"):
-            raise ValidationError("Must be after `from`; `to` is exclusive.", "to")
 
 
 class LabelerFilters(QualityPeriodQuery):

@@ -294,4 +294,12 @@ class Disagreement(Response):
     )
     raters = Int(description="The number of labelers.")
     answers = List(Nested(DisagreementAnswer), description="The ten most frequent answers.")
-    compared_at = UtcDateTime()
+    compared_at = UtcDateTime(
+        description="When the tag sets were compared. Each comparison creates a new record."
+    )
+    created_at = UtcDateTime(
+        attribute="compared_at", dump_only=True, description="The same as `compared_at`."
+    )
+    updated_at = UtcDateTime(
+        attribute="compared_at", dump_only=True, description="The same as `compared_at`."
+    )

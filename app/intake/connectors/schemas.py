@@ -195,10 +195,12 @@ class AlertOfConnector(Response):
     id = Uuid()
     kind = Str(validate=OneOf(tuple(AlertKind)))
     message = Str()
-    at = UtcDateTime(attribute="created_at")
+    at = UtcDateTime(attribute="created_at", dump_only=True)
     ingestion_job_id = Uuid(allow_none=True)
     acknowledged_by = Uuid(allow_none=True)
     acknowledged_at = UtcDateTime(allow_none=True)
     closed_at = UtcDateTime(
         allow_none=True, description="When the alert was closed; null while it is open."
     )
+    created_at = UtcDateTime(description="The same as `at`.")
+    updated_at = UtcDateTime()

@@ -63,7 +63,8 @@ class Declaration:
         status: HTTP status of a successful response.
         revision: "required" or "optional" if requests state the revision that they are based on
             (`If-Match`), otherwise None.
-        writes: whether the operation commits. By default, it does unless the method is GET.
+        writes: whether the operation commits. By default, it does unless the method is GET. An
+            operation that does not commit also works in a suspended organization.
         text_ids: path parameters that are strings.
         numbers: path parameters that are integers. All other path parameters are record ids.
         max_body: maximum size in bytes of a JSON body or URL-encoded form.

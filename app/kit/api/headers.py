@@ -19,7 +19,8 @@ DEFAULTS = {
 """Default values of headers that a response may override."""
 
 EXPOSED_HEADERS = [
-    *("ETag", "X-Request-ID", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining"),
+    *("ETag", "X-Request-ID", "Idempotency-Replayed", "WWW-Authenticate", "Allow"),
+    *("Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"),
     *("Content-Disposition", "Content-Range", "Accept-Ranges"),
 ]
 """Headers that pages from other origins may read (CORS)."""

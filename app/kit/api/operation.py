@@ -193,7 +193,9 @@ def _enter_organization(op: Operation, caller: Caller) -> None:
         raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required.")
     assert caller.role is not None
     require_role(caller.role, Role[op.access])
-    if op.method != "GET" and caller.organization.status == "suspended":
+    # Downloads also write, to the audit trail, but they are reads for the caller.
+    changes_data = op.writes and op.method != "GET"
+    if changes_data and caller.organization.status == "suspended":
         raise errors.denied("The organization is suspended; its data is read-only.")
     tenancy.bind(caller.organization.id)
     plan_limits.set_caller_organization(caller.organization)
@@ -246,7 +248,7 @@ def _check_operator() -> None:
     if scheme.lower() != "bearer" or not token:
         raise tokens.invalid()
     if not hmac.compare_digest(token.strip().encode(), expected.encode()):
-        raise errors.denied("The token is not the operator's token.")
+        raise ApiError("invalid_credentials", "The token is not the operator's token.")
 
 
 def _parse_path(op: Operation, path: dict[str, str]) -> dict[str, Any]:

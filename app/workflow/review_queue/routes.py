@@ -106,13 +106,17 @@ def release_review_item(caller: Caller, item_id: UUID) -> object:
     permission="review_queue:work",
     body=EscalateReview,
     returns=ReviewItem,
+    revision="optional",
 )
-def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) -> object:
+def escalate_review_item(
+    caller: Caller, item_id: UUID, body: dict[str, Any], revision: int | None
+) -> object:
     """Escalate a review item.
 
-    Assigns the item to another reviewer or to a team, with a reason, and ends the claim on it.
+    Assigns the item to another reviewer or to a team, with a reason, and ends the claim on it. The
+    revision is that of the tag set; escalating does not change it.
     """
-    return service.escalate(item_id, caller=caller, **body)
+    return service.escalate(item_id, caller=caller, revision=revision, **body)
 
 
 @blueprint.post(

@@ -148,6 +148,7 @@ class EscalateReview(AlternativesSchema):
     team_id = Uuid()
     user_id = Uuid()
     reason = Str(required=True, max_length=5000, validate=_check_not_blank, metadata=NOT_BLANK)
+    revision = Int(description="The revision of the tag set.")
 
 
 class ReviewSelection(AlternativesSchema):

@@ -38,6 +38,7 @@ def test_an_entry_has_actor_target_time_and_origin(org: Org) -> None:
     assert (entry["operation"], entry["request_id"]) == ("create_webhook", "r-1")
     assert entry["ip_address"] == "127.0.0.1"
     assert datetime.fromisoformat(entry["at"]) <= db.utc_now()
+    assert entry["created_at"] == entry["updated_at"] == entry["at"]
 
 
 @pytest.mark.parametrize(

@@ -159,18 +159,20 @@ def test_closed_organizations(
 
 
 @pytest.mark.parametrize("credentials", ["Bearer wrong", "Bearer é", "Bearer \x80", "Bearer x y"])
-def test_another_token_is_denied(org: Org, credentials: str) -> None:
+def test_another_token_is_refused(org: Org, credentials: str) -> None:
     api = operator(org.app)
     api.token = None
     answer = api.post(
         f"/internal/organizations/{org.slug}/reinstate", headers={"Authorization": credentials}
     )
-    assert (answer.status_code, answer.json["error"]["code"]) == (403, "permission_denied")
+    assert (answer.status_code, answer.json["error"]["code"]) == (401, "invalid_credentials")
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_user_is_denied_and_another_scheme_is_no_token(org: Org) -> None:
+def test_a_user_is_refused_and_another_scheme_is_no_token(org: Org) -> None:
     path = f"/internal/organizations/{org.slug}/reinstate"
-    assert org.api("owner").post(path).status_code == 403
+    user = org.api("owner").post(path)
+    assert (user.status_code, user.json["error"]["code"]) == (401, "invalid_credentials")
     token = container.settings().control_plane_token
     basic = org.anonymous().post(path, headers={"Authorization": f"Basic {token}"})
     assert (basic.status_code, basic.json["error"]["code"]) == (401, "invalid_credentials")
@@ -188,3 +190,18 @@ def test_without_a_token_of_the_operators_nobody_is_let_in(
         assert (answer.status_code, answer.json["error"]["code"]) == (403, "permission_denied")
     empty = org.anonymous().post(path, headers={"Authorization": "Bearer "})
     assert empty.status_code == 403
+
+
+@pytest.mark.parametrize(("name", "body"), [("suspend", {"reason": "x"}), ("reinstate", {})])
+def test_a_suspension_may_name_the_revision(org: Org, name: str, body: dict[str, str]) -> None:
+    api, base = operator(org.app), f"/internal/organizations/{org.slug}"
+    plan = {"plan": "team"}
+    assert api.put(f"{base}/plan", json=plan).json["data"]["revision"] == 2
+    for answer in (
+        api.post(f"{base}/{name}", json={**body, "revision": 1}),
+        api.post(f"{base}/{name}", json=body, headers={"If-Match": '"1"'}),
+    ):
+        assert (answer.status_code, answer.json["error"]["code"]) == (409, "stale_precondition")
+        assert answer.json["error"]["details"] == {"current_revision": 2}
+    assert events(org, "organization.suspended") == []
+    assert api.post(f"{base}/{name}", json=body, headers={"If-Match": '"2"'}).status_code == 200

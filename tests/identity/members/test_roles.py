@@ -209,3 +209,31 @@ def test_two_owners_who_leave_at_once_leave_one(org: Org, _again: int) -> None:
     assert codes.count(409) == 1
     assert set(codes) <= {200, 204, 409}
     assert list(_roles(org).values()).count("owner") == 1
+
+
+@pytest.mark.parametrize("as_header", [True, False])
+def test_removals_and_transfers_may_name_the_revision(org: Org, as_header: bool) -> None:
+    assert _role(org, "admin", "labeler", "reviewer").json["data"]["revision"] == 2
+    transfer = f"/organizations/{org.slug}/transfer-ownership"
+    user = {"user_id": str(org.users["labeler"])}
+
+    def send(method: str, path: str, revision: int, body: dict[str, str]) -> Any:
+        if as_header:
+            headers = {"If-Match": f'"{revision}"'}
+            return org.api().request(method, path, json=body, headers=headers)
+        return org.api().request(method, path, json={**body, "revision": revision})
+
+    for method, path, body in (
+        ("DELETE", _path(org, "labeler"), {}),
+        ("POST", transfer, user),
+    ):
+        stale = send(method, path, 1, body)
+        assert (stale.status_code, stale.json["error"]["code"]) == (409, "stale_precondition")
+        assert stale.json["error"]["details"] == {"current_revision": 2}
+    assert _roles(org)["Labeler"] == "reviewer"
+    assert _roles(org)["Owner"] == "owner"
+    assert send("POST", transfer, 2, user).json["data"]["revision"] == 3
+    new_owner = org.api("labeler")
+    removal = new_owner.delete(_path(org, "owner"), headers={"If-Match": '"1"'})
+    assert removal.json["error"]["code"] == "stale_precondition"
+    assert new_owner.delete(_path(org, "owner"), headers={"If-Match": '"2"'}).status_code == 204

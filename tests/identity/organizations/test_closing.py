@@ -110,3 +110,19 @@ def test_its_slug_is_not_given_again(org: Org, other_org: Org) -> None:
     assert _close(org) == 202
     answer = other_org.api().post("/organizations", json={"name": "x", "slug": org.slug})
     assert answer.status_code == 409
+
+
+def test_closing_may_name_the_revision(org: Org) -> None:
+    api, path = org.api("owner"), f"/organizations/{org.slug}"
+    assert api.patch(path, json={"name": "Renamed"}).json["data"]["revision"] == 2
+    body = {"slug": org.slug}
+    answers = [
+        api.post(f"{path}/close", json={**body, "revision": 1}),
+        api.post(f"{path}/close", json=body, headers={"If-Match": '"1"'}),
+    ]
+    for answer in answers:
+        assert (answer.status_code, answer.json["error"]["code"]) == (409, "stale_precondition")
+        assert answer.json["error"]["details"] == {"current_revision": 2}
+    assert api.get(path).json["data"]["status"] == "active"
+    closed = api.post(f"{path}/close", json=body, headers={"If-Match": '"2"'})
+    assert closed.status_code == 202

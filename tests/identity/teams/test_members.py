@@ -165,3 +165,23 @@ def test_what_other_features_call(org: Org, other_org: Org) -> None:
         user: ["A", "B"]
     }
     assert [_read(org, team)["member_count"] for team in (first, second)] == [1, 1]
+
+
+def test_adding_and_removing_may_name_the_revision_of_the_team(org: Org) -> None:
+    team = make_team(org, lead_id=str(org.users["labeler"]))
+    api, path = org.api("admin"), f"/teams/{team['id']}"
+    assert api.patch(path, json={"description": "x"}).json["data"]["revision"] == 2
+    more = {"user_ids": [str(org.users["viewer"])]}
+    lead = f"{path}/members/{org.users['labeler']}"
+    for answer in (
+        _add(org, team, **more, revision=1),
+        api.post(f"{path}/members", json=more, headers={"If-Match": '"1"'}),
+        api.delete(lead, headers={"If-Match": '"1"'}),
+        api.delete(lead, json={"revision": 1}),
+    ):
+        assert (answer.status_code, answer.json["error"]["code"]) == (409, "stale_precondition")
+        assert answer.json["error"]["details"] == {"current_revision": 2}
+    assert list(_roles(_read(org, team))) == [str(org.users["labeler"])]
+    assert _add(org, team, **more, revision=2).json["data"]["revision"] == 2
+    assert api.delete(lead, headers={"If-Match": '"2"'}).status_code == 204
+    assert _read(org, team)["revision"] == 3

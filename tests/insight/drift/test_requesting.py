@@ -26,6 +26,7 @@ def test_a_request_leads_to_its_result(labeling: Labeling) -> None:
     detection = labeling.request()
     assert (detection["schema_id"], detection["status"]) == (str(labeling.schema_id), "queued")
     assert detection["baseline"]["to"] == detection["current"]["from"]
+    assert detection["created_at"] <= detection["updated_at"]
     answer = _list_reports(labeling, detection)
     assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
     assert answer.json["error"]["details"]["status"] == "queued"

@@ -6,7 +6,9 @@ from uuid import UUID
 import pytest
 
 from app.kit.ids import uuid7
+from tests.factories import Org
 from tests.factories.feedback import Assisted, count_outcomes
+from tests.factories.statements import record_statements
 
 
 def _report_predictions(
@@ -37,6 +39,10 @@ def schema(assisted: Assisted) -> UUID:
 
 def _list_models(assisted: Assisted, query: str = "") -> list[dict[str, Any]]:
     return list(assisted.read(f"/feedback/models{query}"))
+
+
+def test_without_feedback_there_are_no_models(assisted: Assisted, schema: UUID) -> None:
+    assert _list_models(assisted) == _list_models(assisted, f"?schema_id={schema}") == []
 
 
 def test_each_model_is_compared_with_the_previous_model(assisted: Assisted, schema: UUID) -> None:
@@ -96,17 +102,43 @@ def test_a_page_continues_where_the_last_one_ended(assisted: Assisted, schema: U
     assert ascending_names == model_names[::-1]
 
 
-def test_a_page_has_at_most_ten_models(assisted: Assisted, schema: UUID) -> None:
+def test_a_page_compares_at_most_ten_models(assisted: Assisted, schema: UUID) -> None:
     artifact = assisted.workspace.artifact(schema)
     for number in range(12):
         _report_predictions(assisted, [artifact], f"m-{number}", 1, "2026-03-05")
     api = assisted.org.api("viewer")
-    answer = api.get("/feedback/models?page_size=1000").json
-    assert (len(answer["data"]), answer["meta"]["page_size"]) == (10, 10)
-    assert answer["meta"]["total"] == 12
-    rest = api.get(f"/feedback/models?page_size=1000&cursor={answer['meta']['next_cursor']}").json
-    assert len(rest["data"]) == 2
-    assert [model["comparison"] for model in rest["data"]][-1] is None
+    for query, page_size in (("", 100), ("?page_size=1000", 1000)):
+        answer = api.get(f"/feedback/models{query}").json
+        assert (len(answer["data"]), answer["meta"]["page_size"]) == (12, page_size)
+        assert (answer["meta"]["total"], answer["meta"]["next_cursor"]) == (12, None)
+        assert [model["comparison"] is not None for model in answer["data"]] == [True] * 10 + [
+            False
+        ] * 2
+        omitted = [model["comparison_omitted"] for model in answer["data"]]
+        assert omitted == [False] * 10 + [True, False], "the first model has no other model"
+    first = api.get("/feedback/models?page_size=10").json
+    assert first["data"] == answer["data"][:10]
+    rest = api.get(f"/feedback/models?page_size=10&cursor={first['meta']['next_cursor']}").json
+    assert [model["comparison_omitted"] for model in rest["data"]] == [False, False]
+    assert [model["comparison"] is None for model in rest["data"]] == [False, True]
+
+
+def test_a_page_reads_the_figures_of_all_schemas_at_once(
+    assisted: Assisted, schema: UUID, org: Org
+) -> None:
+    def count_statements() -> int:
+        api = org.api("viewer")
+        with record_statements(org.app) as statements:
+            assert api.get("/feedback/models").status_code == 200
+        return len(statements)
+
+    _report_predictions(assisted, [assisted.workspace.artifact(schema)], "m-1", 1, "2026-03-05")
+    few = count_statements()
+    for _ in range(4):
+        other = assisted.workspace.schema()
+        artifact = assisted.workspace.artifact(other)
+        _report_predictions(assisted, [artifact], "m-1", 1, "2026-03-05")
+    assert count_statements() == few
 
 
 def test_models_of_different_schemas_are_not_compared(assisted: Assisted, schema: UUID) -> None:

@@ -13,7 +13,7 @@ from tests.factories.workspace import tag
 _PATH = "/feedback/predictions"
 _PROPERTIES = {
     "id", "artifact_id", "schema_id", "field", "row", "model", "predicted", "correct", "outcome",
-    "confidence", "tag_set_id", "created_at",
+    "confidence", "tag_set_id", "created_at", "updated_at",
 }  # fmt: skip
 
 
@@ -52,6 +52,7 @@ def test_the_outcome_follows_from_the_values(
     data = answer.json["data"]
     assert data.keys() == _PROPERTIES
     assert data["outcome"] == outcome
+    assert data["updated_at"] == data["created_at"]
     assert data["confidence"] == properties.get("confidence")
     assert data["predicted"] == properties.get("predicted")
     metrics = assisted.summary("?model=other/1")["total"]

@@ -23,4 +23,4 @@ def test_trends_are_rendered(quality: QualityWorkspace, accept: str, start: byte
 def test_an_error_is_json(quality: QualityWorkspace) -> None:
     path = "/quality/trends?from=2026-01-05&to=2026-01-05"
     answer = quality.org.api("viewer").get(path, headers={"Accept": "image/png"})
-    assert (answer.status_code, answer.mimetype) == (422, "application/json")
+    assert (answer.status_code, answer.mimetype) == (400, "application/json")

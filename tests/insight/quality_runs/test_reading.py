@@ -119,6 +119,7 @@ def test_disagreements_are_listed_largest_first(answers: Answers) -> None:
     assert [entry["disagreement"] for entry in listed] == pytest.approx([1, 2 / 3], abs=1e-6)
     assert listed[1]["answers"] == [{"value": "a", "count": 2}, {"value": "b", "count": 1}]
     assert (listed[1]["raters"], listed[1]["field"]) == (3, "kind")
+    assert listed[1]["created_at"] == listed[1]["updated_at"] == listed[1]["compared_at"]
     assert str(agreed) not in str(listed)
     answer = answers.api.get(
         "/quality/disagreements", query_string={"schema_id": str(schema_id), "page_size": 1}

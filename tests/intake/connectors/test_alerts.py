@@ -76,6 +76,7 @@ def test_acknowledging(folder: Folder) -> None:
     path = f"/connectors/{connector['id']}/alerts/{folder.alerts(connector)[0]['id']}/acknowledge"
     first = folder.admin.post(path).json["data"]
     assert first["acknowledged_by"] == str(folder.org.users["admin"])
+    assert first["at"] == first["created_at"] < first["updated_at"]
     again = folder.org.api("owner").post(path).json["data"]
     assert again == first
     assert folder.read(connector)["open_alert_count"] == 1

@@ -172,6 +172,19 @@ def test_an_escalated_item_is_its_recipients(workspace: Workspace, item: dict[st
     )
 
 
+def test_an_escalation_may_name_the_revision(workspace: Workspace, item: dict[str, Any]) -> None:
+    current = item["revision"]
+    body = {"user_id": _user(workspace, "other"), "reason": "Too hard"}
+    stale = _refused(_do(workspace, item, "escalate", **body, revision=current - 1))
+    assert stale == (409, "stale_precondition", {"current_revision": current})
+    path, headers = f"/review-queue/{item['id']}/escalate", {"If-Match": f'"{current - 1}"'}
+    answer = workspace.org.api("reviewer").post(path, json=body, headers=headers)
+    assert _refused(answer) == stale
+    assert workspace.events("reviews.assigned") == []
+    shown = _done(workspace, item, "escalate", **body, revision=current)
+    assert shown["tag_set"]["revision"] == current
+
+
 def test_an_item_is_escalated_to_a_team(workspace: Workspace, item: dict[str, Any]) -> None:
     team = _team(workspace, "other", "labeler")
     shown = _done(workspace, item, "escalate", team_id=team, reason="Theirs")

@@ -36,8 +36,9 @@ def test_each_change_has_its_revision_the_latest_first(workspace: Workspace) -> 
     ]  # fmt: skip
     assert rows[0]["note"] == "The total is missing."
     assert rows[0].keys() == {
-        "number", "kind", "author", "note", "created_at", "tag_count", "changes",
+        "number", "kind", "author", "note", "created_at", "updated_at", "tag_count", "changes",
     }  # fmt: skip
+    assert all(row["updated_at"] == row["created_at"] for row in rows)
     assert rows[0]["author"].keys() == {"id", "email", "name"}
     assert rows[0]["changes"] == {
         "added": 0, "removed": 0, "changed": 0, "entries": [], "moved": [],

@@ -77,6 +77,7 @@ def build_detection_response(detection: DriftDetection) -> dict[str, Any]:
         "baseline": {"start": detection.baseline_from, "end": detection.baseline_until},
         "current": {"start": detection.current_from, "end": detection.current_until},
         "created_at": detection.created_at,
+        "updated_at": detection.updated_at,
     }
 
 

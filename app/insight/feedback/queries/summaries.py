@@ -24,10 +24,10 @@ BUCKET_LENGTHS = {"day": DAY, "month": MONTH}
 class SummaryCriteria:
     """Filters of a summary. `first` is inclusive and `end` is exclusive; None means no limit.
 
-    `model` is one model, or a list of models, any of which may match.
+    `schema_id` and `model` are one value, or a list of values, any of which may match.
     """
 
-    schema_id: UUID | None = None
+    schema_id: UUID | Sequence[UUID] | None = None
     model: str | Sequence[str] | None = None
     field: str | None = None
     labeler_id: UUID | None = None

@@ -14,8 +14,8 @@ from app.insight.feedback.service.summaries import build_metrics
 from app.kit.pagination import Page, PageRequest, PageStart, paginate_rows
 from app.schemas.artifact_schemas import service as schemas
 
-MAX_PAGE_SIZE = 10
-"""The maximum page size. Resampling each model of a page takes up to a tenth of a second."""
+MAX_COMPARISONS = 10
+"""The maximum number of comparisons on a page. Each takes up to a tenth of a second."""
 _ORDER = {"last_day": str, "key": str}
 
 
@@ -50,8 +50,9 @@ def list_models(
 ) -> Page:
     """List the models that have feedback, each compared with another model of its schema.
 
-    The other model is `compare_with`, or by default the previous model. A page has at most
-    `MAX_PAGE_SIZE` models. Raises 404 for an unknown schema.
+    The other model is `compare_with`, or by default the previous model. Only the first
+    `MAX_COMPARISONS` models of a page that have another model are compared. Raises 404 for an
+    unknown schema.
     """
     if schema_id is not None:
         schemas.get(schema_id)
@@ -64,8 +65,7 @@ def list_models(
         )
         return remaining_models[: edge.limit], len(listed_models)
 
-    bounded_request = replace(page, page_size=min(page.page_size, MAX_PAGE_SIZE))
-    result = paginate_rows(bounded_request, _ORDER, fetch)
+    result = paginate_rows(page, _ORDER, fetch)
     return replace(result, items=_build_items(list(result.items)))
 
 
@@ -84,21 +84,29 @@ def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_List
 
 def _build_items(listed_models: list[_ListedModel]) -> list[dict[str, Any]]:
     by_model: dict[tuple[str, str], dict[str, Outcomes]] = defaultdict(dict)
-    names_by_schema: dict[UUID, list[str]] = defaultdict(list)
-    for item in listed_models:
-        names_by_schema[item.used.schema_id].append(item.used.model)
-    for schema_id, model_names in names_by_schema.items():
-        criteria = SummaryCriteria(schema_id, model_names)
-        rows = summaries.sum_outcomes(criteria, ("schema_id", "model"), interval="month")
-        for (schema, model, month), outcomes in rows:
-            by_model[schema, model][month] = outcomes
+    # A model of one schema may also match in another schema. Its outcomes there are not used.
+    criteria = SummaryCriteria(
+        list({item.used.schema_id for item in listed_models}),
+        list({item.used.model for item in listed_models}),
+    )
+    rows = summaries.sum_outcomes(criteria, ("schema_id", "model"), interval="month")
+    for (schema, model, month), outcomes in rows:
+        by_model[schema, model][month] = outcomes
+    comparable_models = [item for item in listed_models if item.compared_with is not None]
+    omitted_models = set(comparable_models[MAX_COMPARISONS:])
     return [
-        _build_item(item, by_model[str(item.used.schema_id), item.used.model])
+        _build_item(
+            item,
+            by_model[str(item.used.schema_id), item.used.model],
+            is_omitted=item in omitted_models,
+        )
         for item in listed_models
     ]
 
 
-def _build_item(item: _ListedModel, months: dict[str, Outcomes]) -> dict[str, Any]:
+def _build_item(
+    item: _ListedModel, months: dict[str, Outcomes], *, is_omitted: bool
+) -> dict[str, Any]:
     used = item.used
     return {
         "schema_id": used.schema_id,
@@ -110,7 +118,8 @@ def _build_item(item: _ListedModel, months: dict[str, Outcomes]) -> dict[str, An
             {"date": date.fromisoformat(f"{month}-01"), **build_metrics(months[month])}
             for month in sorted(months)
         ],
-        "comparison": _compare(used, item.compared_with),
+        "comparison": None if is_omitted else _compare(used, item.compared_with),
+        "comparison_omitted": is_omitted,
     }
 
 

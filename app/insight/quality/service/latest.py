@@ -38,7 +38,7 @@ def get_latest_metrics(
 
     For callers below the reviewer role, `gold_accuracy` includes only whole weeks that have ended
     and have at least `gold.MIN_CASES` tag sets, of the schemas with the most tag sets on gold
-    documents. Raises 404 for an unknown schema; 422 for an invalid period.
+    documents. Raises 404 for an unknown schema; 400 for an invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
@@ -109,7 +109,7 @@ def get_field_metrics(
 
     Each field has the metrics of its current type. Metrics of an earlier type cannot be compared
     with them, so they are left out, and a warning names the field. A removed field has metrics for
-    each type that it had. Raises 404 for an unknown schema; 422 for an invalid period.
+    each type that it had. Raises 404 for an unknown schema; 400 for an invalid period.
     """
     period = get_period(caller, first, end)
     current_fields = {} if schema_id is None else _get_current_fields(schema_id)

@@ -38,7 +38,7 @@ def list_labelers(
 ) -> Page:
     """Return a page of labelers that the caller may see, with their metrics in the period.
 
-    Raises 404 for an unknown schema; 403 for a labeler or team that the caller may not see; 422 for
+    Raises 404 for an unknown schema; 403 for a labeler or team that the caller may not see; 400 for
     an invalid period.
     """
     visibility = get_visibility(caller)
@@ -89,7 +89,7 @@ def list_reviewers(
     """Return a page of reviewers with their decisions in the period.
 
     `leniency` is the acceptance rate minus the acceptance rate of all other reviewers. It is None
-    if either rate has no decisions. Raises 404 for an unknown schema; 422 for an invalid period.
+    if either rate has no decisions. Raises 404 for an unknown schema; 400 for an invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:

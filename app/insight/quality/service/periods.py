@@ -28,12 +28,12 @@ class Period:
 def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
     """Return the period of a request; by default the last 30 days, including today.
 
-    Raises 422 for `to` if the period is empty, and for `from` if it is longer than `MAX_DAYS` or
+    Raises 400 for `to` if the period is empty, and for `from` if it is longer than `MAX_DAYS` or
     begins after `_MAX_FIRST_DAY`.
     """
     zone = caller.org.settings.get("time_zone") or organizations.DEFAULT_TIME_ZONE
     if first is not None and first > _MAX_FIRST_DAY:
-        raise errors.unprocessable("from", f"Must not be after {_MAX_FIRST_DAY}.")
+        raise errors.invalid(f"Must not be after {_MAX_FIRST_DAY}.", "from")
     if end is None:
         end = get_today(zone) + _DAY
         if first is not None and first >= end:
@@ -41,24 +41,24 @@ def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
     if first is None:
         first = max(end, date.min + DEFAULT_DAYS * _DAY) - DEFAULT_DAYS * _DAY
     if first >= end:
-        raise errors.unprocessable("to", "Must be after `from`; the end is exclusive.")
+        raise errors.invalid("Must be after `from`; the end is exclusive.", "to")
     if (end - first).days > MAX_DAYS:
-        raise errors.unprocessable("from", f"The period must have at most {MAX_DAYS} days.")
+        raise errors.invalid(f"The period must have at most {MAX_DAYS} days.", "from")
     return Period(zone, first, end)
 
 
 def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
     """List the buckets of a period as (first, end): days, weeks from Monday, or months.
 
-    The first and the last bucket are clipped to the period. Raises 422 for `bucket` if there would
+    The first and the last bucket are clipped to the period. Raises 400 for `bucket` if there would
     be more than `MAX_BUCKETS`.
     """
     buckets: list[tuple[date, date]] = []
     start = period.first
     while start < period.end:
         if len(buckets) == MAX_BUCKETS:
-            raise errors.unprocessable(
-                "bucket", f"The period has more than {MAX_BUCKETS} buckets. Use longer buckets."
+            raise errors.invalid(
+                f"The period has more than {MAX_BUCKETS} buckets. Use longer buckets.", "bucket"
             )
         end = min(_get_next_start(start, unit), period.end)
         buckets.append((start, end))

@@ -72,7 +72,7 @@ def get_trends(
     `filters` are the fields of `TrendFilters`. The metrics of teams and of other labelers require
     the reviewer role. Raises 400 if the metric does not apply to fields, if filters and group
     cannot be combined, or if `schema_id` is missing for fields; 403 if the caller may not see the
-    metric; 404 for an unknown schema; 422 for an invalid period or too many buckets.
+    metric; 404 for an unknown schema; 400 for an invalid period or too many buckets.
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)

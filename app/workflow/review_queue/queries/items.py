@@ -21,7 +21,7 @@ _LOCK = text(
     f"""
     SELECT id, labeler_id, {CONTRIBUTORS.format(of="tag_sets.")} AS contributor_ids, review_rank,
            CASE WHEN claim_expires_at > now() THEN claim_user_id END AS claimed_by,
-           claim_expires_at, assignee_id, assignee_team_id
+           claim_expires_at, assignee_id, assignee_team_id, revision
     FROM tag_sets
     WHERE organization_id = :org AND id = ANY (CAST(:ids AS uuid[])) AND status = 'submitted'
     ORDER BY id FOR NO KEY UPDATE
@@ -87,6 +87,7 @@ class LockedItem(NamedTuple):
     claim_expires_at: datetime | None
     assignee_id: UUID | None
     assignee_team_id: UUID | None
+    revision: int
 
 
 def lock(item_ids: Iterable[UUID]) -> list[LockedItem]:

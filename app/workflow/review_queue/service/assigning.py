@@ -30,22 +30,25 @@ def escalate(
     *,
     caller: Caller,
     reason: str,
+    revision: int | None = None,
     user_id: UUID | None = None,
     team_id: UUID | None = None,
 ) -> dict[str, Any]:
     """Escalate an item to another reviewer or to a team, and end the claim on the item.
 
-    Emits `reviews.assigned`. Raises 404; 403 for the caller's own tag set; 400 for `user_id` or
-    `team_id` if that user or team cannot review the item, or if the user is the caller. Unless the
-    caller is an admin, raises 409 `conflict` with `details.claim` if another reviewer has claimed
-    the item, or with `details.assignee_id` or `details.assignee_team_id` if it is assigned to
-    another user or team.
+    Emits `reviews.assigned`. Raises 404; 409 `stale_precondition` if `revision` is not the revision
+    of the tag set; 403 for the caller's own tag set; 400 for `user_id` or `team_id` if that user or
+    team cannot review the item, or if the user is the caller. Unless the caller is an admin, raises
+    409 `conflict` with `details.claim` if another reviewer has claimed the item, or with
+    `details.assignee_id` or `details.assignee_team_id` if it is assigned to another user or team.
     """
     # Members and teams are locked before tag sets, as when a member or team is removed.
     if not reading.is_pending(item_id):
         raise errors.not_found()
     reviewers = _lock_reviewers(user_id, team_id)
     item = lock(item_id)
+    if revision not in (None, item.revision):
+        raise errors.stale(item.revision)
     tag_sets.check_review(caller, item, take_over=True)
     if user_id == caller.user_id:
         raise errors.invalid("Must be a reviewer other than yourself.", "user_id")

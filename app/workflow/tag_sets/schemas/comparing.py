@@ -69,6 +69,11 @@ class Revision(Response):
     author = Nested(Person, allow_none=True)
     note = Str(allow_none=True)
     created_at = UtcDateTime()
+    updated_at = UtcDateTime(
+        attribute="created_at",
+        dump_only=True,
+        description="The same as `created_at`: a revision does not change.",
+    )
     tag_count = Int()
     changes = Nested(
         Changes,
