@@ -14,7 +14,7 @@ from app.delivery.scheduled_exports.service import destinations, periods
 from app.delivery.scheduled_exports.service.describing import build_run_response
 from app.engines.formats import FORMATS
 from app.identity.organizations import service as organizations
-from app.kit import cron, db, errors, locales, tenancy, typed_settings
+from app.kit import cron, db, errors, locales, tenancy, typed_settings, url_queries
 from app.kit.pagination import Page, PageRequest
 from app.kit.typed_settings import ValidatedSettings
 
@@ -211,10 +211,7 @@ def _build_response(export: ScheduledExport, latest_run: Any) -> dict[str, Any]:
     values = {
         column.key: getattr(export, column.key) for column in ScheduledExport.__table__.columns
     }
-    destination = {
-        "kind": export.destination,
-        "settings": export.settings,
-        "stored_secrets": export.stored_secrets,
-    }
+    visible = url_queries.build_visible_settings(export.settings, export.stored_secrets)
+    destination = {"kind": export.destination, **visible._asdict()}
     last_run = None if latest_run is None else build_run_response(*latest_run)
     return {**values, "destination": destination, "last_run": last_run}
