@@ -152,6 +152,19 @@ def test_incremental_runs_hold_each_change_once(scheduled: Any, schema_id: UUID)
     assert scheduled.read(created["id"])["exported_until"] == third["covers_until"]
 
 
+def test_a_full_export_keeps_its_choice_of_removed_rows(scheduled: Any, schema_id: UUID) -> None:
+    since = {"decided_after": "2020-01-01T00:00:00Z"}
+    created = scheduled.schedule(filter=since, include={"removed": True})
+    plain = scheduled.schedule(filter=since)
+    one, two = scheduled.label(schema_id, []), scheduled.label(schema_id, [])
+    scheduled.api.post(f"/tag-sets/{one}/reopen", {"reason": "Wrong."})
+    for _ in range(2):
+        run = scheduled.run(created["id"])
+        assert _ids(scheduled, run) == [(two, "accepted"), (one, "removed")]
+        assert (run["covers_from"], run["covers_until"]) == (None, None)
+    assert _ids(scheduled, scheduled.run(plain["id"])) == [(two, "accepted")]
+
+
 def test_a_run_that_failed_is_covered_by_the_next(scheduled: Any, schema_id: UUID) -> None:
     created = scheduled.schedule(mode="incremental")
     first = scheduled.run(created["id"])
