@@ -75,6 +75,29 @@ def test_a_due_run_is_started_once(scheduled: Any) -> None:
     assert scheduled.read(created["id"])["next_run_at"] == created["next_run_at"]
 
 
+def test_a_due_run_is_not_lost_by_an_edit(scheduled: Any) -> None:
+    created = scheduled.schedule()
+    scheduled.make_due(created["id"])
+    due_at = scheduled.read(created["id"])["next_run_at"]
+    unchanged = {"cron": f" {created['cron']}", "time_zone": "UTC", "paused": False}
+    for changes in ({"name": "New"}, {"format": "csv"}, unchanged):
+        assert scheduled.change(created["id"], **changes)["next_run_at"] == due_at
+    scheduled.start_due()
+    (run,) = scheduled.runs(created["id"])
+    assert run["due_at"] == due_at
+
+
+@pytest.mark.parametrize(
+    "changes", [{"cron": "15 * * * *"}, {"time_zone": "Asia/Kathmandu"}, {"paused": True}]
+)
+def test_another_schedule_replaces_the_due_run(scheduled: Any, changes: dict[str, Any]) -> None:
+    created = scheduled.schedule()
+    scheduled.make_due(created["id"])
+    scheduled.change(created["id"], **changes)
+    scheduled.start_due()
+    assert scheduled.runs(created["id"]) == []
+
+
 def test_several_schedulers_start_one_run(scheduled: Any) -> None:
     created = scheduled.schedule()
     scheduled.make_due(created["id"])
