@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 
-from app.kit import container, errors
+from app.kit import container, errors, url_queries
 
 # If one of these settings changes, the stored secrets would be sent to another host or account.
 _TARGET_NAMES = (
@@ -69,8 +69,10 @@ def merge_settings(
     """Merge new settings with the stored secrets, validate them, and return them.
 
     If `new_settings` contains no secrets, the stored secrets are kept. The host, account and
-    protocol must then be the same as before. Raises 400 like `check_settings`.
+    protocol must then be the same as before. A URL without a query keeps the stored query if it is
+    otherwise the same. Raises 400 like `check_settings`.
     """
+    new_settings = url_queries.restore_queries(new_settings, stored.public, field=field)
     if settings_type.secrets.isdisjoint(new_settings) and stored.secrets:
         changed_name = next(
             (name for name in _TARGET_NAMES if new_settings.get(name) != stored.public.get(name)),

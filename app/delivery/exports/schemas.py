@@ -193,7 +193,13 @@ class ExportPreview(Response):
     count_is_exact = Bool(
         description="Whether `count` is exact. If false, the export has more tag sets than `count`."
     )
-    rows = List(JsonObject(), description="The first rows of the export, in the `jsonl` format.")
+    rows = List(
+        JsonObject(),
+        description=(
+            "The first rows of the export, in the `jsonl` format: as many as fit into 1 MiB, but at"
+            " least one. If this one row is larger, its history ends early."
+        ),
+    )
     content = Str(
         allow_none=True,
         description=(

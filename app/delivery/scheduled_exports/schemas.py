@@ -90,7 +90,9 @@ class UpdateScheduledExport(Schema):
     destination = Nested(
         ExportDestination,
         description="Replaces the destination. If the request contains no secrets, the stored"
-        " secrets are kept; this requires that the host and account stay the same.",
+        " secrets are kept; this requires that the host and account stay the same. A URL without a"
+        " query keeps the stored query if it is otherwise the same; a URL that ends with `?`"
+        " removes the query.",
     )
     paused = Bool(
         description="Whether the export is paused. Runs that are missed during a pause are not"
@@ -163,8 +165,13 @@ class StoredDestination(Response):
     """The destination to which files are delivered, without its secrets."""
 
     kind = Str(validate=OneOf(KINDS))
-    settings = JsonObject(description="The settings without secrets.")
-    stored_secrets = List(Str(), description="The names of the stored secrets.")
+    settings = JsonObject(
+        description="The settings without secrets. URLs are returned without their queries."
+    )
+    stored_secrets = List(
+        Str(),
+        description="The names of the stored secrets, and of URL settings with a stored query.",
+    )
 
 
 class ScheduledExport(Response):

@@ -65,7 +65,9 @@ class UpdateConnector(Schema):
     name = Name()
     settings = JsonObject(
         description="Replaces all settings. If the request contains no secrets, the stored secrets"
-        " are kept; this requires that the host and account stay the same."
+        " are kept; this requires that the host and account stay the same. A URL without a query"
+        " keeps the stored query if it is otherwise the same; a URL that ends with `?` removes the"
+        " query."
     )
     schema_id = Uuid(allow_none=True)
     enabled = Bool()
@@ -131,8 +133,13 @@ class Connector(Response):
     id = Uuid()
     name = Str()
     type = Str(validate=OneOf(_TYPES))
-    settings = JsonObject(description="The settings without secrets.")
-    stored_secrets = List(Str(), description="The names of the stored secrets.")
+    settings = JsonObject(
+        description="The settings without secrets. URLs are returned without their queries."
+    )
+    stored_secrets = List(
+        Str(),
+        description="The names of the stored secrets, and of URL settings with a stored query.",
+    )
     schema_id = Uuid(allow_none=True)
     enabled = Bool()
     schedule = Str(allow_none=True)

@@ -6,7 +6,9 @@ import orjson
 import pytest
 
 from app.delivery.exports.queries import previews
+from app.delivery.exports.queries.rows import LineWriter
 from app.delivery.exports.service import previewing
+from app.workflow.tag_sets.models import TagSetRevision
 from tests.factories.labels import make_labeled
 
 
@@ -76,6 +78,79 @@ def test_rows_are_left_out_when_the_preview_becomes_large(
     monkeypatch.setattr(previewing, "MAX_BYTES", 2000)
     shown = _preview(exports, include={"text": True})
     assert (shown["count"], 1 <= len(shown["rows"]) < 4) == (4, True)
+
+
+@pytest.fixture
+def lines_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which each line that a preview reads from PostgreSQL is appended."""
+    read: list[str] = []
+
+    class Writer(LineWriter):
+        def write_values(
+            self, row_json: bytes, version_id: bytes | None, tags: bytes | None
+        ) -> None:
+            read.append(row_json.decode())
+            super().write_values(row_json, version_id, tags)
+
+    monkeypatch.setattr(previews, "LineWriter", Writer)
+    return read
+
+
+def test_no_more_texts_are_read_than_the_preview_shows(
+    exports: Any, lines_read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema_id = exports.workspace.schema()
+    for _ in range(5):
+        exports.label(schema_id, [], text="words " * 100)
+    monkeypatch.setattr(previewing, "MAX_BYTES", 3000)
+    shown = _preview(exports, include={"text": True})
+    assert (len(shown["rows"]), len(lines_read)) == (2, 3)
+    monkeypatch.setattr(previewing, "MAX_BYTES", 100)
+    lines_read.clear()
+    shown = _preview(exports, include={"text": True})
+    assert (len(shown["rows"]), len(lines_read)) == (1, 2)
+    assert shown["rows"][0]["text"] == "words " * 100
+
+
+def test_no_more_revisions_are_read_than_the_preview_shows(
+    exports: Any, lines_read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema_id = exports.workspace.schema()
+    for _ in range(2):
+        tag_set_id = exports.label(schema_id, [])
+        for number in range(1, 31):
+            exports.add(
+                TagSetRevision(tag_set_id=tag_set_id, number=number, tags=[], note="n" * 200)
+            )
+    complete = _preview(exports, include={"history": True})
+    assert [len(row["history"]) for row in complete["rows"]] == [30, 30]
+    lines_read.clear()
+    monkeypatch.setattr(previewing, "MAX_BYTES", 4000)
+    (row,) = _preview(exports, include={"history": True})["rows"]
+    assert row == {**complete["rows"][0], "history": row["history"]}
+    kept = len(row["history"])
+    assert 5 < kept < 15
+    assert row["history"] == complete["rows"][0]["history"][:kept]
+    assert len(lines_read) == kept + 2
+    # The first row fits, but the history of the second row does not.
+    size = len(orjson.dumps(complete["rows"][0]))
+    monkeypatch.setattr(previewing, "MAX_BYTES", size + 2000)
+    assert _preview(exports, include={"history": True})["rows"] == complete["rows"][:1]
+
+
+def test_no_more_removed_tag_sets_are_read_than_the_preview_shows(
+    exports: Any, lines_read: list[str]
+) -> None:
+    schema_id = exports.workspace.schema()
+    kept, *removed = (exports.label(schema_id, []) for _ in range(6))
+    for tag_set_id in removed:
+        answer = exports.api.post(f"/tag-sets/{tag_set_id}/reopen", {"reason": "Wrong."})
+        assert answer.status_code == 200, answer.json
+    body = {"filter": {"decided_after": "2020-01-01T00:00:00Z"}, "include": {"removed": True}}
+    shown = _preview(exports, limit=3, **body)
+    assert [row["tag_set_id"] for row in shown["rows"]] == [kept, *removed[:2]]
+    assert (shown["count"], len(lines_read)) == (1, 3)
+    assert [row["tag_set_id"] for row in _preview(exports, **body)["rows"]] == [kept, *removed]
 
 
 def test_an_empty_selection_is_an_empty_valid_file(exports: Any) -> None:

@@ -182,6 +182,51 @@ def test_stored_secrets_are_kept_for_the_same_host_only(scheduled: Any) -> None:
     assert back["destination"]["stored_secrets"] == []
 
 
+SIGNED = "http://127.0.0.2:9/in/{name}?sv=2030&sig=hush"
+
+
+def _to(url: str, **settings: Any) -> dict[str, Any]:
+    return {"kind": "http", "settings": {"url": url, **settings}}
+
+
+def test_the_query_of_a_url_is_never_shown(scheduled: Any) -> None:
+    created = scheduled.schedule(destination=_to(SIGNED, token="quiet"))
+    assert created["destination"] == {
+        **_to("http://127.0.0.2:9/in/{name}"),
+        "stored_secrets": ["token", "url"],
+    }
+    viewer = scheduled.org.api("viewer")
+    for path in ("/exports/scheduled", f"/exports/scheduled/{created['id']}"):
+        answer = viewer.get(path)
+        assert answer.status_code == 200
+        assert "in/{name}" in answer.text
+        assert "hush" not in answer.text
+
+
+def _stored_url(scheduled: Any, export_id: str) -> str:
+    (row,) = scheduled.sql("SELECT settings FROM scheduled_exports WHERE id = :id", id=export_id)
+    return str(row.settings["url"])
+
+
+def test_the_query_of_a_url_is_kept_for_the_same_url_only(scheduled: Any) -> None:
+    created = scheduled.schedule(destination=_to(SIGNED))
+    shown = created["destination"]["settings"]["url"]
+    assert "?" not in shown
+    kept = scheduled.change(created["id"], destination=_to(shown))
+    assert kept["destination"] == created["destination"]
+    assert _stored_url(scheduled, created["id"]) == SIGNED
+    # New secrets for the same URL keep its query as well.
+    scheduled.change(created["id"], destination=_to(shown, token="quiet"))
+    assert _stored_url(scheduled, created["id"]) == SIGNED
+    cleared = scheduled.change(created["id"], destination=_to(f"{shown}?", token="quiet"))
+    assert cleared["destination"]["stored_secrets"] == ["token"]
+    scheduled.change(created["id"], destination=_to(SIGNED, token="quiet"))
+    elsewhere = shown.replace(":9/", ":10/")
+    moved = scheduled.change(created["id"], destination=_to(elsewhere, token="quiet"))
+    assert moved["destination"] == {**_to(elsewhere), "stored_secrets": ["token"]}
+    assert _stored_url(scheduled, created["id"]) == elsewhere
+
+
 def test_another_format_starts_an_incremental_export_anew(scheduled: Any) -> None:
     created = scheduled.schedule(mode="incremental")
     scheduled.run(created["id"])

@@ -108,6 +108,60 @@ def test_secrets_are_not_sent_to_another_host(
     assert folder.admin.patch(path, json={"settings": sent}).status_code == 200
 
 
+def test_queries_of_urls_are_never_shown(folder: Folder) -> None:
+    signed = "https://files.example/a.pdf?sig=hush"
+    index = folder.connect(type="http", settings={"url": signed})
+    assert (index["settings"], index["stored_secrets"]) == (
+        {"url": "https://files.example/a.pdf"},
+        ["url"],
+    )
+    urls = folder.connect(type="http", settings={"urls": [signed, "https://files.example/b.pdf"]})
+    assert (urls["settings"], urls["stored_secrets"]) == (
+        {"urls": ["https://files.example/a.pdf", "https://files.example/b.pdf"]},
+        ["urls"],
+    )
+    viewer = folder.org.api("viewer")
+    for path in ("/connectors", f"/connectors/{index['id']}", f"/connectors/{urls['id']}"):
+        answer = viewer.get(path)
+        assert answer.status_code == 200
+        assert "files.example/a.pdf" in answer.text
+        assert "hush" not in answer.text
+
+
+_A, _B, _C = (f"https://files.example/{name}" for name in ("a.pdf?sig=1", "a.pdf?sig=2", "c.pdf"))
+_A_SHOWN = "https://files.example/a.pdf"
+
+
+@pytest.mark.parametrize(
+    ("stored", "sent", "kept"),
+    [
+        ([_A, _C], [_A_SHOWN, _C], [_A, _C]),
+        ([_A, _C], [_C, _A_SHOWN], [_C, _A]),
+        ([_A, _C], [_C], [_C]),
+        ([_A, _B, _C], [_A_SHOWN, _A_SHOWN], [_A, _B]),
+        ([_A, _B, _C], [_B, _C], [_B, _C]),
+        ([_A, _B, _C], [_C, _A_SHOWN], None),
+        ([_A, _A_SHOWN], [_A_SHOWN, _A_SHOWN], [_A, _A_SHOWN]),
+        ([_A, _A_SHOWN], [_A_SHOWN], [_A_SHOWN]),
+        ([_A], [_A_SHOWN, _A_SHOWN], None),
+        ([_A], [_A_SHOWN.replace("files", "other")], [_A_SHOWN.replace("files", "other")]),
+    ],
+)
+def test_queries_of_urls_are_kept_for_the_same_urls_only(
+    folder: Folder, stored: list[str], sent: list[str], kept: list[str] | None
+) -> None:
+    made = folder.connect(type="http", settings={"urls": stored})
+    answer = folder.admin.patch(f"/connectors/{made['id']}", json={"settings": {"urls": sent}})
+    (row,) = folder.sql("SELECT settings FROM connectors WHERE id = :id", id=made["id"])
+    if kept is None:
+        assert answer.status_code == 400
+        assert answer.json["error"]["field"] == "settings.urls"
+        assert row.settings == {"urls": stored}
+    else:
+        assert answer.status_code == 200, answer.json
+        assert row.settings == {"urls": kept}
+
+
 @pytest.mark.parametrize(
     ("type_name", "settings", "field"),
     [

@@ -1,9 +1,10 @@
 """SQL queries for export previews: the first rows, and the total number of tag sets."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from psycopg2 import extensions
+from sqlalchemy import Connection, select
 
 from app.delivery.exports.queries import rows
 from app.delivery.exports.queries.rows import LineWriter, Version
@@ -26,33 +27,69 @@ class TagSetCount(NamedTuple):
     is_exact: bool
 
 
-def read_first_rows(
-    where: Mapping[str, Any], include: Mapping[str, Any], limit: int
-) -> tuple[list[Version], list[bytes]]:
-    """Return the schema versions of an export, and its first `limit` rows as JSON.
+class _RowCollector:
+    """Collects rows until there are `limit` rows, or no more rows fit into `max_bytes`.
 
-    `where` and `include` are described in `rows.open_snapshot`. Runs in the session's transaction.
+    The first row is always collected. If it has too many revisions, only the first ones are kept.
+    """
+
+    def __init__(self, limit: int, max_bytes: int) -> None:
+        self.rows: list[bytes] = []
+        self.is_full = False
+        self._limit = limit
+        self._remaining_bytes = max_bytes
+        self._chunks: list[bytes] = []
+
+    def receive(self, chunk: bytes, *, is_last: bool) -> None:
+        """Receive the next chunk of a row; see `rows.ChunkReceiver`."""
+        if self.is_full and self.rows:
+            return
+        is_required = not self.rows and (is_last or not self._chunks)
+        if len(chunk) > self._remaining_bytes and not is_required:
+            self.is_full = True
+            return
+        self._remaining_bytes -= len(chunk)
+        self._chunks.append(chunk)
+        if is_last:
+            self.rows.append(b"".join(self._chunks))
+            self._chunks.clear()
+            self.is_full = self.is_full or len(self.rows) == self._limit
+
+
+def read_first_rows(
+    where: Mapping[str, Any], include: Mapping[str, Any], *, limit: int, max_bytes: int
+) -> tuple[list[Version], list[bytes]]:
+    """Return the schema versions of an export, and its first rows as JSON.
+
+    Returns at most `limit` rows, and as many as fit into `max_bytes`, but at least one. The history
+    of this one row ends with the last revision that fits. `where` and `include` are described in
+    `rows.open_snapshot`. Runs in its own transaction.
     """
     organization_id = tenancy.current_organization_id()
     statements = Statements.build(organization_id, where, include, limit=limit)
-    connection = db.session().connection()
-    versions = rows.list_versions(connection, statements)
-    json_rows: list[bytes] = []
-    chunks: list[bytes] = []
+    with rows.connect(rows.NO_WORKERS, rows.NO_WORKERS) as connection:
+        versions = rows.list_versions(connection, statements)
+        collector = _RowCollector(limit, max_bytes)
+        lines = LineWriter(versions, collector.receive, statements)
+        for line in _iterate_lines(connection, statements):
+            lines.write_values(*line)
+            if collector.is_full:
+                break
+        lines.close()
+    return versions, collector.rows
 
-    def receive(chunk: bytes, *, is_last: bool) -> None:
-        chunks.append(chunk)
-        if is_last:
-            json_rows.append(b"".join(chunks))
-            chunks.clear()
 
-    lines = LineWriter(versions, receive, statements)
-    for row in connection.exec_driver_sql(
-        _SELECT_AS_TEXT.format(statements.rows), statements.values
-    ):
-        lines.write_values(*(value and value.encode() for value in row))
-    lines.close()
-    return versions, json_rows[:limit]
+def _iterate_lines(
+    connection: Connection, statements: Statements
+) -> Iterator[tuple[bytes, bytes | None, bytes | None]]:
+    """Yield the values of one line at a time, because texts and histories may be very large."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, extensions.connection)
+    with driver.cursor(name="export_preview") as cursor:
+        cursor.itersize = 1
+        cursor.execute(_SELECT_AS_TEXT.format(statements.rows), statements.values)
+        for row_json, version_id, tags in cursor:
+            yield row_json.encode(), version_id and version_id.encode(), tags and tags.encode()
 
 
 def count_tag_sets(where: Mapping[str, Any], include: Mapping[str, Any]) -> TagSetCount:

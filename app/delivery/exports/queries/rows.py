@@ -32,8 +32,9 @@ _COPY = "COPY ({}) TO STDOUT WITH (FORMAT csv, DELIMITER e'\\x02', QUOTE e'\\x01
 
 # There are no timeouts, because an export may run for hours. There are no parallel workers, because
 # the other cores serve requests and run the Python code that receives the COPY lines.
+NO_WORKERS = "SET LOCAL max_parallel_workers_per_gather = 0"
 _SETTINGS = (
-    "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0;"
+    f"SET LOCAL statement_timeout = 0; {NO_WORKERS};"
     " SET LOCAL idle_in_transaction_session_timeout = 0"
 )
 _SELECT_NOW = "SELECT now()"
@@ -86,7 +87,7 @@ class Snapshot:
     def open_page_reader(self) -> Iterator["PageReader"]:
         """Open a second connection on the same snapshot, to read pages while `copy` runs."""
         snapshot_id = self._connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
-        with _connect(f"SET TRANSACTION SNAPSHOT '{snapshot_id}'") as connection:
+        with connect(f"SET TRANSACTION SNAPSHOT '{snapshot_id}'") as connection:
             yield PageReader(connection)
 
 
@@ -122,15 +123,16 @@ def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Itera
     and optionally `removed`.
     """
     statements = Statements.build(tenancy.current_organization_id(), where, include)
-    with _connect("SET LOCAL statement_timeout = 0") as connection:
+    with connect("SET LOCAL statement_timeout = 0") as connection:
         yield Snapshot(connection, statements)
 
 
 @contextmanager
-def _connect(first_statement: str) -> Iterator[Connection]:
-    """Open a connection for one long read-only transaction of the current organization.
+def connect(first_statement: str, settings: str = _SETTINGS) -> Iterator[Connection]:
+    """Open a connection for one read-only transaction of the current organization.
 
-    `first_statement` is executed before all others, as `SET TRANSACTION SNAPSHOT` requires.
+    `first_statement` is executed before all others, as `SET TRANSACTION SNAPSHOT` requires. The
+    default `settings` are those of a long transaction.
     """
     connection = db.engine().connect()
     try:
@@ -139,7 +141,7 @@ def _connect(first_statement: str) -> Iterator[Connection]:
         )
         connection.exec_driver_sql(first_statement)
         tenancy.send_scope(connection)
-        connection.exec_driver_sql(_SETTINGS)
+        connection.exec_driver_sql(settings)
         yield connection
     except BaseException:
         # After an aborted COPY, the connection cannot be used again.

@@ -88,7 +88,7 @@ SELECT row_to_json(removed), NULL, NULL FROM (
     WHERE {conditions} AND NOT EXISTS (
         SELECT FROM tag_sets t WHERE t.organization_id = r.organization_id AND t.id = r.tag_set_id
             AND t.status = 'accepted')
-    ORDER BY r.removed_at, r.tag_set_id
+    ORDER BY r.removed_at, r.tag_set_id{limit}
 ) removed)
 """
 _REMOVED_CONDITIONS = {
@@ -137,7 +137,10 @@ class Statements(NamedTuple):
         *,
         limit: int | None = None,
     ) -> "Statements":
-        """Build the statements for an export, or for its first `limit` tag sets."""
+        """Build the statements for an export, or for its first `limit` tag sets.
+
+        With `limit`, there are also at most `limit` removed tag sets.
+        """
         values = {name: value for name, value in where.items() if value is not None}
         if len(values.get("statuses", ())) == 1:
             # If one status is compared by equality, the index also provides the order.
@@ -154,7 +157,7 @@ class Statements(NamedTuple):
             history=history if include["history"] else "",
         )
         if include.get("removed"):
-            rows += _build_removed_query(values)
+            rows += _build_removed_query(values, limit)
         versions = _VERSIONS.format(tag_sets=tag_sets)
         parameters = {**values, "organization_id": str(organization_id)}
         total = _COUNT.format(tag_sets=tag_sets)
@@ -162,11 +165,13 @@ class Statements(NamedTuple):
         return cls(rows, versions, total, parameters, *flags)
 
 
-def _build_removed_query(values: Mapping[str, Any]) -> str:
+def _build_removed_query(values: Mapping[str, Any], limit: int | None) -> str:
     conditions = ["r.organization_id = %(organization_id)s"]
     conditions += [_REMOVED_CONDITIONS[name] for name in values if name in _REMOVED_CONDITIONS]
     return _REMOVED.format(
-        removed_at=_FORMAT_TIME.format("r.removed_at"), conditions=" AND ".join(conditions)
+        removed_at=_FORMAT_TIME.format("r.removed_at"),
+        conditions=" AND ".join(conditions),
+        limit="" if limit is None else f" LIMIT {limit}",
     )
 
 

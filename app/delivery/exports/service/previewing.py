@@ -15,7 +15,10 @@ from app.engines.formats import FORMATS, merge_fields
 from app.kit import db
 
 MAX_BYTES = 1024 * 1024
-"""The maximum size in bytes of all rows in a preview; the first row may be larger."""
+"""The maximum size in bytes of all rows in a preview; the first row may be larger.
+
+The history of the first row is cut off at this size.
+"""
 
 
 def preview(
@@ -37,13 +40,14 @@ def preview(
         format_id=format_id, where=where, options=options, include=include, compute_end=_compute_end
     )
     count = previews.count_tag_sets(request.filter, request.include)
-    versions, lines = previews.read_first_rows(request.filter, request.include, limit)
-    shown_lines = _limit_bytes(lines)
+    versions, lines = previews.read_first_rows(
+        request.filter, request.include, limit=limit, max_bytes=MAX_BYTES
+    )
     return {
         "count": count.value,
         "count_is_exact": count.is_exact,
-        "rows": [orjson.Fragment(line) for line in shown_lines],
-        "content": _render_content(request, versions, shown_lines),
+        "rows": [orjson.Fragment(line) for line in lines],
+        "content": _render_content(request, versions, lines),
     }
 
 
@@ -55,16 +59,6 @@ def _compute_end(requested: datetime | None) -> datetime:
     """
     now = db.utc_now()
     return now if requested is None else min(requested, now)
-
-
-def _limit_bytes(lines: list[bytes]) -> list[bytes]:
-    """Return as many of the first rows as fit into `MAX_BYTES`, but at least one row."""
-    size = 0
-    for index, line in enumerate(lines):
-        if index and size + len(line) > MAX_BYTES:
-            return lines[:index]
-        size += len(line)
-    return lines
 
 
 def _render_content(

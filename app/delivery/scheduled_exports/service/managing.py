@@ -14,7 +14,7 @@ from app.delivery.scheduled_exports.service import destinations, periods
 from app.delivery.scheduled_exports.service.describing import build_run_response
 from app.engines.formats import FORMATS
 from app.identity.organizations import service as organizations
-from app.kit import cron, db, errors, locales, tenancy, typed_settings
+from app.kit import cron, db, errors, locales, tenancy, typed_settings, url_queries
 from app.kit.pagination import Page, PageRequest
 from app.kit.typed_settings import ValidatedSettings
 
@@ -76,7 +76,8 @@ def update(export_id: UUID, *, revision: int | None, **changes: Any) -> dict[str
 
     `destination` replaces the current destination. If it contains no secrets, the stored secrets
     are kept; this requires that the host and account stay the same. If the format, filter, options,
-    `include` or mode changes, the next incremental run exports everything.
+    `include` or mode changes, the next incremental run exports everything. A run that is due stays
+    due unless the schedule changes or the export is paused.
 
     Raises 400 if a change is invalid, 404 if the scheduled export does not exist, and 409 if
     `revision` is outdated.
@@ -90,6 +91,7 @@ def update(export_id: UUID, *, revision: int | None, **changes: Any) -> dict[str
 
 
 def _apply_changes(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
+    old_schedule = (export.cron, export.time_zone, export.paused)
     for name in ("name", "paused"):
         if name in changes:
             setattr(export, name, changes[name])
@@ -99,7 +101,10 @@ def _apply_changes(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
         _set_schedule(export, changes.get("cron_expression", export.cron), zone)
     if "destination" in changes:
         _change_destination(export, changes["destination"])
-    _set_next_run(export)
+    is_rescheduled = old_schedule != (export.cron, export.time_zone, export.paused)
+    # Otherwise, a run that is due but has not started yet would be lost.
+    if is_rescheduled or export.next_run_at is None:
+        _set_next_run(export)
 
 
 def delete(export_id: UUID, *, revision: int | None) -> None:
@@ -211,10 +216,7 @@ def _build_response(export: ScheduledExport, latest_run: Any) -> dict[str, Any]:
     values = {
         column.key: getattr(export, column.key) for column in ScheduledExport.__table__.columns
     }
-    destination = {
-        "kind": export.destination,
-        "settings": export.settings,
-        "stored_secrets": export.stored_secrets,
-    }
+    visible = url_queries.build_visible_settings(export.settings, export.stored_secrets)
+    destination = {"kind": export.destination, **visible._asdict()}
     last_run = None if latest_run is None else build_run_response(*latest_run)
     return {**values, "destination": destination, "last_run": last_run}

@@ -106,11 +106,14 @@ def _start_run(
     where = build_run_filter(scheduled, records.read_clock())
     is_incremental = scheduled.mode == Mode.INCREMENTAL
     covers_from = where.get("decided_after") if is_incremental else None
+    include = scheduled.include
+    if is_incremental:
+        include = {**include, "removed": covers_from is not None}
     job = creating.create(
         format_id=scheduled.format,
         where=where,
         options=scheduled.options,
-        include={**scheduled.include, "removed": covers_from is not None},
+        include=include,
         created_by=created_by,
         api_key_id=api_key_id,
         scheduled_export_id=scheduled.id,

@@ -19,7 +19,7 @@ from app.intake.connectors.service.scheduling import (
 )
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.kit import db, errors, jobs, plan_limits, tenancy, typed_settings
+from app.kit import db, errors, jobs, plan_limits, tenancy, typed_settings, url_queries
 from app.kit.pagination import Page, PageRequest
 from app.kit.plan_limits import Meter
 from app.kit.secrets import DecryptionFailed
@@ -203,4 +203,5 @@ def _build_response(row: Row[Any]) -> dict[str, Any]:
             "at": values["job_at"],
             "status": values["job_status"],
         }
-    return {**values, "last_crawl": last_crawl}
+    visible = url_queries.build_visible_settings(values["settings"], values["stored_secrets"])
+    return {**values, **visible._asdict(), "last_crawl": last_crawl}
