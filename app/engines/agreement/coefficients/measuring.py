@@ -244,18 +244,29 @@ def _build_plan(
         plan.warnings.append(estimate_warnings.explain_missing_pairs(plan.rater_count))
         return plan
     plan.warnings = estimate_warnings.list_rating_warnings(ratings, counts, metric)
-    if metric in _PAIRED_METRICS:
-        if pairs is None:
-            plan.warnings.append(estimate_warnings.explain_too_many_pairs(MAX_AVERAGED_PAIRS))
-            return plan
-        plan.warnings += estimate_warnings.list_average_warnings(metric, len(pairs))
-    ratio_warning = _find_ratio_warning(pairable, metric)
-    if ratio_warning is not None:
-        plan.warnings.append(ratio_warning)
-        return plan
-    scale = build_scale(ratings.values, options.weights) if is_weighted else None
-    plan.statistic = _build_statistic(metric, ratings, pairs or [], scale)
+    plan.warnings += _list_pair_warnings(metric, pairs)
+    obstacles = _list_obstacles(pairable, metric, pairs)
+    plan.warnings += obstacles
+    if not obstacles:
+        scale = build_scale(ratings.values, options.weights) if is_weighted else None
+        plan.statistic = _build_statistic(metric, ratings, pairs or [], scale)
     return plan
+
+
+def _list_pair_warnings(metric: Metric, pairs: list[RaterPair] | None) -> list[EstimateWarning]:
+    if metric not in _PAIRED_METRICS or pairs is None:
+        return []
+    return estimate_warnings.list_average_warnings(metric, len(pairs))
+
+
+def _list_obstacles(
+    pairable: Ratings, metric: Metric, pairs: list[RaterPair] | None
+) -> list[EstimateWarning]:
+    """Return a list with the warning that makes the metric undefined, or an empty list."""
+    if metric in _PAIRED_METRICS and pairs is None:
+        return [estimate_warnings.explain_too_many_pairs(MAX_AVERAGED_PAIRS)]
+    ratio_warning = _find_ratio_warning(pairable, metric)
+    return [] if ratio_warning is None else [ratio_warning]
 
 
 def _find_ratio_warning(pairable: Ratings, metric: Metric) -> EstimateWarning | None:

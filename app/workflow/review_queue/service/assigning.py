@@ -36,11 +36,10 @@ def escalate(
 ) -> dict[str, Any]:
     """Escalate an item to another reviewer or to a team, and end the claim on the item.
 
-    Emits `reviews.assigned`. Raises 404; 409 `stale_precondition` if `revision` is not the revision
-    of the tag set; 403 for the caller's own tag set; 400 for `user_id` or `team_id` if that user or
-    team cannot review the item, or if the user is the caller. Unless the caller is an admin, raises
-    409 `conflict` with `details.claim` if another reviewer has claimed the item, or with
-    `details.assignee_id` or `details.assignee_team_id` if it is assigned to another user or team.
+    Emits `reviews.assigned`. Raises 404; 409 `stale_precondition`; 403 for the caller's own tag
+    set; 400 for `user_id` or `team_id` if they cannot review the item, or are the caller. Unless
+    the caller is an admin, raises 409 `conflict` with `details.claim`, `assignee_id` or
+    `assignee_team_id` if others claimed the item or are assigned to it.
     """
     # Members and teams are locked before tag sets, as when a member or team is removed.
     if not reading.is_pending(item_id):

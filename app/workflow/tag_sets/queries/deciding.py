@@ -38,8 +38,8 @@ _EXECUTION_OPTIONS = {"synchronize_session": False}
 
 def _build_contributors_column() -> Label[Any]:
     """Build a column with the ids that the SQL expression `CONTRIBUTORS` returns."""
-    expression = literal_column(CONTRIBUTORS.format(of="tag_sets."), ARRAY(Uuid))
-    return expression.label("contributor_ids")
+    sql = CONTRIBUTORS.format(of="tag_sets.")
+    return literal_column(sql, ARRAY(Uuid)).label("contributor_ids")
 
 
 _earlier_tag_set = aliased(TagSet)
@@ -293,9 +293,8 @@ def release_claim(artifact_id: UUID, user_id: UUID | None) -> None:
 def release_reviews(user_id: UUID) -> None:
     """Release all tag sets pending review that a user has claimed, locking them by id."""
     is_claimed = (TagSet.status == TagSetStatus.SUBMITTED, TagSet.claim_user_id == user_id)
-    locked = (
-        select(TagSet.id).where(*is_claimed).order_by(TagSet.id).with_for_update(key_share=True)
-    )
+    claimed = select(TagSet.id).where(*is_claimed).order_by(TagSet.id)
+    locked = claimed.with_for_update(key_share=True).cte("locked").select()
     values = {"claim_user_id": null(), "claim_expires_at": null(), "updated_at": TagSet.updated_at}
-    statement = update(TagSet).where(TagSet.id.in_(locked.cte("locked").select())).values(values)
+    statement = update(TagSet).where(TagSet.id.in_(locked)).values(values)
     db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
