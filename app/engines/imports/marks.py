@@ -6,7 +6,8 @@ field that an import of the tool's labeling configuration created (`app.engines.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from app.engines.fields import Field
@@ -21,8 +22,8 @@ class SpanMark(NamedTuple):
     """A labeled span of the text from `start` to `end`.
 
     `label` is the label of the span; `control` is the name of the control that created it. `text`
-    is the span's text if the tool exports it. Offsets count code points; if the span does not match
-    `text`, they count UTF-16 code units.
+    is the span's text if the tool exports it. Offsets count code points or, if more spans of the
+    document then match their `text`, UTF-16 code units.
     """
 
     label: str
@@ -66,20 +67,23 @@ class MarkConverter:
 
         Raises MarkError if a mark matches no field, or does not match the text.
         """
+        all_marks = list(marks)
+        spans = [mark for mark in all_marks if isinstance(mark, SpanMark)]
+        locate = _choose_locator(spans, text)
         return [
-            self._build_span_tag(mark, text)
+            self._build_span_tag(mark, locate)
             if isinstance(mark, SpanMark)
             else self._build_value_tag(mark)
-            for mark in marks
+            for mark in all_marks
         ]
 
-    def _build_span_tag(self, mark: SpanMark, text: str) -> dict[str, Any]:
+    def _build_span_tag(self, mark: SpanMark, locate: "_Locator") -> dict[str, Any]:
         field = self._span_fields.find(mark.label)
         if field is None and mark.control:
             field = self._span_fields.find(mark.control)
         if field is None:
             raise MarkError(f"The schema has no span field `{mark.label[:_MAX_SHOWN_CHARS]}`.")
-        start, end = _locate_span(mark, text)
+        start, end = locate(mark)
         return {"field": field["key"], "evidence": [{"start": start, "end": end}]}
 
     def _build_value_tag(self, mark: ValueMark) -> dict[str, Any]:
@@ -155,22 +159,55 @@ def _find_option_value(field: Field, value: Any) -> Any:
     return name if name in values else labels.get(name, value)
 
 
-def _locate_span(mark: SpanMark, text: str) -> tuple[int, int]:
-    """Return the offsets of a span in code points.
+_Locator = Callable[[SpanMark], tuple[int, int]]
+"""Returns the offsets of a span in code points.
 
-    Raises MarkError if the text at the offsets differs from the exported text.
+Raises MarkError if the text at the offsets differs from the exported text.
+"""
+
+
+def _choose_locator(spans: Sequence[SpanMark], text: str) -> _Locator:
+    """Return the locator for the unit in which a document's spans count: code points or UTF-16.
+
+    All spans of a document count in one unit. The unit that more spans match is chosen, because a
+    single span can match the text in both units, if its text repeats.
     """
-    start, end = mark.start, mark.end
-    if mark.text is None or _is_same_text(text[start:end], mark.text):
-        return start, end
+    locate_by_code_points = partial(_locate_by_code_points, text)
     units = text.encode("utf-16-le")
+    if len(units) == 2 * len(text):  # the units are the same
+        return locate_by_code_points
+    locators = (locate_by_code_points, partial(_locate_by_utf16, units))
+    return min(locators, key=partial(_count_mismatches, spans))
+
+
+def _count_mismatches(spans: Sequence[SpanMark], locate: _Locator) -> int:
+    count = 0
+    for span in spans:
+        try:
+            locate(span)
+        except MarkError:
+            count += 1
+    return count
+
+
+def _locate_by_code_points(text: str, mark: SpanMark) -> tuple[int, int]:
+    _check_text(mark, text[mark.start : mark.end])
+    return mark.start, mark.end
+
+
+def _locate_by_utf16(units: bytes, mark: SpanMark) -> tuple[int, int]:
     prefix, span_text = (
         part.decode("utf-16-le", "replace")
-        for part in (units[: 2 * start], units[2 * start : 2 * end])
+        for part in (units[: 2 * mark.start], units[2 * mark.start : 2 * mark.end])
     )
-    if _is_same_text(span_text, mark.text):
-        return len(prefix), len(prefix) + len(span_text)
-    raise MarkError(f"The text from {start} to {end} is not `{mark.text[:_MAX_SHOWN_CHARS]}`.")
+    _check_text(mark, span_text)
+    return len(prefix), len(prefix) + len(span_text)
+
+
+def _check_text(mark: SpanMark, span_text: str) -> None:
+    if mark.text is not None and not _is_same_text(span_text, mark.text):
+        shown = mark.text[:_MAX_SHOWN_CHARS]
+        raise MarkError(f"The text from {mark.start} to {mark.end} is not `{shown}`.")
 
 
 def _is_same_text(span_text: str, exported_text: str) -> bool:

@@ -124,3 +124,13 @@ def test_offsets_lead_to_the_exported_text(
 ) -> None:
     (tag,) = names.build_tags([mark], text)
     assert tag["evidence"] == [{"start": place[0], "end": place[1]}]
+
+
+def test_all_spans_of_a_document_count_in_one_unit(names: MarkConverter) -> None:
+    text = "😀 aaaa Acme"
+    # In code points, the first span would also match, one letter too far to the right.
+    marks = [SpanMark("size", 3, 5, text="aa"), SpanMark("size", 8, 12, text="Acme")]
+    evidence = [tag["evidence"][0] for tag in names.build_tags(marks, text)]
+    assert evidence == [{"start": 2, "end": 4}, {"start": 7, "end": 11}]
+    with pytest.raises(MarkError, match="from 3 to 7 is not `none`"):
+        names.build_tags([*marks, SpanMark("size", 3, 7, text="none")], text)

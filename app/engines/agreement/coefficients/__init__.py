@@ -15,11 +15,11 @@ This package imports numpy. Import it inside the job that needs it. The names of
 and the result types are in `app.engines.agreement.metrics`, which does not import numpy.
 """
 
+from app.engines.agreement.coefficients.bootstrap import RESAMPLES
 from app.engines.agreement.coefficients.kappa import count_pairs
 from app.engines.agreement.coefficients.mark_measures import measure_mark_pairs, measure_marks
 from app.engines.agreement.coefficients.mark_sets import MarkSets, build_mark_sets
 from app.engines.agreement.coefficients.measuring import (
-    RESAMPLES,
     measure,
     measure_all,
     measure_pairs,

@@ -14,6 +14,8 @@ import numpy as np
 
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 
+RESAMPLES = 1000
+"""The default number of resamples."""
 _BLOCK_ENTRIES = 2_000_000
 """The maximum number of entries in the largest array for one block of resamples (16 MB)."""
 _MAX_PATTERN_RATERS = 16

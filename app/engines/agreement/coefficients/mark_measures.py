@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.engines.agreement.coefficients import estimate_warnings
-from app.engines.agreement.coefficients.bootstrap import Statistic, estimate
+from app.engines.agreement.coefficients.bootstrap import RESAMPLES, Statistic, estimate
 from app.engines.agreement.coefficients.mark_sets import MarkSets
 from app.engines.agreement.coefficients.ratings import Floats, Integers
 from app.engines.agreement.metrics import (
@@ -17,8 +17,6 @@ from app.engines.agreement.metrics import (
     WarningCode,
 )
 
-RESAMPLES = 1000
-"""The default number of resamples."""
 # the rows of `MarkSets.pair_sums`
 _EXACT_MATCHES, _OVERLAP_MATCHES, _MARKS, _OVERLAP_SUM, _OVERLAPPING_PAIRS = range(5)
 _DOCUMENTS, _AGREED_DOCUMENTS, _COMMON_LENGTH, _TEXT_LENGTH = range(5, 9)

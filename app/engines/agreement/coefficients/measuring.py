@@ -8,6 +8,7 @@ import numpy as np
 from app.engines.agreement.coefficients import estimate_warnings
 from app.engines.agreement.coefficients.alpha import MAX_RATIO_VALUES, build_alpha
 from app.engines.agreement.coefficients.bootstrap import (
+    RESAMPLES,
     CompressedRatings,
     Statistic,
     compress_ratings,
@@ -35,8 +36,6 @@ from app.engines.agreement.metrics import (
     Weights,
 )
 
-RESAMPLES = 1000
-"""The default number of resamples."""
 MAX_AVERAGED_PAIRS = 5_000
 """The maximum number of pairs over which a coefficient of all raters is averaged: the pairs of 100
 raters who all share units. Each pair costs memory, and time in every resample."""

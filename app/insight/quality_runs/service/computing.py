@@ -33,7 +33,6 @@ from app.insight.quality_runs.service.plans import (
     group_value_plans,
 )
 
-RESAMPLES = 1000
 _DISTANCES_SUFFIX = "\x00distances"
 _WHOLE_PAGE = (0.0, 0.0, 1.0, 1.0)
 ProgressCallback = Callable[[int, int], None]
@@ -139,7 +138,7 @@ class _Computation:
             self.computed.add_warning("tag_set_too_large", message)
 
     def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:
-        estimate = coefficients.measure(ratings, metric, resamples=RESAMPLES, seed=self._seed)
+        estimate = coefficients.measure(ratings, metric, seed=self._seed)
         self._add_result(plan, estimate)
         if metric in PAIR_METRICS and self._can_compute_pairs(plan, ratings):
             resamples = choose_resample_count(len(ratings.raters))
@@ -149,7 +148,7 @@ class _Computation:
             self._add_pairs(plan, pairs)
 
     def _measure_mark_sets(self, plan: FieldPlan, metric: Metric, marks: MarkSets) -> None:
-        estimate = coefficients.measure_marks(marks, metric, resamples=RESAMPLES, seed=self._seed)
+        estimate = coefficients.measure_marks(marks, metric, seed=self._seed)
         self._add_result(plan, estimate)
         if metric in PAIR_METRICS and self._can_compute_pairs(plan, marks):
             resamples = choose_resample_count(len(marks.raters))
