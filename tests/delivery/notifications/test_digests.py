@@ -119,6 +119,26 @@ def test_what_was_read_is_not_in_the_digest(
     assert "more" not in letter.subject
 
 
+@pytest.mark.parametrize(("read_count", "email_count"), [(1, 1), (2, 0)])
+def test_a_digest_of_which_all_was_read_is_not_sent(
+    workspace: Workspace, inbox: Inbox, work: Work, read_count: int, email_count: int
+) -> None:
+    _prefer(workspace.org, "daily")
+    for body in ("First?", "Second?"):
+        _mention(workspace, body)
+    work()
+    inbox.workspace.sql(
+        "UPDATE notifications SET created_at = created_at - interval '1 day',"
+        " open_until = open_until - interval '1 day'"
+    )
+    inbox.post_due()
+    api = workspace.org.api("labeler")
+    for note in api.get("/notifications").json["data"][:read_count]:
+        assert api.post(f"/notifications/{note['id']}/read").status_code == 200
+    work()
+    assert len(inbox.letters("labeler")) == email_count
+
+
 def test_a_kind_that_was_turned_off_is_not_in_the_digest(
     workspace: Workspace, inbox: Inbox, work: Work, clock: Clock
 ) -> None:

@@ -17,6 +17,7 @@ from app.kit.emails import MessageTemplates
 from app.kit.mail import MailFailed
 from app.kit.permissions import Role
 from tests.factories import Org, run_jobs_of
+from tests.factories.emails import list_emails_to
 
 WORDS = '[plain]\nsubject = "{title}"\ntext = "{body}"\n'
 
@@ -186,6 +187,36 @@ def _disable(org: Org) -> None:
 
 def _unsubscribe(org: Org) -> None:
     _prefer(org, "second", mention={"email": False})
+
+
+@pytest.mark.parametrize("is_queued", [False, True])
+@pytest.mark.parametrize("method", ["read", "delete"])
+def test_what_was_read_before_its_email_is_sent_is_not_sent(
+    org: Org, method: str, is_queued: bool
+) -> None:
+    org.add_user("second", "labeler")
+    first, second = org.users["labeler"], org.users["second"]
+    assert _notify(org, user_ids=[first, second]) == 2
+    if is_queued:
+        run_jobs_of(org, "notifications")
+    (told,) = (row for row in _told(org) if row.user_id == first)
+    path, api = f"/notifications/{told.id}", org.api("labeler")
+    answer = api.delete(path) if method == "delete" else api.post(f"{path}/read")
+    assert answer.status_code in (200, 204)
+    run_jobs_of(org, "notifications")
+    assert run_jobs_of(org, "bulk_mail") == (2 if is_queued else 1)
+    assert list_emails_to(org.email("labeler")) == []
+    assert len(list_emails_to(org.email("second"))) == 1
+
+
+def test_what_is_unread_again_is_sent(org: Org, work: Callable[[], None]) -> None:
+    assert _notify(org, user_ids=[org.users["labeler"]]) == 1
+    (told,) = _told(org)
+    for is_read in (True, False):
+        path = f"/notifications/{told.id}/read"
+        assert org.api("labeler").post(path, {"read": is_read}).status_code == 200
+    work()
+    assert len(_mails(org)) == 1
 
 
 @pytest.mark.parametrize("leave", [_remove, _disable, _unsubscribe])

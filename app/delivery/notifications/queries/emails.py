@@ -116,7 +116,7 @@ class EmailData(NamedTuple):
 def get_email_data(notification_id: UUID) -> EmailData | None:
     """Return the data for a notification's email.
 
-    Returns None if the notification was deleted, or its user is disabled or no longer a member.
+    Returns None if it was read or deleted, or its user is disabled or no longer a member.
     """
     delivery = DeliveryPreferences
     statement = (
@@ -146,7 +146,8 @@ def get_email_data(notification_id: UUID) -> EmailData | None:
             (Membership.organization_id == Notification.organization_id)
             & (Membership.user_id == Notification.user_id),
         )
-        .where(Notification.id == notification_id, User.disabled_at.is_(None))
+        .where(Notification.id == notification_id)
+        .where(Notification.read_at.is_(None), User.disabled_at.is_(None))
     )
     row = db.session().execute(statement).first()
     return None if row is None else EmailData(*row)
@@ -175,6 +176,14 @@ def find_member_account(user_id: UUID) -> MemberAccount | None:
     )
     row = db.session().execute(statement).first()
     return None if row is None else MemberAccount(*row)
+
+
+def has_unread(notification_ids: Sequence[UUID]) -> bool:
+    """Return whether at least one of these notifications exists and is unread."""
+    statement = select(Notification.id).where(
+        Notification.id.in_(notification_ids), Notification.read_at.is_(None)
+    )
+    return db.session().execute(statement.limit(1)).first() is not None
 
 
 def postpone_email(notification_id: UUID, until: datetime) -> None:

@@ -29,9 +29,16 @@ from app.kit.links import build_open_link, build_unsubscribe_url, make_absolute
 
 
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
-    """Return the current address of a member who still wants an email of these types, or None."""
+    """Return the current address of a member who still wants an email of these types, or None.
+
+    Also returns None if all notifications in the email have been read or deleted.
+    """
     account = queries.find_member_account(UUID(recipient["user_id"]))
     if account is None:
+        return None
+    # Jobs of earlier releases have no ids.
+    notification_ids = [UUID(item) for item in recipient.get("notification_ids", ())]
+    if notification_ids and not queries.has_unread(notification_ids):
         return None
     wanted = (preferences.get_channels(account.preferences, kind)[1] for kind in recipient["kinds"])
     return account.address if any(wanted) else None
@@ -45,8 +52,8 @@ emails = Emails(
 def enqueue_email(notification_id: UUID) -> None:
     """Queue the email for a notification, or postpone it for a digest or because of quiet hours.
 
-    Does nothing if the notification was deleted, its user is disabled, or the user no longer wants
-    the email.
+    Does nothing if the notification was read or deleted, its user is disabled, or the user no
+    longer wants the email.
     """
     data = queries.get_email_data(notification_id)
     if data is None or not preferences.get_channels(data.preferences, data.kind)[1]:
@@ -59,6 +66,7 @@ def enqueue_email(notification_id: UUID) -> None:
         notification_id,
         tenancy.current_organization_id(),
         user_id=data.user_id,
+        notification_ids=[notification_id],
         kinds=[data.kind],
         address=data.address,
         locale=data.locale,
@@ -145,10 +153,13 @@ def _build_combined_email(notifications: Sequence[ClosedNotification]) -> Email:
     if count > 1:
         title = _render_combined_title(first, count - 1)
         body, link = "\n\n".join(map(_build_quote, notifications[:MAX_QUOTED])), None
+    # An email that counts more than it quotes is sent, even if all quoted notifications were read.
+    ids = [item.id for item in notifications] if count == len(notifications) else []
     return _build_email(
         first.id,
         first.organization_id,
         user_id=first.user_id,
+        notification_ids=ids,
         kinds=totals,
         address=first.email,
         locale=first.locale,
@@ -188,6 +199,7 @@ def _build_email(
     organization_id: UUID,
     *,
     user_id: UUID,
+    notification_ids: Sequence[UUID],
     kinds: Iterable[str],
     address: str,
     locale: str,
@@ -197,7 +209,11 @@ def _build_email(
     body: str,
     link: str | None,
 ) -> Email:
-    """Build an email with a button for `link`, and a link to unsubscribe from the given `kinds`."""
+    """Build an email with a button for `link`, and a link to unsubscribe from the given `kinds`.
+
+    The email is not sent if all notifications with `notification_ids` are read before; an empty
+    list switches this check off.
+    """
     page_url = build_open_link(link, org_slug=slug, language=locale) if link else None
     token = unsubscribing.build_token(user_id, kinds)
     return Email(
@@ -213,5 +229,16 @@ def _build_email(
         },
         organization_id=organization_id,
         message_id=f"notification-{notification_id}",
-        recipient={"user_id": str(user_id), "kinds": list(kinds)},
+        recipient=_build_recipient(user_id, notification_ids, kinds),
     )
+
+
+def _build_recipient(
+    user_id: UUID, notification_ids: Sequence[UUID], kinds: Iterable[str]
+) -> dict[str, Any]:
+    """Build the argument of `_find_address`."""
+    return {
+        "user_id": str(user_id),
+        "notification_ids": [str(item) for item in notification_ids],
+        "kinds": list(kinds),
+    }
