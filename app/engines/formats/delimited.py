@@ -13,8 +13,10 @@ from app.engines.formats.cells import (
 )
 from app.engines.formats.flat import (
     COMMON_HEADERS,
+    LabelSplitter,
     list_common_values,
     list_field_headers,
+    list_plain_fields,
     list_table_rows,
 )
 from app.engines.formats.model import Field, Format, Row
@@ -45,7 +47,8 @@ _OPTIONS: dict[str, Any] = {
             "description": (
                 "How to write tables. join: one line per tag set, with each table as JSON in one "
                 "cell. explode: one line per table row, with a column for each of the table's "
-                "columns; all other cells are repeated."
+                "columns; all other cells are repeated. A table that has another type in an older "
+                "schema version also has a column for the values of that version."
             ),
         },
         "header": {
@@ -84,9 +87,9 @@ class DelimitedWriter(ParsingWriter):
         self._escape = str if options.get("raw") else escape_formula
         self._explodes = options.get("rows") == "explode"
         tables = [field for field in fields if field["type"] == "table" and self._explodes]
-        self._converters = self._build_converters(
-            [field for field in fields if field not in tables]
-        )
+        plain_fields = list_plain_fields(fields) if self._explodes else fields
+        self._splitter = LabelSplitter(tables)
+        self._converters = self._build_converters(plain_fields)
         self._table_converters = {
             table["key"]: self._build_converters(table["columns"]) for table in tables
         }
@@ -96,16 +99,16 @@ class DelimitedWriter(ParsingWriter):
         if options.get("bom"):
             self._buffer.write("\ufeff")
         if options.get("header", True):
-            self._csv.writerow(self._build_header(fields, tables))
+            self._csv.writerow(self._build_header(plain_fields, tables))
 
     def write(self, row: Row) -> None:
         """Add one tag set."""
-        labels = row.get("labels") or {}
+        plain_labels, table_labels = self._splitter.split(row.get("labels") or {})
         line = self._build_common_cells(row)
         for key, convert in self._converters:
-            line += convert(labels.get(key))
+            line += convert(plain_labels.get(key))
         if self._explodes:
-            self._csv.writerows(self._explode_tables(line, labels))
+            self._csv.writerows(self._explode_tables(line, table_labels))
         else:
             self._csv.writerow(line)
         self.rows += 1
@@ -122,9 +125,9 @@ class DelimitedWriter(ParsingWriter):
             for field in fields
         ]
 
-    def _build_header(self, fields: Sequence[Field], tables: Sequence[Field]) -> list[str]:
+    def _build_header(self, plain_fields: Sequence[Field], tables: Sequence[Field]) -> list[str]:
         names = list(COMMON_HEADERS)
-        names += list_field_headers([field for field in fields if field not in tables], "labels.")
+        names += list_field_headers(plain_fields, "labels.")
         if self._explodes:
             names += ["table", "row"]
         for table in tables:

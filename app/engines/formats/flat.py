@@ -48,6 +48,47 @@ def list_field_headers(fields: Sequence[Field], prefix: str) -> list[str]:
     return [name for field in fields for name in get_headers(field, prefix + field["key"])]
 
 
+def list_plain_fields(fields: Sequence[Field]) -> list[Field]:
+    """Return the fields that have a column beside the tables.
+
+    Tables have such a column only if an older schema version defines the field with another type.
+    The column contains the values of that version as text.
+    """
+    return [
+        {**field, "type": "text"} if field["type"] == "table" else field
+        for field in fields
+        if field["type"] != "table" or field.get("has_plain_values")
+    ]
+
+
+class LabelSplitter:
+    """Separates the labels for the columns of `list_plain_fields` from the labels for tables."""
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self._columns_by_key = {
+            field["key"]: {column["key"] for column in field["columns"]}
+            for field in fields
+            if field.get("has_plain_values")
+        }
+
+    def split(self, labels: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the labels for the plain columns, and the labels for the tables."""
+        if not self._columns_by_key:
+            return labels, labels
+        plain_labels, table_labels = dict(labels), dict(labels)
+        for key, columns in self._columns_by_key.items():
+            other_labels = plain_labels if _is_table(labels.get(key), columns) else table_labels
+            other_labels.pop(key, None)
+        return plain_labels, table_labels
+
+
+def _is_table(value: object, columns: set[str]) -> bool:
+    """Return whether a value is a list of table rows, not a list of other objects."""
+    return isinstance(value, list) and all(
+        isinstance(row, Mapping) and row.keys() <= columns for row in value
+    )
+
+
 def list_table_rows(value: object) -> list[Mapping[str, Any]]:
     """Return the rows in a table's value, or an empty list if the value is not a list."""
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []

@@ -48,7 +48,8 @@ def merge_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
     """Merge the fields of all schema versions, so that each field occurs once.
 
     If definitions of a field differ, the first one is used, so pass the newest version first. A
-    field that has multiple values in any version has multiple values in the result.
+    field that has multiple values in any version has multiple values in the result. A table that
+    has another type in an older version gets `has_plain_values`.
     """
     merged_fields: dict[str, dict[str, Any]] = {}
     for fields in versions:
@@ -57,6 +58,8 @@ def merge_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
             merged["multiple"] = bool(merged.get("multiple") or field.get("multiple"))
             if merged["type"] == field["type"] == "table":
                 merged["columns"] = merge_fields([merged["columns"], field.get("columns") or []])
+            elif merged["type"] == "table":
+                merged["has_plain_values"] = True
     return list(merged_fields.values())
 
 

@@ -14,8 +14,10 @@ from app.engines.formats import xlsx_values as values
 from app.engines.formats.cells import escape_formula
 from app.engines.formats.flat import (
     COMMON_HEADERS,
+    LabelSplitter,
     list_common_values,
     list_field_headers,
+    list_plain_fields,
     list_table_rows,
 )
 from app.engines.formats.model import Field, Format, Row
@@ -72,7 +74,8 @@ class XlsxWriter(ParsingWriter):
         self._is_open = True
         self._names: set[str] = set()
         tables = [field for field in fields if field["type"] == "table"]
-        plain_fields = [field for field in fields if field["type"] != "table"]
+        plain_fields = list_plain_fields(fields)
+        self._splitter = LabelSplitter(fields)
         headers = [*COMMON_HEADERS, *list_field_headers(plain_fields, "labels.")]
         self._main_sheet = self._build_sheet(_MAIN_SHEET_NAME, headers)
         self._converters = self._build_converters(plain_fields)
@@ -89,16 +92,16 @@ class XlsxWriter(ParsingWriter):
 
     def write(self, row: Row) -> None:
         """Add one tag set to the main sheet, and its table rows to the sheets of the tables."""
-        labels = row.get("labels") or {}
+        plain_labels, table_labels = self._splitter.split(row.get("labels") or {})
         cells = [
             values.build_common_cell(value, self._separator, self._escape)
             for value in list_common_values(row)
         ]
         for key, convert in self._converters:
-            cells += convert(labels.get(key))
+            cells += convert(plain_labels.get(key))
         self._main_sheet.write(cells)
         for key, (sheet, converters) in self._tables.items():
-            for number, line in enumerate(list_table_rows(labels.get(key))):
+            for number, line in enumerate(list_table_rows(table_labels.get(key))):
                 cells = [row.get("tag_set_id"), number]
                 for name, convert in converters:
                     cells += convert(line.get(name))

@@ -275,6 +275,23 @@ def test_labels_are_read_by_the_version_they_were_made_for(exports: Any) -> None
     assert [line["schema.version"] for line in table] == ["1", "2"]
 
 
+def test_values_from_before_a_field_was_a_table_are_kept(exports: Any) -> None:
+    schema_id, _ = make_schema(exports.org, [make_field("items", "text")])
+    exports.label(schema_id, [tag("items", "Paper and ink")])
+    table = make_field("items", "table", columns=[make_field("what", "text")])
+    version = SchemaVersion(
+        id=uuid7(), fields=[table], schema_id=schema_id, number=2, review_policy={}
+    )
+    exports.add(version)
+    exports.label(schema_id, [tag("items.what", "Ink", 0)], schema_version_id=version.id)
+    file = exports.file(exports.make("csv", options={"rows": "explode"})["id"])
+    lines = list(csv.DictReader(io.StringIO(file.decode())))
+    assert [(line["labels.items"], line["labels.items.what"]) for line in lines] == [
+        ("Paper and ink", ""),
+        ("", "Ink"),
+    ]
+
+
 def test_csv_holds_what_the_writer_makes_of_the_rows(exports: Any) -> None:
     schema_id, _ = make_schema(exports.org, FIELDS)
     for text in HOSTILE:

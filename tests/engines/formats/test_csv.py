@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.formats import FORMATS, check_options
+from app.engines.formats import FORMATS, check_options, merge_fields
 from tests.factories.properties import examples
 
 FIELDS: list[dict[str, Any]] = [
@@ -259,6 +259,39 @@ def test_values_of_another_version_are_kept_as_text() -> None:
     assert line["labels.items"] == '"none"'
     (line,) = read(export(values, rows="explode"))
     assert line["table"] == ""
+
+
+OLD_ITEMS = [
+    ("none", "none"),
+    ("=1+1", "'=1+1"),
+    (5, "5"),
+    (["a", "b"], "a|b"),
+    ({"amount": "5", "currency": "EUR"}, '{"amount":"5","currency":"EUR"}'),
+    ([{"street": "A 1"}], '{"street":"A 1"}'),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), OLD_ITEMS)
+def test_a_value_from_before_the_field_was_a_table_has_a_column(value: Any, expected: str) -> None:
+    fields = merge_fields([FIELDS, [{"key": "items", "type": "text", "multiple": True}]])
+    old, new = labels(items=value), labels(items=ITEMS, number="A")
+    lines = read(export(old, new, labels(), fields=fields, rows="explode"))
+    names = ("labels.number", "labels.items", "table", "row", "labels.items.name")
+    assert [tuple(line[name] for name in names) for line in lines] == [
+        ("", expected, "", "", ""),
+        ("A", "", "items", "0", "Paper"),
+        ("A", "", "items", "1", "'=x"),
+        ("", "", "", "", ""),
+    ]
+
+
+@pytest.mark.parametrize("options", [{}, {"rows": "explode"}])
+def test_no_column_is_added_for_tables_of_several_versions(options: dict[str, Any]) -> None:
+    older = [{"key": "gone", "type": "text"}, FIELDS[-1]]
+    gone = {"key": "gone", "type": "text", "multiple": False, "columns": []}
+    fields = merge_fields([FIELDS, older])
+    row = labels(items=ITEMS, number="A")
+    assert export(row, fields=fields, **options) == export(row, fields=[*FIELDS, gone], **options)
 
 
 def test_json_lines_are_taken_too() -> None:

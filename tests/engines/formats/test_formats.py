@@ -147,6 +147,13 @@ def test_the_union_of_versions_is_led_by_the_newest() -> None:
     assert [field["key"] for field in union] == ["number", "total", "codes", "items", "gone"]
     assert (union[0]["type"], union[0]["multiple"]) == ("text", True)
     assert [column["key"] for column in union[3]["columns"]] == ["name", "codes", "old"]
+    assert "has_plain_values" not in union[3]
     assert merge_fields([]) == []
     assert merge_fields([FIELDS]) == FIELDS
     assert FIELDS[0]["multiple"] is False
+
+
+def test_a_table_that_was_a_plain_field_is_marked() -> None:
+    text = check_fields([{"key": "items", "type": "text"}])
+    assert merge_fields([FIELDS, FIELDS, text])[3]["has_plain_values"] is True
+    assert merge_fields([text, FIELDS])[0] == {**text[0], "columns": []}

@@ -10,9 +10,10 @@ import openpyxl
 import pytest
 from python_calamine import CalamineWorkbook
 
-from app.engines.formats import FORMATS, check_options, xlsx
+from app.engines.formats import FORMATS, check_options, merge_fields, xlsx
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 from app.engines.formats.xlsx_values import MAX_TEXT_LENGTH
+from tests.engines.formats.test_csv import OLD_ITEMS
 
 
 def field(key: str, type_: str, **members: Any) -> dict[str, Any]:
@@ -201,6 +202,18 @@ def test_rows_given_as_objects() -> None:
     sheets = read(out.getvalue())
     assert sheets["Tag sets"][0]["tag_set_id"] == "half ?"
     assert sheets["items"] == []
+
+
+@pytest.mark.parametrize(("value", "expected"), OLD_ITEMS)
+def test_a_value_from_before_the_field_was_a_table_has_a_column(value: Any, expected: str) -> None:
+    fields = merge_fields([FIELDS, [field("items", "text", multiple=True)]])
+    rows = [{"tag_set_id": "1", "labels": {"items": value}}, {**SAMPLE_ROW, "tag_set_id": "2"}]
+    rows[1]["labels"] = {"items": [{"what": "Paper"}]}
+    sheets = read(write(rows, fields))
+    assert [row["labels.items"] for row in sheets["Tag sets"]] == [expected, None]
+    items = [(row["tag_set_id"], row["what"]) for row in sheets["items"]]
+    assert items == [("2", "Paper")]
+    assert "labels.items" not in read(write(rows))["Tag sets"][0]
 
 
 def test_sheets_of_tables_have_different_names() -> None:
