@@ -1,17 +1,22 @@
 """Runs: when they are due, on request, in full and incrementally."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import orjson
+import psycopg2
 import pytest
 
+from app.delivery.scheduled_exports.queries import runs
 from app.delivery.scheduled_exports.service import starting
 from app.kit import container, db, tenancy
 from app.kit.storage import StorageFull
+from devserver.postgres import EmbeddedPostgres
 from tests.factories.labels import make_labeled
+from tests.plans.explaining import explaining
 
 MISSING = "00000000-0000-7000-8000-000000000000"
 
@@ -157,6 +162,46 @@ def test_a_scheduler_that_dies_starts_nothing_twice(scheduled: Any) -> None:
     assert scheduled.runs(created["id"]) == []
     scheduled.start_due()
     assert len(scheduled.runs(created["id"])) == 1
+
+
+# Copies of the first run, each a minute older than the one before.
+OLD_EXPORTS = """
+INSERT INTO exports SELECT (jsonb_populate_record(e, jsonb_build_object(
+    'id', gen_random_uuid(), 'created_at', e.created_at - i * interval '1 minute'))).*
+FROM exports e, generate_series(1, 3000) AS i
+WHERE e.organization_id = :org
+"""
+OLD_RUNS = """
+INSERT INTO scheduled_export_runs
+    (organization_id, job_id, scheduled_export_id, trigger, delivery_status, sent_bytes, created_at)
+SELECT organization_id, id, scheduled_export_id, 'manual', 'delivered', 0, created_at
+FROM exports e
+WHERE organization_id = :org AND NOT EXISTS (
+    SELECT FROM scheduled_export_runs r WHERE r.organization_id = :org AND r.job_id = e.id)
+"""
+
+
+def test_the_latest_runs_are_found_by_an_index(scheduled: Any, postgres: EmbeddedPostgres) -> None:
+    never_run = scheduled.schedule()["id"]
+    latest_job_ids = {}
+    for _ in range(2):
+        created = scheduled.schedule()
+        latest_job_ids[UUID(created["id"])] = scheduled.run(created["id"])["job_id"]
+    for insert in (OLD_EXPORTS, OLD_RUNS):
+        scheduled.sql(insert, org=scheduled.org.id)
+    with closing(psycopg2.connect(postgres.url)) as owner, owner, owner.cursor() as cursor:
+        cursor.execute("ANALYZE exports, scheduled_exports, scheduled_export_runs")
+    app, organization = scheduled.org.app, tenancy.organization(scheduled.org.id)
+    with app.app_context(), organization, explaining(app) as explained:
+        found = runs.list_latest_runs([UUID(never_run), *latest_job_ids])
+    assert {export_id: str(row[1].id) for export_id, row in found.items()} == latest_job_ids
+    (statement,) = explained
+    assert statement.rows_by_index["ix_scheduled_export_runs_list"] == 2
+    assert statement.rows < 20
+    listed = scheduled.api.get("/exports/scheduled").json["data"]
+    last_job_ids = {UUID(item["id"]): item["last_run"]["job_id"] for item in listed[:2]}
+    assert last_job_ids == latest_job_ids
+    assert listed[2]["last_run"] is None
 
 
 def test_incremental_runs_hold_each_change_once(scheduled: Any, schema_id: UUID) -> None:

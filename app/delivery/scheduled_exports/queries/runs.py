@@ -4,11 +4,11 @@ from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Row, Select, select, update
-from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy import Row, Select, select, true, update
+from sqlalchemy.orm import aliased
 
 from app.delivery.exports.models import Export
-from app.delivery.scheduled_exports.models import ScheduledRun
+from app.delivery.scheduled_exports.models import ScheduledExport, ScheduledRun
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 
@@ -48,18 +48,26 @@ def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, Row[ScheduledRu
 
     Scheduled exports that have never run are omitted.
     """
+    # One index lookup for each scheduled export, however many runs there are.
     latest = (
-        select(ScheduledRun.job_id)
-        .ext(distinct_on(ScheduledRun.scheduled_export_id))
-        .where(ScheduledRun.scheduled_export_id.in_(export_ids))
-        .order_by(
-            ScheduledRun.scheduled_export_id,
-            ScheduledRun.created_at.desc(),
-            ScheduledRun.job_id.desc(),
+        select(ScheduledRun)
+        .where(
+            ScheduledRun.organization_id == ScheduledExport.organization_id,
+            ScheduledRun.scheduled_export_id == ScheduledExport.id,
         )
+        .order_by(ScheduledRun.created_at.desc(), ScheduledRun.job_id.desc())
+        .limit(1)
+        .lateral("latest")
     )
-    rows = db.session().execute(_select_runs().where(ScheduledRun.job_id.in_(latest)))
-    return {row[0].scheduled_export_id: row for row in rows}
+    run = aliased(ScheduledRun, latest)
+    statement = (
+        select(run, Export)
+        .select_from(ScheduledExport)
+        .join(run, true())
+        .join(Export, (Export.organization_id == run.organization_id) & (Export.id == run.job_id))
+        .where(ScheduledExport.id.in_(export_ids))
+    )
+    return {row[0].scheduled_export_id: row for row in db.session().execute(statement)}
 
 
 def read(job_id: UUID) -> Row[ScheduledRun, Export] | None:
