@@ -116,8 +116,7 @@ class EmailData(NamedTuple):
 def get_email_data(notification_id: UUID) -> EmailData | None:
     """Return the data for a notification's email.
 
-    Returns None if the notification was read or deleted, or its user is disabled or no longer a
-    member.
+    Returns None if it was read or deleted, or its user is disabled or no longer a member.
     """
     delivery = DeliveryPreferences
     statement = (
@@ -147,11 +146,8 @@ def get_email_data(notification_id: UUID) -> EmailData | None:
             (Membership.organization_id == Notification.organization_id)
             & (Membership.user_id == Notification.user_id),
         )
-        .where(
-            Notification.id == notification_id,
-            Notification.read_at.is_(None),
-            User.disabled_at.is_(None),
-        )
+        .where(Notification.id == notification_id)
+        .where(Notification.read_at.is_(None), User.disabled_at.is_(None))
     )
     row = db.session().execute(statement).first()
     return None if row is None else EmailData(*row)

@@ -214,11 +214,6 @@ def _build_email(
     The email is not sent if all notifications with `notification_ids` are read before; an empty
     list switches this check off.
     """
-    recipient = {
-        "user_id": str(user_id),
-        "notification_ids": [str(item) for item in notification_ids],
-        "kinds": list(kinds),
-    }
     page_url = build_open_link(link, org_slug=slug, language=locale) if link else None
     token = unsubscribing.build_token(user_id, kinds)
     return Email(
@@ -234,5 +229,16 @@ def _build_email(
         },
         organization_id=organization_id,
         message_id=f"notification-{notification_id}",
-        recipient=recipient,
+        recipient=_build_recipient(user_id, notification_ids, kinds),
     )
+
+
+def _build_recipient(
+    user_id: UUID, notification_ids: Sequence[UUID], kinds: Iterable[str]
+) -> dict[str, Any]:
+    """Build the argument of `_find_address`."""
+    return {
+        "user_id": str(user_id),
+        "notification_ids": [str(item) for item in notification_ids],
+        "kinds": list(kinds),
+    }
