@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from app.engines.agreement.coefficients.alpha import MAX_RATIO_VALUES
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
-from app.engines.agreement.metrics import EstimateWarning, Metric, WarningCode
+from app.engines.agreement.metrics import EstimateWarning, Level, Metric, WarningCode
 
 MIN_DOCUMENTS = 30
 """The number of documents below which bootstrap intervals are likely to be too narrow."""
@@ -78,6 +79,22 @@ def explain_too_many_pairs(max_pairs: int) -> EstimateWarning:
         " units, so it is not computed. Use Krippendorff's alpha."
     )
     return EstimateWarning(WarningCode.TOO_MANY_PAIRS, text)
+
+
+def find_ratio_warning(pairable: Ratings, metric: Metric) -> EstimateWarning | None:
+    """Return a warning if the values are not suitable for the ratio level, or None."""
+    if metric != Metric.KRIPPENDORFF_ALPHA or pairable.level != Level.RATIO:
+        return None
+    if np.any(pairable.values[pairable.codes] < 0):
+        text = (
+            "The ratio level does not allow negative values, but some values are negative. Use the "
+            "interval level."
+        )
+        return EstimateWarning(WarningCode.NEGATIVE_VALUES, text)
+    if len(np.unique(pairable.codes)) > MAX_RATIO_VALUES:
+        text = f"There are more than {MAX_RATIO_VALUES} different values. Use the interval level."
+        return EstimateWarning(WarningCode.TOO_MANY_VALUES, text)
+    return None
 
 
 def build_interval(

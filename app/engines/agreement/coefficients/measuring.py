@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.engines.agreement.coefficients import estimate_warnings
-from app.engines.agreement.coefficients.alpha import MAX_RATIO_VALUES, build_alpha
+from app.engines.agreement.coefficients.alpha import build_alpha
 from app.engines.agreement.coefficients.bootstrap import (
     RESAMPLES,
     CompressedRatings,
@@ -32,7 +32,6 @@ from app.engines.agreement.metrics import (
     Level,
     Metric,
     PairEstimate,
-    WarningCode,
     Weights,
 )
 
@@ -264,24 +263,8 @@ def _list_obstacles(
     """Return a list with the warning that makes the metric undefined, or an empty list."""
     if metric in _PAIRED_METRICS and pairs is None:
         return [estimate_warnings.explain_too_many_pairs(MAX_AVERAGED_PAIRS)]
-    ratio_warning = _find_ratio_warning(pairable, metric)
+    ratio_warning = estimate_warnings.find_ratio_warning(pairable, metric)
     return [] if ratio_warning is None else [ratio_warning]
-
-
-def _find_ratio_warning(pairable: Ratings, metric: Metric) -> EstimateWarning | None:
-    """Return a warning if the values are not suitable for the ratio level, or None."""
-    if metric != Metric.KRIPPENDORFF_ALPHA or pairable.level != Level.RATIO:
-        return None
-    if np.any(pairable.values[pairable.codes] < 0):
-        text = (
-            "The ratio level does not allow negative values, but some values are negative. Use the "
-            "interval level."
-        )
-        return EstimateWarning(WarningCode.NEGATIVE_VALUES, text)
-    if len(np.unique(pairable.codes)) > MAX_RATIO_VALUES:
-        text = f"There are more than {MAX_RATIO_VALUES} different values. Use the interval level."
-        return EstimateWarning(WarningCode.TOO_MANY_VALUES, text)
-    return None
 
 
 def _build_statistic(
