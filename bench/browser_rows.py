@@ -27,7 +27,7 @@ _IDLE_SECONDS = 60
 
 
 def measure(report: Report, service: Service) -> None:
-    """Measure how fast pages load and react, how smoothly they move, and the script size."""
+    """Measure load times, input latency, smoothness while panning, and the size of the scripts."""
     _wait_until_idle(service)
     password = os.environ.get("DEMO_PASSWORD") or _read_password(service)
     with TemporaryDirectory(prefix="labeling-bench-pictures-") as pictures:

@@ -1,7 +1,7 @@
-"""Compare read requests with the simplest SQL that returns the same data.
+"""Compare read requests with a floor that runs the simplest SQL for the same data.
 
-The service runs other statements. The floor knows the organization, does not authenticate, and
-returns the columns unchanged.
+Unlike the other floors, this one does not run the service's own statements. It receives the
+organization id as a parameter, does not authenticate, and returns the columns unchanged.
 """
 
 import json

@@ -168,13 +168,17 @@ class SingleRequests(Requests):
         )
 
     def _measure_floor_saves(
-        self, base: str, first: dict[str, Any], drafts: list[dict[str, Any]], tags: list[Any]
+        self,
+        base_url: str,
+        captured_draft: dict[str, Any],
+        drafts: list[dict[str, Any]],
+        tags: list[Any],
     ) -> load.Result:
         def make(number: int, _: int) -> bytes:
             draft = drafts[number]
             replace = {
-                first["id"]: draft["id"],
-                first["artifact_id"]: draft["artifact_id"],
+                captured_draft["id"]: draft["id"],
+                captured_draft["artifact_id"]: draft["artifact_id"],
             }
             body = json.dumps({"tags": tags, "replace": replace}).encode()
             return load.build_request("POST", "/write/save", _JSON, body)
@@ -185,5 +189,9 @@ class SingleRequests(Requests):
             drafts[number]["revision"] += 1
 
         return load.run(
-            base, make, connections=CONNECTIONS, seconds=self.seconds, on_response=handle_response
+            base_url,
+            make,
+            connections=CONNECTIONS,
+            seconds=self.seconds,
+            on_response=handle_response,
         )

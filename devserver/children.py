@@ -109,7 +109,10 @@ class ReadinessProbe:
             self._connection = None
 
 
-def are_workers_ready(pid: int | None) -> bool:
-    """Return whether `pid`, the parent process of the workers, has started the relay."""
+def has_relay_started(pid: int | None) -> bool:
+    """Return whether the parent process of the workers has started the relay.
+
+    `pid` is its process id, or None if it is not running.
+    """
     # Before the relay, the tree contains only this parent and the launcher of the fork server.
     return pid is not None and len(list_tree(pid)) > _PROCESSES_BEFORE_RELAY

@@ -170,7 +170,7 @@ class Service:
         self._progress.done(f"{self._settings.host}:{self._settings.port}")
         self._progress.begin("workers")
         self._wait(
-            lambda: children.are_workers_ready(self.supervisor.get_pids().get(children.WORKERS))
+            lambda: children.has_relay_started(self.supervisor.get_pids().get(children.WORKERS))
         )
         self._progress.done("the relay has started; workers start with their first job")
 

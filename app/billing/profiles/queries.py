@@ -16,9 +16,10 @@ def find() -> BillingProfile | None:
 
 
 def find_many(organization_ids: Sequence[UUID]) -> dict[UUID, BillingProfile]:
-    """Find billing profiles by organization id. Requires access to all organizations.
+    """Find billing profiles by organization id.
 
-    Organizations without a profile are missing from the result.
+    Organizations without a profile are missing from the result. Call this function within
+    `tenancy.across_organizations`.
     """
     statement = select(BillingProfile).where(BillingProfile.organization_id.in_(organization_ids))
     return {profile.organization_id: profile for profile in db.session().scalars(statement)}

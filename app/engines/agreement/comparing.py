@@ -64,7 +64,10 @@ def _get_row_number(alignment: RowAlignment, change: Change, side: int) -> int |
 
 
 def _get_original_tag(alignment: RowAlignment, change: Change, side: int) -> Tag | None:
-    """Return the tag of a change in tag set `side` with its original row number, or None."""
+    """Return the `from` tag (`side` 0) or the `to` tag (`side` 1) of a change, or None.
+
+    The tag has the row number that it had before the alignment.
+    """
     tag = change["to" if side else "from"]
     row = _get_row_number(alignment, change, side)
     return tag if tag is None or tag["row"] == row else {**tag, "row": row}

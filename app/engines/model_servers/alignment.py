@@ -37,10 +37,11 @@ class _AnswerValue(NamedTuple):
 
 
 def align_values(values: dict[str, Any], document: Document, fields: Sequence[Field]) -> list[Tag]:
-    """Align values with the document: return tags for the valid values that the document contains.
+    """Align values with the document, and return tags.
 
-    Values after the first MAX_VALUES are dropped. Values that are not reached within the time
-    budget are also dropped, because a malicious answer can make every search slow.
+    Invalid values are dropped, and so are values that the document does not contain, except choices
+    and booleans. Values after the first MAX_VALUES are dropped. Values that are not reached within the time
+    budget are also dropped, because a malicious response can make every search slow.
     """
     return _ValueAligner(document).build_tags(
         islice(_list_answer_values(values, fields), MAX_VALUES)

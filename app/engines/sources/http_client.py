@@ -140,7 +140,7 @@ def read_body(response: Response, limit: int = limits.MAX_LISTING_BYTES) -> byte
     for chunk in read_chunks(response):
         body += chunk
         if len(body) > limit:
-            message = "The response of the host is too large."
+            message = f"The response from the host has more than {limit} bytes."
             raise SourceError(SourceErrorKind.PROTOCOL, message)
     return bytes(body)
 

@@ -102,7 +102,10 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         return SftpReader(self, message.get_string())
 
     def open_for_writing(self, path: bytes) -> "SftpWriter":
-        """Open a file to write it from its beginning. Creates it, but does not truncate it."""
+        """Open a file for writing from its beginning.
+
+        Creates the file if it does not exist. Does not truncate an existing file.
+        """
         flags = SFTP_FLAG_WRITE | SFTP_FLAG_CREATE
         message = self._request_message(CMD_HANDLE, CMD_OPEN, path, flags, SFTPAttributes())
         return SftpWriter(self, message.get_string())

@@ -1,4 +1,7 @@
-"""Flask routes for the pages; they are not part of the API or its OpenAPI description."""
+"""Flask routes for the web pages that emails link to.
+
+The routes are not part of the API or its OpenAPI description.
+"""
 
 from functools import partial
 

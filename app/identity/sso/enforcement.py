@@ -15,7 +15,7 @@ from app.kit.errors import ApiError
 
 
 def _build_password_error() -> ApiError:
-    """Build the error that refuses a password.
+    """Build the error for a user who must use single sign-on instead of a password.
 
     The error is the same for all addresses in a domain, so it does not reveal whether an account
     exists.
@@ -28,7 +28,10 @@ def _build_password_error() -> ApiError:
 
 
 class SingleSignOnPasswordPolicy:
-    """The password policy for single sign-on; implements `auth.password_policy.PasswordPolicy`."""
+    """Forbids passwords where single sign-on is enforced.
+
+    Implements `auth.password_policy.PasswordPolicy`.
+    """
 
     def find_address_error(self, email: str) -> ApiError | None:
         """Return an error if single sign-on is enforced for the domain of the address."""

@@ -164,7 +164,7 @@ class Figures(Response):
     correct = Int()
     corrected = Int(description="The number of predicted values replaced by another value.")
     missed = Int(description="The number of correct values that were not predicted.")
-    spurious = Int(description="The number of predicted values where no value is correct.")
+    spurious = Int(description="The number of values predicted where there should be no value.")
     precision = Float(allow_none=True, description=f"The fraction of correct predictions. {_RATE}")
     recall = Float(
         allow_none=True, description=f"The fraction of correct values that were predicted. {_RATE}"

@@ -138,13 +138,13 @@ class DailyIngestion(IngestionSums):
     date = Date()
 
 
-class IngestionOfKind(IngestionSums):
+class KindIngestionStats(IngestionSums):
     """Statistics for the jobs with one `kind`."""
 
     kind = Str(validate=OneOf(tuple(JobKind)))
 
 
-class IngestionOfConnector(IngestionSums):
+class ConnectorIngestionStats(IngestionSums):
     """Statistics for the jobs of one connector, or for all jobs without a connector."""
 
     connector_id = Uuid(allow_none=True)
@@ -156,5 +156,5 @@ class IngestionStats(IngestionSums):
     created_after = UtcDateTime()
     created_before = UtcDateTime()
     by_day = List(Nested(DailyIngestion))
-    by_kind = List(Nested(IngestionOfKind))
-    by_connector = List(Nested(IngestionOfConnector))
+    by_kind = List(Nested(KindIngestionStats))
+    by_connector = List(Nested(ConnectorIngestionStats))

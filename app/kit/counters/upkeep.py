@@ -56,7 +56,10 @@ class Difference:
 
 
 def fold(checkpoint: Callable[[], None]) -> int:
-    """Fold all deltas in batches, and return how many deltas were folded. `checkpoint` commits."""
+    """Fold all deltas in batches, and return how many deltas were folded.
+
+    Calls `checkpoint`, which must commit, after each batch.
+    """
     folded = 0
     while True:
         with tenancy.across_organizations(reason=_REASON):

@@ -236,7 +236,7 @@ class RoutingAction(Response):
 
 
 class StoredConditions(JsonObject):
-    """A field for stored conditions, which are returned without conversion."""
+    """A field that returns conditions exactly as they are stored."""
 
 
 class RoutingRule(Response):

@@ -51,7 +51,7 @@ TRANSITIONS: Mapping[Action, Transition] = {
 
 Accepting a merge also rejects its submitted sources; see `TagSet.superseded_by`."""
 COMPLETED = (_SUBMITTED, _ACCEPTED)
-"""The statuses of tag sets that count toward the number that a schema requires."""
+"""The statuses in which a tag set counts toward the number of labels that the schema requires."""
 
 DEPENDENT_SOURCES = ("merge", "model")
 """Sources of tag sets that do not count as independent opinions."""

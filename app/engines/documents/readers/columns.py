@@ -127,7 +127,7 @@ def _separate_margins(
 
 
 def _split_into_blocks(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """Split segments into blocks, from top to bottom, at gaps higher than a line."""
+    """Split segments into blocks, from top to bottom, at vertical gaps taller than a line."""
     blocks: list[list[Segment]] = []
     bottom = 0.0
     for segment in sorted(segments, key=lambda segment: segment.top):

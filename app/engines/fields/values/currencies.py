@@ -41,10 +41,12 @@ def get_allowed_currencies(field: Field) -> tuple[str, ...]:
 
 
 def parse_currency(text: str, allowed: tuple[str, ...]) -> str:
-    """Parse a currency code, or a currency sign such as `€` or `kr.`, and return the code.
+    """Parse a currency code or a currency sign, such as `€`, and return the code.
 
-    A sign that more than one allowed currency uses is rejected. Raises ValueProblem if the text is
-    rejected, or if the currency is not allowed.
+    If `allowed` is empty, a sign that several currencies share means its usual currency, and a sign
+    without a usual currency, such as `kr.`, is rejected. Otherwise, a sign is rejected if several
+    allowed currencies share it. Raises ValueProblem if the text is rejected, or if the currency is
+    not allowed.
     """
     token = text.strip().rstrip(".").upper()
     if token in CODES:

@@ -140,7 +140,7 @@ def _build_document(artifact_id: UUID, rows: Sequence[Any]) -> DocumentAnswers:
 def open_snapshot(
     schema_id: UUID, starts_at: datetime | None, ends_at: datetime
 ) -> Iterator[AnswerSnapshot]:
-    """Open a snapshot of the current organization on a separate connection."""
+    """Open a snapshot of the answers for a schema and period, on a separate connection."""
     connection = db.engine().connect()
     try:
         connection = connection.execution_options(

@@ -149,10 +149,10 @@ def list_assignments(request: PageRequest, criteria: WorkCriteria, work_types: W
 
 
 def _build_due_join(statement: StatementBuilder, criteria: WorkCriteria) -> str:
-    if criteria.counters_end is None:
+    if criteria.daily_counters_until is None:
         return ""
     where = {"assignee_id": counting.ASSIGNEES}
-    span = BucketSpan("due", None, criteria.counters_end)
+    span = BucketSpan("due", None, criteria.daily_counters_until)
     cells = statement.select_cells(OFFERED, ("assignee_id", "schema_id"), where, span)
     return _DUE.format(cells=cells)
 

@@ -73,7 +73,7 @@ class WorkCriteria:
     due_before: datetime | None = None
 
     @property
-    def counters_end(self) -> datetime | None:
+    def daily_counters_until(self) -> datetime | None:
         """Return the start of the UTC day that contains the last microsecond before `due_before`.
 
         The daily counters count the work that is due before this time. Work that is due between
@@ -92,7 +92,7 @@ class WorkCriteria:
             "schema_id": self.schema_id,
             "team_id": self.team_id,
             "due_before": self.due_before,
-            "until": self.counters_end,
+            "until": self.daily_counters_until,
         }
 
 
@@ -105,7 +105,11 @@ def count_documents_to_label(criteria: WorkCriteria) -> Subquery:
     where: dict[str, Any] = {"assignee_id": ASSIGNEES}
     if criteria.schema_id is not None:
         where["schema_id"] = criteria.schema_id
-    span = None if criteria.counters_end is None else BucketSpan("due", None, criteria.counters_end)
+    span = (
+        None
+        if criteria.daily_counters_until is None
+        else BucketSpan("due", None, criteria.daily_counters_until)
+    )
     facet_names = ("assignee_id", "schema_id", "assignees", "labeled_by", "places_taken")
     cells = statement.select_cells(OFFERED, facet_names, where, span)
     counts = statement.as_select(
