@@ -98,7 +98,10 @@ def without_triggers(service: Service) -> Iterator[None]:
 
 
 def create_members(service: Service, org: Org, rows: int) -> None:
-    """Create `rows` members, each in a separate team, with the values that triggers maintain."""
+    """Create `rows` members, each in a separate team.
+
+    Triggers are disabled, so the statements also set the columns that triggers maintain.
+    """
     values = {"org": org.id, "salt": org.slug, "rows": rows}
     with without_triggers(service), open_cursor(service) as cursor:
         cursor.execute(_PEOPLE.format(**values))

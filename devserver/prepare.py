@@ -27,7 +27,7 @@ def main() -> int:
     """
     from app.kit.db import upgrade  # noqa: PLC0415 - loads SQLAlchemy
 
-    report = _open_progress()
+    report = _build_progress_reporter()
     if report is not _discard:
         # The supervisor shows the progress of migrations instead.
         logging.getLogger("alembic").setLevel(logging.WARNING)
@@ -45,8 +45,8 @@ def main() -> int:
     return 0
 
 
-def _open_progress() -> Callable[[str], None]:
-    """Return the function that reports a line of progress: to PROGRESS_FD, or else to nobody."""
+def _build_progress_reporter() -> Callable[[str], None]:
+    """Return a function that writes a progress line to PROGRESS_FD, or does nothing without it."""
     descriptor = os.environ.pop(PROGRESS_FD, "")
     return partial(_write_line, int(descriptor)) if descriptor else _discard
 

@@ -54,7 +54,7 @@ class Container:
 
     @cached_property
     def connector_egress(self) -> Egress:
-        """The client for connections to document sources."""
+        """The client for connections to document sources and to destinations of exports."""
         policy = Policy(
             allowed_networks=self.settings.connector_allowed_networks,
             allow_http=self.settings.connector_allow_unencrypted,

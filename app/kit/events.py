@@ -150,7 +150,7 @@ def emit(name: str, data: Mapping[str, object]) -> UUID:
     encoded = orjson.dumps(data, default=str).decode()
     if not handlers:
         values = (str(event_id), str(organization_id), name, encoded, _request_id.get())
-        _EMIT_WITHOUT_HANDLERS.rows(*values)
+        _EMIT_WITHOUT_HANDLERS.execute(*values)
         return event_id
     session.execute(
         _EMIT,

@@ -45,7 +45,7 @@ class Prepared:
 
     @classmethod
     def from_select(cls, name: str, statement: Select[Any], **types: str) -> "Prepared":
-        """Return a prepared statement for a `select`. It returns rows as named tuples.
+        """Return a prepared statement for a `select`. Its `first` and `all` return named tuples.
 
         `types` maps the named parameters to their SQL types, in the order in which the values are
         passed.
@@ -63,8 +63,8 @@ class Prepared:
         prepared.build_row = NamedTuple(name, columns)._make
         return prepared
 
-    def rows(self, *values: object) -> Rows:
-        """Run the statement, and return its rows.
+    def execute(self, *values: object) -> Rows:
+        """Run the statement, and return its rows as plain tuples.
 
         It runs in the request's transaction, or in autocommit if the request is read-only. Values
         must have types that psycopg2 can adapt. Pass UUIDs and JSON as strings.
@@ -86,7 +86,7 @@ class Prepared:
 
         The row is a named tuple if `from_select` created the statement.
         """
-        rows = self.rows(*values)
+        rows = self.execute(*values)
         if not rows:
             return None
         return rows[0] if self.build_row is None else self.build_row(rows[0])
@@ -96,7 +96,7 @@ class Prepared:
 
         The rows are named tuples if `from_select` created the statement.
         """
-        rows = self.rows(*values)
+        rows = self.execute(*values)
         return rows if self.build_row is None else [self.build_row(row) for row in rows]
 
     def _run_in_autocommit(self, values: tuple[object, ...]) -> Rows:

@@ -36,7 +36,7 @@ def build_visible_settings(
 def restore_queries(
     new_settings: Mapping[str, Any], stored: Mapping[str, Any], *, field: str
 ) -> dict[str, Any]:
-    """Return new settings in which URLs without a query have the query of the stored URL.
+    """Return the new settings, with the stored query added to each URL that was sent without one.
 
     A URL gets the stored query only if everything before the query is the same, so the query is
     never sent to another host. Raises 400 for `field` if it is ambiguous which of several stored

@@ -45,11 +45,11 @@ def record_statements(app: Flask) -> Iterator[list[str]]:
 def record_prepared() -> Iterator[list[Call]]:
     """Yield a list to which each prepared statement of the block is appended with its values."""
     recorded: list[Call] = []
-    run = Prepared.rows
+    run = Prepared.execute
 
     def note(statement: Prepared, *values: object) -> Rows:
         recorded.append((statement, values))
         return run(statement, *values)
 
-    with patch.object(Prepared, "rows", note):
+    with patch.object(Prepared, "execute", note):
         yield recorded

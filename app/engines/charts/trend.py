@@ -56,7 +56,7 @@ def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
 def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
     points = sorted(line.points, key=lambda point: point.day)[-MAX_POINTS:]
     days = date2num([point.day for point in points])
-    values = [_to_number(point.value) for point in points]
+    values = [_replace_missing_with_nan(point.value) for point in points]
     color, marker = style.COLORS[number], style.MARKERS[number]
     low, high = zip(*(_get_band(point) for point in points), strict=True)
     axes.fill_between(days, low, high, color=color, alpha=0.16, linewidth=0)
@@ -103,7 +103,7 @@ def _list_lone_positions(values: Sequence[float]) -> list[int]:
 
 def _get_band(point: Point) -> tuple[float, float]:
     if all(map(_is_number, (point.value, point.low, point.high))):
-        return _to_number(point.low), _to_number(point.high)
+        return _replace_missing_with_nan(point.low), _replace_missing_with_nan(point.high)
     return math.nan, math.nan
 
 
@@ -111,7 +111,7 @@ def _is_number(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def _to_number(value: float | None) -> float:
+def _replace_missing_with_nan(value: float | None) -> float:
     return value if value is not None and math.isfinite(value) else math.nan
 
 

@@ -218,7 +218,7 @@ def _build_line_evidence(
 
 
 _MAX_GAP = 3
-"""The maximum number of code points between two tokens in one piece of evidence."""
+"""The maximum number of code points between consecutive tokens of one piece of evidence."""
 
 
 def _unite_boxes(tokens: Sequence[Any]) -> list[float] | None:

@@ -40,8 +40,8 @@ def align_values(values: dict[str, Any], document: Document, fields: Sequence[Fi
     """Align values with the document, and return tags.
 
     Invalid values are dropped, and so are values that the document does not contain, except choices
-    and booleans. Values after the first MAX_VALUES are dropped. Values that are not reached within the time
-    budget are also dropped, because a malicious response can make every search slow.
+    and booleans. Values after the first MAX_VALUES are dropped. Values that are not reached within
+    the time budget are also dropped, because a malicious response can make every search slow.
     """
     return _ValueAligner(document).build_tags(
         islice(_list_answer_values(values, fields), MAX_VALUES)

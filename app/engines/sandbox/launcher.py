@@ -26,7 +26,7 @@ _MAX_DELAY_SECONDS = 5.0
 class Launcher:
     """Starts and replaces servers.
 
-    Only the newest server is replaced, if it fails or requests a successor. Older servers just exit.
+    Only the newest server is replaced, if it fails or requests a successor. Older servers exit.
 
     `_pids` maps the descriptor of each server's report pipe to the process id of the server.
     """

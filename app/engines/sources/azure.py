@@ -198,7 +198,7 @@ def _parse_listing(body: bytes) -> ListingPage:
 
 
 def _is_folder(blob: Element) -> bool:
-    """Return whether a blob is a folder, as in accounts with a hierarchical namespace."""
+    """Return whether a blob is a folder. Hierarchical namespaces list folders, too."""
     return blob.findtext("Properties/ResourceType") == "directory"
 
 

@@ -1,11 +1,11 @@
 """Encode the names of a source as safe paths, and decode these paths.
 
 File names are arbitrary bytes. A path shows them as text in which `%XX` represents a byte that
-could mislead a program or a reader: control characters, NUL, characters that change the direction
-of text, bytes that are not UTF-8, the names `.` and `..`, and empty names and names that begin with
-`/` (which object stores allow). A `%` that looks like such an escape is escaped itself. Everything
-else stays as it is, so `Ärger 50%.pdf` is shown unchanged. Each name has exactly one path, and the
-path determines the name.
+could mislead a program or a reader: control characters, characters that change the direction of
+text, bytes that are not UTF-8, a `/` within a name, and the names `.` and `..`. An empty name,
+which object stores allow, becomes `%2F`. A `%` that looks like such an escape is escaped itself.
+Everything else stays as it is, so `Ärger 50%.pdf` is shown unchanged. Each name has exactly one
+path, and the path determines the name.
 """
 
 import re

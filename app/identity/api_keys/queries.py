@@ -83,7 +83,7 @@ def find_by_prefix(prefix: str) -> KeyState | None:
 def update_last_used_at(organization_id: UUID, key_id: UUID) -> None:
     """Update a key's `last_used_at` to the current time, at most once a minute."""
     with tenancy.organization(organization_id):
-        _TOUCH.rows(str(organization_id), str(key_id))
+        _TOUCH.execute(str(organization_id), str(key_id))
 
 
 def get_page(

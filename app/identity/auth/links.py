@@ -129,7 +129,7 @@ def consume(token: str, purpose: str) -> ConsumedToken:
     return ConsumedToken(*row)
 
 
-def find_email(token: str, purpose: str) -> str:
+def get_address(token: str, purpose: str) -> str:
     """Return the address that a token was sent to, without consuming the token.
 
     Raises 400 `validation_error` on `token` if the token is not valid or the account is disabled.

@@ -94,7 +94,7 @@ def update_last_seen_at(session_id: UUID) -> None:
 
     Writes at most once a minute, so that most read requests write nothing.
     """
-    _TOUCH.rows(str(session_id))
+    _TOUCH.execute(str(session_id))
 
 
 def get_user_name(user_id: UUID) -> str:

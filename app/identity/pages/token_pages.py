@@ -130,7 +130,7 @@ RESET_PASSWORD = FormPage(
     operation="confirm_password_reset",
     records="sessions",
     limit="password",
-    read=lambda token, _language: {"email": links.find_email(token, links.PASSWORD_RESET)},
+    read=lambda token, _language: {"email": links.get_address(token, links.PASSWORD_RESET)},
     perform=_reset_password,
     form=NewPasswordForm,
     check=lambda form, _context: _check_new_password(form),
@@ -189,7 +189,7 @@ CONFIRM_EMAIL = FormPage(
     operation="confirm_email_change",
     records="sessions",
     limit=None,
-    read=lambda token, _language: {"email": links.find_email(token, links.EMAIL_CONFIRMATION)},
+    read=lambda token, _language: {"email": links.get_address(token, links.EMAIL_CONFIRMATION)},
     perform=_confirm_email,
 )
 

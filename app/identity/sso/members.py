@@ -1,4 +1,4 @@
-"""Updates of memberships at sign-in: a person's groups determine the role and the teams."""
+"""Update memberships at sign-in: a person's groups determine the role and the teams."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -253,8 +253,8 @@ def exchange(
 def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
     """Check that a code's user may still sign in, and link the identity that the code confirms.
 
-    Returns the configuration, the user and the id of the organization that the session is limited
-    to, or None instead of the id if it is not limited.
+    Returns the configuration, the user, and the id of the organization that the session is limited
+    to. The id is None if the session is not limited.
     """
     pair = queries.get_available_configuration(row.organization_id, lock=True)
     user = accounts.get(row.user_id)

@@ -107,7 +107,10 @@ class DriftReport(Response):
     )
     category = Str(
         allow_none=True,
-        description="The field value whose frequency has changed most; null for rates and numbers.",
+        description=(
+            "The field value whose frequency has changed most; null if the metric is a rate or its"
+            " values are numeric."
+        ),
     )
     test = Str(validate=OneOf(("chi_square", "fisher_exact", "kolmogorov_smirnov")))
     baseline = Nested(DriftSample)

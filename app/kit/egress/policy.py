@@ -1,6 +1,7 @@
 """The policy for outbound requests: the addresses that they may reach.
 
-This module does not use `ipaddress.is_global`, which also accepts translated addresses.
+This module does not use `ipaddress.is_global`, which is also true for translated addresses
+(NAT64), although they can lead to private IPv4 addresses.
 
 Sources: the IANA registries of special-purpose addresses for IPv4 and IPv6 (RFC 6890) and the
 metadata addresses that large clouds document.

@@ -70,7 +70,8 @@ LOGINS_TURNED_AWAY = Counter(
     "labeling_logins_turned_away", "Requests refused because too many passwords were being hashed."
 )
 LOG_LINES_DROPPED = Counter(
-    "labeling_log_lines_dropped", "Log lines that were dropped because nobody read them in time."
+    "labeling_log_lines_dropped",
+    "Log lines that were dropped because the output was too slow or could not be written.",
 )
 STORAGE_REFUSALS = Counter(
     "labeling_storage_refusals",

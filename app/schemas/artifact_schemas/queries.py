@@ -99,7 +99,7 @@ def find_schema(schema_id: UUID) -> ArtifactSchema | None:
 
 def has_schema(schema_id: UUID) -> bool:
     """Return whether a schema exists in the current organization."""
-    return bool(_HAS_SCHEMA.rows(str(tenancy.current_organization_id()), str(schema_id)))
+    return bool(_HAS_SCHEMA.execute(str(tenancy.current_organization_id()), str(schema_id)))
 
 
 def lock_schema(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:

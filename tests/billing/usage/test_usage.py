@@ -80,13 +80,13 @@ def test_three_statements_however_many_documents(
 ) -> None:
     set_plan(org, "team")
     executed: list[str] = []
-    run = prepared.Prepared.rows
+    run = prepared.Prepared.execute
 
     def note(self: prepared.Prepared, *values: object) -> Any:
         executed.append(self.name)
         return run(self, *values)
 
-    monkeypatch.setattr(prepared.Prepared, "rows", note)
+    monkeypatch.setattr(prepared.Prepared, "execute", note)
     for number in (3, 300):
         insert_artifacts(org, number)
         executed.clear()

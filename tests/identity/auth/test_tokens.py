@@ -162,7 +162,7 @@ def test_proving_a_caller_is_one_statement(app: Flask, org: Org) -> None:
     from app.kit.prepared import Prepared  # noqa: PLC0415
 
     asked: list[str] = []
-    rows = Prepared.rows
+    rows = Prepared.execute
 
     def counted(self: Prepared, *values: Any) -> Any:
         asked.append(self.name)
@@ -171,7 +171,7 @@ def test_proving_a_caller_is_one_statement(app: Flask, org: Org) -> None:
     api = org.api("viewer")
     api.get("/schemas")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Prepared, "rows", counted)
+        patched.setattr(Prepared, "execute", counted)
         assert api.get("/schemas").status_code == 200
     assert asked.count("authenticate") == 1
     assert not [name for name in asked if name.startswith("touch")]

@@ -125,7 +125,7 @@ def test_a_save_is_five_statements_at_most(
 ) -> None:
     draft = workspace.saved()
     sent: list[str] = []
-    run = Prepared.rows
+    run = Prepared.execute
 
     def note_prepared(self: Prepared, *values: Any) -> Any:
         sent.append(self.name)
@@ -136,7 +136,7 @@ def test_a_save_is_five_statements_at_most(
 
     with app.app_context():
         engine = db.engine()
-    monkeypatch.setattr(Prepared, "rows", note_prepared)
+    monkeypatch.setattr(Prepared, "execute", note_prepared)
     event.listen(engine, "after_cursor_execute", note)
     try:
         saved = workspace.save(draft, [tag("number", "A-2")])

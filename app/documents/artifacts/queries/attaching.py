@@ -39,7 +39,10 @@ class ParentEmail(NamedTuple):
 
 
 def find_parent_email(artifact_id: UUID) -> ParentEmail | None:
-    """Return the properties of an email with attachments, or None if it does not exist."""
+    """Return the properties that attachments need from their email, or None if it does not exist.
+
+    `artifact_id` is the id of the email.
+    """
     columns = (getattr(Artifact, name) for name in ParentEmail._fields)
     row = db.session().execute(select(*columns).where(Artifact.id == artifact_id)).one_or_none()
     return None if row is None else ParentEmail._make(row)

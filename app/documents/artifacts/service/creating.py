@@ -70,7 +70,7 @@ def create(
 def create_from_text(
     *, name: str, text: str, **properties: Unpack[DocumentProperties]
 ) -> dict[str, Any]:
-    """Create a document from a text.
+    """Create a document from plain text.
 
     The document is ready for labeling immediately (emits `artifact.ingested`), unless routing rules
     must run first (emits `artifact.parsed`). Raises 400 for an empty `text` or an unknown

@@ -156,7 +156,7 @@ class _MarkReader:
 
 
 def _compare_marks(left: list[Mark], right: list[Mark]) -> tuple[float, ...]:
-    """Return the first seven rows of `MarkSets.pair_sums` for two raters on one document."""
+    """Return the first seven rows of `MarkSets.pair_sums` for two raters of one document."""
     mark_count = len(left) + len(right)
     exact = (Counter(left) & Counter(right)).total()
     if 2 * exact == mark_count:  # the most frequent case needs no search

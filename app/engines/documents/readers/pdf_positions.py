@@ -105,7 +105,9 @@ class CharacterPositions:
         return left, bottom, right, top
 
     def get_boxes(self, first: int, lengths: list[int], corner: Point) -> list[Box] | None:
-        """Return the boxes of words that one text object draws, or None if a word is invisible.
+        """Return a box for each word, or None if any word is invisible.
+
+        One text object must draw all the words.
 
         The first word begins at the index `first`. `lengths` contains the length of each word. The
         words are separated by one character. Boxes are measured down and to the right from

@@ -134,9 +134,9 @@ def sum_outcomes_by_field(schema_id: UUID | None, first: date, end: date) -> lis
     )
     values = [str(tenancy.current_organization_id()), *bounds]
     if schema_id is None:
-        rows = _FIELDS_QUERY.rows(*values)
+        rows = _FIELDS_QUERY.execute(*values)
     else:
-        rows = _SCHEMA_FIELDS_QUERY.rows(*values, [str(schema_id)])
+        rows = _SCHEMA_FIELDS_QUERY.execute(*values, [str(schema_id)])
     return _build_rows(rows, len(BY_FIELD))
 
 

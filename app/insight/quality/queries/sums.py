@@ -58,7 +58,7 @@ def are_complete() -> bool:
     organization_id = tenancy.current_organization_id()
     if organization_id in _complete_organization_ids:
         return True
-    if not _FIND_STATE.rows(str(organization_id)):
+    if not _FIND_STATE.execute(str(organization_id)):
         return False
     _complete_organization_ids.add(organization_id)
     return True

@@ -35,7 +35,7 @@ def create(connector_id: UUID, kind: str, message: str, *, job_id: UUID | None) 
     return alert_id
 
 
-def close(connector_id: UUID) -> None:
+def close_all(connector_id: UUID) -> None:
     """Close all open alerts of a connector, and reset its count of open alerts."""
     statement = update(ConnectorAlert).where(
         ConnectorAlert.connector_id == connector_id, ConnectorAlert.closed_at.is_(None)

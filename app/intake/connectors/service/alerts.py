@@ -66,7 +66,7 @@ def raise_alert(
 
 def close_alerts(connector_id: UUID) -> None:
     """Close all open alerts of a connector that the caller has locked."""
-    queries.close(connector_id)
+    queries.close_all(connector_id)
 
 
 def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Any) -> Page:

@@ -73,7 +73,7 @@ class LockedReview(NamedTuple):
     review_policy: dict[str, Any]
 
 
-class Sibling(NamedTuple):
+class ArtifactTagSet(NamedTuple):
     """A draft, submitted or accepted tag set of an artifact in the batch."""
 
     id: UUID
@@ -90,7 +90,7 @@ def lock(tag_set_ids: Sequence[UUID]) -> list[LockedReview]:
     return [LockedReview._make(row) for row in db.session().execute(_LOCK, values)]
 
 
-def list_siblings(artifact_ids: Iterable[UUID]) -> list[Sibling]:
+def list_by_artifacts(artifact_ids: Iterable[UUID]) -> list[ArtifactTagSet]:
     """Return all tag sets of the artifacts except rejected tag sets, ordered by id."""
     values = {"org": tenancy.current_organization_id(), "artifact_ids": _to_strings(artifact_ids)}
-    return [Sibling._make(row) for row in db.session().execute(_SIBLINGS, values)]
+    return [ArtifactTagSet._make(row) for row in db.session().execute(_SIBLINGS, values)]

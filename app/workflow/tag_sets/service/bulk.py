@@ -53,7 +53,7 @@ class _Batch:
         self.merged_artifact_ids: set[UUID] = set()
         # The labeler id and the status of each tag set, by artifact id and tag set id.
         self.siblings: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
-        for row in queries.list_siblings({row.artifact_id for row in self.tag_sets.values()}):
+        for row in queries.list_by_artifacts({row.artifact_id for row in self.tag_sets.values()}):
             self.siblings[row.artifact_id][row.id] = (row.labeler_id, row.status)
             if row.source == "merge" and row.status == "accepted":
                 self.merged_artifact_ids.add(row.artifact_id)

@@ -101,13 +101,15 @@ def merge(
     The merge has no labeler, and records the source tag sets of each value. It is pending review
     or, if `accept` is set, accepted. Its schema version is the newest of the sources' versions.
 
-    Each field, or each cell of a table, is decided by the first of these that applies: the
-    reviewer's own `tags`; the tag set in `choices`; more than half of the tag sets (`majority`) or
-    all tag sets (`choose`). Rows are numbered as in the consensus, and empty rows are removed.
+    Each field, or each cell of a table, gets its value from the reviewer's `tags`, or from the tag
+    set that `choices` names. For others, `strategy` decides: `majority` takes the values that more
+    than half of the tag sets have, `choose` only values that all have. Rows are numbered as in the
+    consensus, and empty rows are removed.
 
-    Raises 400 for undecided fields (`details.undecided`); 400 for an invalid argument or tag, or
-    `required_fields_missing`; 403 for the caller's own tag set; 409 `conflict` with `details.state`
-    for a draft, `details.tag_set_id` for an existing merge, or the details of `check_sources`.
+    Raises 400 for undecided fields (`details.undecided`), an invalid argument or tag, a field in
+    both `tags` and `choices`, or `required_fields_missing`; 403 for the caller's own tag set; 409
+    `conflict` with `details.state` for a draft, `details.tag_set_id` for an existing merge, or the
+    details of `check_sources`.
     """
     artifact_id = _get_artifact_id(tag_set_ids)
     sources = _lock_sources(artifact_id, tag_set_ids, caller)
