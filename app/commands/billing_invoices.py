@@ -45,7 +45,7 @@ class _AmountType(click.ParamType[Any]):
         return amount
 
 
-def _parse_reason(_context: Any, _parameter: Any, value: str) -> str:
+def _parse_reason(_context: object, _parameter: object, value: str) -> str:
     text = " ".join(value.split())
     if not text or len(text) > _MAX_REASON_LENGTH or not text.isprintable():
         raise click.BadParameter(f"must have 1 to {_MAX_REASON_LENGTH} printable characters.")

@@ -141,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
             # In a separate thread, because `shutdown` waits until the server has stopped.
             Thread(target=self.server.shutdown).start()
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: object) -> None:
         """Log nothing, because the receiver prints each delivery."""
 
 

@@ -247,7 +247,7 @@ def _build_page(
         rows.reverse()
     has_next, has_prev = (True, has_more) if backward else (has_more, cursor is not None)
 
-    def build_cursor(row: Any, *, backward: bool) -> str:
+    def build_cursor(row: object, *, backward: bool) -> str:
         values = [getattr(row, name) for name in names]
         return encode(Cursor(backward, total, values), request.binding)
 

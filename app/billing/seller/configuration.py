@@ -198,14 +198,14 @@ def _parse_rates(value: Any) -> Mapping[str, Decimal]:
     return MappingProxyType(rates)
 
 
-def _parse_country(value: Any, location: str) -> str:
+def _parse_country(value: object, location: str) -> str:
     country = pycountry.countries.get(alpha_2=value) if isinstance(value, str) else None
     if country is None or country.alpha_2 != value:  # the library ignores case
         raise BillingFileError(f"{location} must be an ISO 3166-1 country code, for example DE")
     return str(country.alpha_2)
 
 
-def _parse_series(value: Any, location: str) -> str:
+def _parse_series(value: object, location: str) -> str:
     if not isinstance(value, str) or not _SERIES.fullmatch(value):
         raise BillingFileError(
             f"{location} must contain only letters, digits, -, _, . and /, and at most one {{year}}"
@@ -213,25 +213,25 @@ def _parse_series(value: Any, location: str) -> str:
     return value
 
 
-def _parse_text(value: Any, location: str) -> str:
+def _parse_text(value: object, location: str) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
         raise BillingFileError(f"{location} must be a string of 1 to {_MAX_TEXT} characters")
     return value.strip()
 
 
-def _parse_texts(value: Any, location: str, max_count: int) -> tuple[str, ...]:
+def _parse_texts(value: object, location: str, max_count: int) -> tuple[str, ...]:
     if not isinstance(value, list) or len(value) > max_count:
         raise BillingFileError(f"{location} must be a list of at most {max_count} strings")
     return tuple(_parse_text(text, location) for text in value)
 
 
-def _parse_integer(value: Any, location: str, low: int, high: int) -> int:
+def _parse_integer(value: object, location: str, low: int, high: int) -> int:
     if type(value) is not int or not low <= value <= high:
         raise BillingFileError(f"{location} must be a whole number from {low} to {high}")
     return value
 
 
-def _check_keys(value: Any, location: str, required: set[str], optional: set[str]) -> None:
+def _check_keys(value: object, location: str, required: set[str], optional: set[str]) -> None:
     if not isinstance(value, dict):
         raise BillingFileError(f"{location} must be a table")
     if unknown := sorted(value.keys() - required - optional):

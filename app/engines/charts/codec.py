@@ -33,7 +33,7 @@ def encode(chart: Chart) -> bytes:
         return orjson.dumps({"type": type(chart).__name__, "chart": _remove_surrogates(chart)})
 
 
-def _remove_surrogates(value: Any) -> Any:
+def _remove_surrogates(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "ignore").decode()
     if isinstance(value, list | tuple):

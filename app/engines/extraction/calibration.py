@@ -55,7 +55,7 @@ def fit_calibration(points: Sequence[tuple[float, float]], correct: Sequence[boo
     return Calibration(log_odds_weight, margin_weight, constant)
 
 
-def _fit_constant(rows: Any, labels: Any, log_odds_weight: float, margin_weight: float) -> float:
+def _fit_constant(rows: object, labels: Any, log_odds_weight: float, margin_weight: float) -> float:
     """Fit the constant so that the mean confidence equals the fraction of correct proposals."""
     totals = rows @ np.array([log_odds_weight, margin_weight])
     low, high, correct_fraction = -60.0, 60.0, float(labels.mean())

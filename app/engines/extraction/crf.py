@@ -89,7 +89,7 @@ def find_label_sequence(scores: Array, transitions: Array) -> Array:
     return path
 
 
-def build_item_sequence(token_attributes: Sequence[Sequence[str]]) -> Any:
+def build_item_sequence(token_attributes: Sequence[Sequence[str]]) -> object:
     """Build a crfsuite item sequence from the attributes of a document's tokens."""
     import pycrfsuite  # noqa: PLC0415
 

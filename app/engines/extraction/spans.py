@@ -67,7 +67,7 @@ class SpanScores:
 
 
 def build_scores(
-    begin: Any, inside: Any, decoded_labels: Any, labels: tuple[int, int]
+    begin: Any, inside: object, decoded_labels: Any, labels: tuple[int, int]
 ) -> SpanScores:
     """Build the span scores for one field.
 

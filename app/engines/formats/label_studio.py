@@ -142,7 +142,7 @@ def _list_tags(row: Row, tables: Collection[str]) -> Iterator[Mapping[str, Any]]
                 yield from ({"field": f"{key}.{column}", "value": v} for v in _to_list(cell))
 
 
-def _to_list(label: Any) -> list[Any]:
+def _to_list(label: object) -> list[Any]:
     return label if isinstance(label, list) else [label]
 
 
@@ -193,7 +193,7 @@ def _build_value_result(name: str, type_: str, texts: list[str]) -> dict[str, An
     return {"from_name": name, "to_name": config.TEXT, "type": type_, "value": {key: texts}}
 
 
-def _to_text(value: Any) -> str:
+def _to_text(value: object) -> str:
     if isinstance(value, str):
         return value
     if value is None:

@@ -122,7 +122,7 @@ class _OutputFile:
         self.closed = True
 
 
-def _build_schema(arrow: Any, fields: Sequence[Field]) -> Any:
+def _build_schema(arrow: Any, fields: Sequence[Field]) -> object:
     string, bool_, int32 = arrow.string(), arrow.bool_(), arrow.int32()
     evidence = [("page", int32), ("box", arrow.list_(arrow.float64()))]
     evidence += [("start", arrow.int64()), ("end", arrow.int64()), ("text", string)]

@@ -61,11 +61,11 @@ class BatchBuilder:
         columns = zip(names, _transpose(items, names), strict=True)
         return {name: self._build_string_column(values) for name, values in columns}
 
-    def _build_timestamp_column(self, rows: Sequence[Row], name: str) -> Any:
+    def _build_timestamp_column(self, rows: Sequence[Row], name: str) -> object:
         type_ = self._arrow.timestamp("us", tz="UTC")
         return self._build_string_column([row.get(name) for row in rows]).cast(type_)
 
-    def _build_artifact_column(self, artifacts: Sequence[Mapping[str, Any] | None]) -> Any:
+    def _build_artifact_column(self, artifacts: Sequence[Mapping[str, Any] | None]) -> object:
         arrow = self._arrow
         non_null_artifacts = [artifact or _EMPTY_OBJECT for artifact in artifacts]
         columns = self._build_string_columns(non_null_artifacts, _ARTIFACT_TEXT_COLUMNS)
@@ -81,7 +81,7 @@ class BatchBuilder:
             )
         return self._build_struct_column("artifact", columns, [a is None for a in artifacts])
 
-    def _build_schema_column(self, schemas: Sequence[Mapping[str, Any] | None]) -> Any:
+    def _build_schema_column(self, schemas: Sequence[Mapping[str, Any] | None]) -> object:
         arrow = self._arrow
         non_null_schemas = [schema or _EMPTY_OBJECT for schema in schemas]
         columns = self._build_string_columns(non_null_schemas, _SCHEMA_TEXT_COLUMNS)
@@ -91,7 +91,7 @@ class BatchBuilder:
 
     def _build_struct_column(
         self, name: str, columns: Mapping[str, Any], null_mask: list[bool]
-    ) -> Any:
+    ) -> object:
         fields = list(self._schema.field(name).type)
         arrays = [columns[field.name] for field in fields]
         mask = self._arrow.array(null_mask)
@@ -127,7 +127,7 @@ class _TagColumnBuilder:
         )
         return self._wrap_in_lists([*offsets, count], structure)
 
-    def _build_evidence_column(self, pieces: list[Mapping[str, Any]]) -> Any:
+    def _build_evidence_column(self, pieces: list[Mapping[str, Any]]) -> object:
         arrow = self._arrow
         page, box, start, end, text = _transpose(pieces, _EVIDENCE_PROPERTIES)
         return arrow.StructArray.from_arrays(
@@ -145,7 +145,7 @@ class _TagColumnBuilder:
 
     def _build_list_column(
         self, lists: Sequence[list[Any] | None], build: Callable[[list[Any]], Any]
-    ) -> Any:
+    ) -> object:
         """Build a column of lists; `build` converts the concatenated list items to a column."""
         offsets: list[int | None] = []
         items: list[Any] = []
@@ -154,7 +154,7 @@ class _TagColumnBuilder:
             items += list_items or ()
         return self._wrap_in_lists([*offsets, len(items)], build(items))
 
-    def _wrap_in_lists(self, offsets: list[int | None], items: Any) -> Any:
+    def _wrap_in_lists(self, offsets: list[int | None], items: object) -> object:
         arrow = self._arrow
         return arrow.ListArray.from_arrays(arrow.array(offsets, type=arrow.int32()), items)
 

@@ -58,7 +58,7 @@ class LabelColumnBuilder:
             other_labels[number] = dump_json({k: v for k, v in rows[number].items() if k in keys})
         return self._arrow.StructArray.from_arrays(arrays, fields=self._types), other_labels
 
-    def _build_column(self, child: Any, rows: _Labels, unfit_keys: dict[int, set[str]]) -> Any:
+    def _build_column(self, child: Any, rows: _Labels, unfit_keys: dict[int, set[str]]) -> object:
         """Build the child column for one field.
 
         A value that does not fit the column becomes null, and the field's key is added to
@@ -87,29 +87,29 @@ def _require_types(values: Sequence[Any], *types: type) -> None:
         raise UnfitColumnError
 
 
-def _build_string_column(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
+def _build_string_column(arrow: Any, values: Sequence[Any], type_: object) -> object:
     _require_types(values, str)
     return arrow.array(values, type=type_)
 
 
-def _build_number_column(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
+def _build_number_column(arrow: Any, values: Sequence[Any], type_: object) -> object:
     _require_types(values, float)
     if not all(map(isfinite, filter(None, values))):
         raise UnfitColumnError
     return arrow.array(values, type=type_)
 
 
-def _build_integer_column(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
+def _build_integer_column(arrow: Any, values: Sequence[Any], type_: object) -> object:
     _require_types(values, int)
     return arrow.array(values, type=type_)
 
 
-def _build_boolean_column(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
+def _build_boolean_column(arrow: Any, values: Sequence[Any], type_: Any) -> object:
     _require_types(values, bool)
     return arrow.array(values, type=type_)
 
 
-def _build_money_column(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
+def _build_money_column(arrow: Any, values: Sequence[Any], type_: Any) -> object:
     _require_types(values, dict)
     non_null_values = [value or {"amount": None, "currency": None} for value in values]
     if any(value.keys() != {"amount", "currency"} for value in non_null_values):

@@ -57,25 +57,25 @@ def _build_list_converter(convert: Convert) -> Convert:
     """
     convert_item = _allow_null(convert)
 
-    def convert_list(value: Any) -> list[Any]:
+    def convert_list(value: object) -> list[Any]:
         return [convert_item(item) for item in (value if isinstance(value, list) else [value])]
 
     return convert_list
 
 
-def _convert_table_row(columns: Mapping[str, Convert], row: Any) -> dict[str, Any]:
+def _convert_table_row(columns: Mapping[str, Convert], row: object) -> dict[str, Any]:
     if not isinstance(row, Mapping) or not row.keys() <= columns.keys():
         raise UnfitValueError
     return {key: columns[key](value) for key, value in row.items()}
 
 
-def _convert_text(value: Any) -> str:
+def _convert_text(value: object) -> str:
     if not isinstance(value, str):
         raise UnfitValueError
     return value
 
 
-def _convert_address(value: Any) -> str:
+def _convert_address(value: object) -> str:
     return dump_json(value) if isinstance(value, dict) else _convert_text(value)
 
 
@@ -85,19 +85,19 @@ def _convert_number(value: Any) -> float:
     return float(value)
 
 
-def _convert_integer(value: Any) -> int:
+def _convert_integer(value: object) -> int:
     if type(value) is not int or not _MIN_INT64 <= value <= _MAX_INT64:
         raise UnfitValueError
     return value
 
 
-def _convert_boolean(value: Any) -> bool:
+def _convert_boolean(value: object) -> bool:
     if type(value) is not bool:
         raise UnfitValueError
     return value
 
 
-def _convert_money(value: Any) -> dict[str, Any]:
+def _convert_money(value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping) or value.keys() != {"amount", "currency"}:
         raise UnfitValueError
     amount, currency = value["amount"], value["currency"]
@@ -109,21 +109,21 @@ def _convert_money(value: Any) -> dict[str, Any]:
     }
 
 
-def _convert_date(value: Any) -> date:
+def _convert_date(value: object) -> date:
     converted = date.fromisoformat(_convert_text(value))
     if converted.isoformat() != value:
         raise UnfitValueError
     return converted
 
 
-def _convert_time(value: Any) -> time:
+def _convert_time(value: object) -> time:
     converted = time.fromisoformat(_convert_text(value))
     if converted.isoformat() != value:
         raise UnfitValueError
     return converted
 
 
-def _convert_datetime(value: Any) -> datetime:
+def _convert_datetime(value: object) -> datetime:
     converted = datetime.fromisoformat(_convert_text(value))
     if converted.tzinfo is None:
         raise UnfitValueError

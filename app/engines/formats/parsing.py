@@ -46,7 +46,7 @@ def parse_row(line: bytes) -> dict[str, Any]:
     return row
 
 
-def replace_surrogates(value: Any) -> Any:
+def replace_surrogates(value: object) -> object:
     """Replace unpaired surrogates in a JSON value, so that it can be encoded as UTF-8."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()

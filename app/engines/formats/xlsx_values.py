@@ -35,14 +35,14 @@ def build_converter(field: Field, separator: str, escape: EscapeText) -> CellsCo
     if convert is None:
         return convert_to_text
 
-    def convert_to_cells(value: Any) -> list[Any]:
+    def convert_to_cells(value: object) -> list[Any]:
         cells = convert(value)
         return convert_to_text(value) if cells is None else cells
 
     return convert_to_cells
 
 
-def build_common_cell(value: Any, separator: str, escape: EscapeText) -> Cell:
+def build_common_cell(value: object, separator: str, escape: EscapeText) -> Cell:
     """Convert a value of one of the COMMON_HEADERS columns to a cell."""
     if isinstance(value, bool | int) and abs(value) < 10**_MAX_DIGITS:
         return value

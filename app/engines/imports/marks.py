@@ -36,7 +36,7 @@ class SpanMark(NamedTuple):
 class ValueMark(NamedTuple):
     """A value of the whole document. If `control` is None, the value itself selects the field."""
 
-    value: Any
+    value: object
     control: str | None = None
 
 
@@ -149,7 +149,7 @@ def _index_by_option(fields: Sequence[Field]) -> dict[str, dict[str, Any]]:
     return tags
 
 
-def _find_option_value(field: Field, value: Any) -> Any:
+def _find_option_value(field: Field, value: object) -> object:
     """Find the value of the option whose value or label is `value`; otherwise return `value`."""
     if field["type"] != "choice" or not isinstance(value, str):
         return value

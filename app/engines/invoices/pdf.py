@@ -46,7 +46,7 @@ def _compile(content: dict[str, Any], document: Document, xml: bytes | None) -> 
     return pdf
 
 
-def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
+def _map_strings(value: object, change: Callable[[str], str]) -> Any:
     """Return a copy of a JSON structure, with `change` applied to each string."""
     if isinstance(value, str):
         return change(value)

@@ -33,7 +33,7 @@ class _AnswerValue(NamedTuple):
     field: Field
     name: str
     row: int | None
-    raw: Any
+    raw: object
 
 
 def align_values(values: dict[str, Any], document: Document, fields: Sequence[Field]) -> list[Tag]:
@@ -125,7 +125,7 @@ def _list_answer_values(values: dict[str, Any], fields: Sequence[Field]) -> Iter
             yield _AnswerValue(field, field["key"], None, value)
 
 
-def _create_tag(answer_value: _AnswerValue, value: Any, evidence: list[dict[str, Any]]) -> Tag:
+def _create_tag(answer_value: _AnswerValue, value: object, evidence: list[dict[str, Any]]) -> Tag:
     return {
         "field": answer_value.name,
         "value": value,

@@ -38,7 +38,7 @@ def _list_digits(text: str) -> list[str]:
     return _DIGITS.findall(_convert_digits_to_ascii(text))
 
 
-def _find_amount(value: Any) -> list[str]:
+def _find_amount(value: object) -> list[str]:
     amount = value["amount"] if isinstance(value, dict) else value
     return _find_amount_in_text(format(Decimal(str(amount)), "f"))
 

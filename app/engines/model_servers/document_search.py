@@ -36,7 +36,7 @@ class SearchedValue(NamedTuple):
     """A canonical value that may have another spelling in the document."""
 
     field_type: str
-    value: Any
+    value: object
     normalize: Normalizer
 
 
@@ -147,7 +147,7 @@ class DocumentSearch:
 _TYPES_WITHOUT_DIGITS = frozenset({"email", "url"})
 
 
-def _encode(value: Any) -> bytes:
+def _encode(value: object) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 

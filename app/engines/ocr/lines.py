@@ -167,7 +167,7 @@ def _recognize_pictures(pictures: list[Any]) -> list[_Reading]:
     ]
 
 
-def _rotate_by_180(picture: Any) -> Any:
+def _rotate_by_180(picture: Any) -> object:
     return np.ascontiguousarray(picture[::-1, ::-1])
 
 
@@ -190,7 +190,7 @@ def _locate_characters(reading: _Reading) -> tuple[list[float], list[float]]:
     return positions, confidences
 
 
-def _is_tall(quad: Any) -> bool:
+def _is_tall(quad: object) -> bool:
     width, height = _measure_quad(quad)
     return height >= _MIN_TALL_RATIO * width
 

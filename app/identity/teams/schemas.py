@@ -33,7 +33,7 @@ class Skill(Name):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_SKILL_LENGTH, **kwargs)
 
-    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, *args: Any, **kwargs: Any) -> str:
         text = normalize(super()._deserialize(value, *args, **kwargs))
         if not text:
             raise ValidationError("Must not be blank.")

@@ -145,23 +145,23 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         rule = _to_flask_rule(op.path)
         self.route(rule, methods=[op.method], endpoint=op.name, tags=[self.tag])(view)
 
-    def get(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
+    def get(self, path: str, **declaration: object) -> Callable[[Handler], Handler]:
         """Declare a GET operation, which reads records."""
         return self._route("GET", path, **declaration)
 
-    def post(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
+    def post(self, path: str, **declaration: object) -> Callable[[Handler], Handler]:
         """Declare a POST operation, which creates a record or performs an action."""
         return self._route("POST", path, **declaration)
 
-    def put(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
+    def put(self, path: str, **declaration: object) -> Callable[[Handler], Handler]:
         """Declare a PUT operation, which replaces a record."""
         return self._route("PUT", path, **declaration)
 
-    def patch(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
+    def patch(self, path: str, **declaration: object) -> Callable[[Handler], Handler]:
         """Declare a PATCH operation, which updates fields of a record."""
         return self._route("PATCH", path, **declaration)
 
-    def delete(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
+    def delete(self, path: str, **declaration: object) -> Callable[[Handler], Handler]:
         """Declare a DELETE operation. Its status is 204 unless the declaration states another."""
         return self._route("DELETE", path, **{"status": 204, **declaration})
 

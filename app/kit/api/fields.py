@@ -87,7 +87,7 @@ class Response(Schema):
 class _DescribedField:
     """Mixin that adds the argument `description`, which documents the field in OpenAPI."""
 
-    def __init__(self, *args: Any, description: str | None = None, **options: Any) -> None:
+    def __init__(self, *args: object, description: str | None = None, **options: Any) -> None:
         if description is not None:
             options["metadata"] = {**options.get("metadata", {}), "description": description}
         super().__init__(*args, **options)
@@ -252,7 +252,7 @@ class Date(_DescribedField, fields.Date):
 class JsonObject(_DescribedField, fields.Dict):
     """A JSON object with any properties."""
 
-    def _deserialize(self, value: object, *args: Any, **options: object) -> Any:
+    def _deserialize(self, value: object, *args: object, **options: object) -> Any:
         check_json(value)
         return super()._deserialize(value, *args, **options)  # type: ignore[no-untyped-call]
 

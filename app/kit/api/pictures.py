@@ -22,7 +22,7 @@ def negotiate(respond: Callable[[Any], Response], render: Render) -> Callable[[A
     For any other `Accept` header, the response is JSON.
     """
 
-    def respond_as_accepted(result: Any) -> Response:
+    def respond_as_accepted(result: object) -> Response:
         media_type = request.accept_mimetypes.best_match([_JSON, *_FORMATS], default=_JSON)
         picture_format = _FORMATS.get(media_type)
         if picture_format is None:

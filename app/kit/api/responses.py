@@ -191,7 +191,7 @@ def get_dumper(returns: type[Schema], *, many: bool) -> Dumper:
     if not min_roles:
         return partial(dump_many, returns) if many else compile_dumper(returns)
 
-    def dump(result: Any) -> Any:
+    def dump(result: Any) -> object:
         role = g.get("role")
         hidden_names = frozenset(
             name

@@ -176,7 +176,7 @@ def _build_content(
 
 
 def _create_credit_note(
-    invoice: Invoice, configuration: BillingConfiguration, **content: Any
+    invoice: Invoice, configuration: BillingConfiguration, **content: object
 ) -> Invoice:
     """Create a credit note with the parties, period and currency of the invoice.
 

@@ -36,7 +36,7 @@ def get(export_id: UUID) -> Export:
     return export
 
 
-def list_audit_entries(*, page: PageRequest, job_id: UUID | None = None, **filters: Any) -> Page:
+def list_audit_entries(*, page: PageRequest, job_id: UUID | None = None, **filters: object) -> Page:
     """Return a page of audit entries for all exports, or for one export if `job_id` is given."""
     if job_id is not None:
         filters["target_id"] = job_id

@@ -1,7 +1,6 @@
 """SQL queries that read, lock and update scheduled exports."""
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, exists, func, select, update
@@ -53,7 +52,7 @@ def get(export_id: UUID, *, lock: bool = False) -> ScheduledExport | None:
     return db.session().execute(statement, execution_options=options).scalar_one_or_none()
 
 
-def set_state(export_id: UUID, **state: Any) -> None:
+def set_state(export_id: UUID, **state: object) -> None:
     """Update columns that users do not edit, without changing the revision."""
     statement = (
         update(ScheduledExport)

@@ -71,7 +71,7 @@ def create(
     return get(export.id)
 
 
-def update(export_id: UUID, *, revision: int | None, **changes: Any) -> dict[str, Any]:
+def update(export_id: UUID, *, revision: int | None, **changes: object) -> dict[str, Any]:
     """Update the given properties of a scheduled export, and return it.
 
     `destination` replaces the current destination. If it contains no secrets, the stored secrets

@@ -79,7 +79,7 @@ class _MarkReader:
         self._has_lengths = True
 
     def add(
-        self, document: Hashable, length: int | None, rater: Any, marks: Sequence[Mark]
+        self, document: Hashable, length: int | None, rater: object, marks: Sequence[Mark]
     ) -> None:
         """Add the marks of one rater; if a rater has several rows, the last row counts."""
         if document != self._current:

@@ -3,14 +3,13 @@
 import unicodedata
 from collections.abc import Hashable
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 import orjson
 
 _FREE_TEXT_TYPES = frozenset(("text", "span", "region", "address"))
 
 
-def normalize_value(field_type: str, value: Any) -> Hashable:
+def normalize_value(field_type: str, value: object) -> Hashable:
     """Return a key that is the same for values with the same meaning.
 
     `value` must be in canonical form. Numbers and amounts are compared as numbers (1.50 EUR is 1.5
@@ -27,7 +26,7 @@ def normalize_value(field_type: str, value: Any) -> Hashable:
     return build_key(value)
 
 
-def build_key(value: Any) -> Hashable:
+def build_key(value: object) -> Hashable:
     """Build a key that is the same for equal numbers or amounts, however they are written."""
     if isinstance(value, bool):
         return ("boolean", value)  # otherwise True would equal 1

@@ -188,7 +188,7 @@ class _RatingReader:
         self._raters.append(self._rater_numbers.setdefault(row[-2], len(self._rater_numbers)))
         self._values.append(key)
 
-    def _build_key(self, value: Any) -> Any:
+    def _build_key(self, value: object) -> object:
         if self._is_nominal:
             return _EMPTY_DIGEST if value is EMPTY else digest(value)
         if value is EMPTY:

@@ -5,7 +5,6 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -16,7 +15,7 @@ _CACHE_SIZE = 20_000
 _SECONDS_PER_DAY = 86_400.0
 
 
-def digest(value: Any) -> int:
+def digest(value: object) -> int:
     """Return a 64-bit digest, which is the same for equal values in every process.
 
     The probability that any two of a million different values have the same digest is 1 in 37
@@ -34,7 +33,7 @@ def _digest_text(text: str) -> int:
     return _digest_bytes(b"s" + text.encode("utf-8", "surrogatepass"))
 
 
-def _serialize(value: Any) -> bytes:
+def _serialize(value: object) -> bytes:
     if isinstance(value, UUID):
         return value.bytes
     if isinstance(value, str):
@@ -46,7 +45,7 @@ def _serialize(value: Any) -> bytes:
     return repr(build_key(value)).encode()
 
 
-def to_number(value: Any) -> float | None:
+def to_number(value: object) -> float | None:
     """Convert a value to a number for a level above nominal; return None if this is impossible.
 
     Dates and times are converted to days. An amount of money loses its currency.

@@ -65,7 +65,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     )
 
 
-def _find_styles(part: Any) -> Any:
+def _find_styles(part: Any) -> object:
     """Return the root element of the styles, or None if the document has no styles."""
     try:
         return part.part_related_by(RELATIONSHIP_TYPE.STYLES).element
@@ -119,7 +119,7 @@ def _get_natural_sort_key(name: str) -> list[str]:
 class _PartText:
     """Collects the text of one part of the DOCX file in document order."""
 
-    def __init__(self, root: Any, styles: HiddenStyles) -> None:
+    def __init__(self, root: object, styles: HiddenStyles) -> None:
         self._parts: list[str] = []
         self._styles = styles
         self._cell_depth = 0  # the number of enclosing table cells

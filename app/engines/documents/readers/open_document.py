@@ -114,7 +114,7 @@ class _ElementText:
         self._hidden_styles = hidden_styles
         self._parts: list[str] = []
 
-    def build_text(self, element: Any) -> str:
+    def build_text(self, element: object) -> str:
         """Return the text of the element without line feeds at the start and the end."""
         self._add_blocks(element)
         return "".join(self._parts).strip("\n")

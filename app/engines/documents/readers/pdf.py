@@ -88,7 +88,7 @@ def _load_page(document: Any, index: int) -> Any:
     return page
 
 
-def _has_mergeable_annotations(page: Any) -> bool:
+def _has_mergeable_annotations(page: object) -> bool:
     for index in range(min(raw.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
         annotation = raw.FPDFPage_GetAnnot(page, index)
         annotation_type = raw.FPDFAnnot_GetSubtype(annotation) if annotation else None

@@ -32,7 +32,7 @@ _MAX_METRICS_DIFFERENCE = 0.1  # in line heights; between the font boxes of one 
 _MIN_FONT_HEIGHT = 0.8  # as a fraction of the ink's height; fonts may have wrong metrics
 
 
-def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Token | Line]]:
+def read_words(page: object, text_page: object, limits: Limits) -> dict[int, list[Token | Line]]:
     """Return the words that a page shows, grouped by writing direction, in file order.
 
     `page` is a pypdfium2 page, and `text_page` a pdfium handle. Directions are clockwise quarter
@@ -58,7 +58,7 @@ def rotate_box(box: Box, quarters: int, width: float, height: float) -> Box:
 class _WordExtractor:
     """Reads the words of one page and their positions from pdfium."""
 
-    def __init__(self, page: Any, text_page: Any, count: int, limits: Limits) -> None:
+    def __init__(self, page: Any, text_page: object, count: int, limits: Limits) -> None:
         self._max_words = limits.max_words_per_page
         self._positions = CharacterPositions(text_page)
         self._characters = read_characters(text_page, count)

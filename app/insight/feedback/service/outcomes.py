@@ -1,7 +1,7 @@
 """Compare predicted values with accepted values, field by field."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.engines.agreement import Shape, Shapes, align_rows, build_value_key, diff
 from app.engines.fields import Tag
@@ -48,7 +48,7 @@ def classify(predicted: Tag | None, correct: Tag | None, shape: Shape) -> Feedba
     return FeedbackOutcome.CORRECT if is_same else FeedbackOutcome.CORRECTED
 
 
-def _build_key(tag: Tag, shape: Shape) -> Any:
+def _build_key(tag: Tag, shape: Shape) -> object:
     """Build the comparison key of a tag: its value, or the position of a span or region.
 
     The key of a region also contains its value.

@@ -145,7 +145,7 @@ def list_people(request: PageRequest, cell_filter: CellFilter) -> Page:
 
 
 # psycopg2 sends lists of ids as text arrays.
-_IDS: Any = any_(cast(bindparam("ids", type_=ARRAY(Text())), ARRAY(Uuid())))
+_IDS: object = any_(cast(bindparam("ids", type_=ARRAY(Text())), ARRAY(Uuid())))
 _CURRENT_FIELDS = Prepared.from_select(
     "quality_current_fields",
     select(ArtifactSchema.id, ArtifactSchema.name, SchemaVersion.fields)

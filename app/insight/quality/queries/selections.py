@@ -121,7 +121,7 @@ def _select_cells(conditions: Sequence[str]) -> Select[Any]:
 
 
 def _select_sums_of_range(
-    conditions: Sequence[str], unit: Any, first: Any, until: Any, *, is_schema: bool
+    conditions: Sequence[str], unit: object, first: object, until: object, *, is_schema: bool
 ) -> Select[Any]:
     """Return a SELECT of sums with the columns of cells; `day` is the first day of the sum."""
     counters: list[Any] = [getattr(QualitySum, name) for name in COUNTERS]
@@ -291,7 +291,7 @@ def _to_parameter(value: object) -> object:
     return str(value)
 
 
-def select_sum(column: Any) -> ColumnElement[int]:
+def select_sum(column: object) -> ColumnElement[int]:
     """Build the SQL expression for the exact sum of a counter."""
     return cast(func.sum(column), BigInteger)
 

@@ -266,7 +266,7 @@ class _Computation:
 
 
 def _build_ratings(
-    plan: FieldPlan, document_id: UUID, labeler_id: str, value: Any
+    plan: FieldPlan, document_id: UUID, labeler_id: str, value: object
 ) -> Iterator[tuple[str, UUID, str, Any]]:
     key = EMPTY if value is None else coefficients.normalize_value(plan.kind, value)
     yield plan.name, document_id, labeler_id, key
@@ -295,5 +295,5 @@ def _list_marks(plan: FieldPlan, answer: Answer) -> list[Mark]:
     return [mark for mark in marks if mark is not None]
 
 
-def _normalize(plan: FieldPlan, tag: dict[str, Any]) -> Any:
+def _normalize(plan: FieldPlan, tag: dict[str, Any]) -> object:
     return coefficients.normalize_value(plan.kind, tag["value"])

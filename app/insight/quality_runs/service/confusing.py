@@ -42,7 +42,7 @@ class ConfusionCounter:
         for a, b in combinations(sorted(frequency), 2):
             self._labeler_pairs[a, b] += frequency[a] * frequency[b]
 
-    def add_accepted(self, values: Sequence[Any], accepted: Any) -> None:
+    def add_accepted(self, values: Sequence[Any], accepted: object) -> None:
         """Count each answer for a document against the accepted value."""
         column = self._get_number(accepted)
         for value in values:
@@ -56,7 +56,7 @@ class ConfusionCounter:
             "accepted": _keep_most_frequent(self._accepted_pairs, names),
         }
 
-    def _get_number(self, value: Any) -> int:
+    def _get_number(self, value: object) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
 
 

@@ -138,6 +138,6 @@ def _summarize(name: str, sets: list[Tags], shape: Shape) -> list[dict[str, Any]
     return [{"value": value_by_key[key], "count": counts[key]} for key in ranked[:MAX_ANSWERS]]
 
 
-def _shorten(value: Any) -> Any:
+def _shorten(value: object) -> object:
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
     return value if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"

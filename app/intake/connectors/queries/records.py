@@ -89,7 +89,7 @@ def get(connector_id: UUID, *, lock: bool = False) -> Connector | None:
     return db.session().execute(statement, execution_options=options).scalar_one_or_none()
 
 
-def set_state(connector_id: UUID, **state: Any) -> None:
+def set_state(connector_id: UUID, **state: object) -> None:
     """Update columns that users do not edit; keep the revision and the time of the last update."""
     statement = update(Connector).where(Connector.id == connector_id)
     state["updated_at"] = Connector.updated_at

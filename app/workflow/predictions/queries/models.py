@@ -33,8 +33,8 @@ class ModelRow(NamedTuple):
     f1: float | None
     error: dict[str, Any] | None
     size_bytes: int | None
-    created_at: Any
-    activated_at: Any
+    created_at: object
+    activated_at: object
 
 
 def find_active_id(schema_version_id: UUID) -> UUID | None:
