@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.insight.feedback import charts, schemas, service
+from app.insight.feedback import charts, model_schemas, schemas, service
 from app.kit.api.blueprint import MIB, Blueprint, Listing
 from app.kit.errors import ApiError
 from app.kit.pagination import Page
@@ -98,8 +98,8 @@ def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, An
 @blueprint.get(
     "/feedback/models",
     permission="feedback:read",
-    query=Listing(sorts=("-last_date",), filters=schemas.ModelsQuery),
-    returns=schemas.FeedbackModel,
+    query=Listing(sorts=("-last_date",), filters=model_schemas.ModelsQuery),
+    returns=model_schemas.FeedbackModel,
 )
 def list_feedback_models(caller: Caller, query: dict[str, Any]) -> Page:
     """List models with feedback.

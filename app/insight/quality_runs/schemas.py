@@ -283,7 +283,7 @@ class DisagreementAnswer(Response):
 
 
 class Disagreement(Response):
-    """A field of a document on which labelers disagree."""
+    """A field of a document on which labelers disagree. Each comparison creates a new record."""
 
     id = Uuid()
     artifact = Nested(DisagreementArtifact)
@@ -294,12 +294,6 @@ class Disagreement(Response):
     )
     raters = Int(description="The number of labelers.")
     answers = List(Nested(DisagreementAnswer), description="The ten most frequent answers.")
-    compared_at = UtcDateTime(
-        description="When the tag sets were compared. Each comparison creates a new record."
-    )
-    created_at = UtcDateTime(
-        attribute="compared_at", dump_only=True, description="The same as `compared_at`."
-    )
-    updated_at = UtcDateTime(
-        attribute="compared_at", dump_only=True, description="The same as `compared_at`."
-    )
+    compared_at = UtcDateTime()
+    created_at = UtcDateTime(attribute="compared_at", dump_only=True)
+    updated_at = UtcDateTime(attribute="compared_at", dump_only=True)

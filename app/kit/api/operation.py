@@ -194,8 +194,7 @@ def _enter_organization(op: Operation, caller: Caller) -> None:
     assert caller.role is not None
     require_role(caller.role, Role[op.access])
     # Downloads also write, to the audit trail, but they are reads for the caller.
-    changes_data = op.writes and op.method != "GET"
-    if changes_data and caller.organization.status == "suspended":
+    if op.writes and op.method != "GET" and caller.organization.status == "suspended":
         raise errors.denied("The organization is suspended; its data is read-only.")
     tenancy.bind(caller.organization.id)
     plan_limits.set_caller_organization(caller.organization)

@@ -45,9 +45,7 @@ def escalate(
     if not reading.is_pending(item_id):
         raise errors.not_found()
     reviewers = _lock_reviewers(user_id, team_id)
-    item = lock(item_id)
-    if revision not in (None, item.revision):
-        raise errors.stale(item.revision)
+    item = lock(item_id, revision)
     tag_sets.check_review(caller, item, take_over=True)
     if user_id == caller.user_id:
         raise errors.invalid("Must be a reviewer other than yourself.", "user_id")

@@ -75,9 +75,15 @@ def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     return get_item(item_id)
 
 
-def lock(item_id: UUID) -> LockedItem:
-    """Lock an item until the transaction ends and return it. Raises 404 if it is not pending."""
+def lock(item_id: UUID, revision: int | None = None) -> LockedItem:
+    """Lock an item until the transaction ends and return it.
+
+    Raises 404, and 409 `stale_precondition` if `revision` is given but is not the current revision
+    of the tag set.
+    """
     for item in items.lock([item_id]):
+        if revision not in (None, item.revision):
+            raise errors.stale(item.revision)
         return item
     raise errors.not_found()
 

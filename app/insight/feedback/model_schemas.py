@@ -1,0 +1,47 @@
+"""Query and response schemas for the list of models."""
+
+from app.insight.feedback.schemas import ModelFigures, TrendFigures
+from app.insight.feedback.service.automatic import MAX_MODEL_LENGTH
+from app.kit.api.fields import Bool, Date, Float, Int, List, Nested, Response, Schema, Str, Uuid
+
+
+class ModelsQuery(Schema):
+    """Filters for the list of models."""
+
+    schema_id = Uuid()
+    compare_with = Str(
+        max_length=MAX_MODEL_LENGTH,
+        description="The model to compare with; by default, the previous model of the same schema.",
+    )
+
+
+class ModelComparison(Response):
+    """The comparison with another model on the same documents, by a paired bootstrap of F1."""
+
+    model = Str()
+    documents = Int(description="The number of compared documents; at most the newest 1,000.")
+    f1 = Float(allow_none=True)
+    other_f1 = Float(allow_none=True)
+    difference = Float(allow_none=True)
+    ci_low = Float(allow_none=True)
+    ci_high = Float(allow_none=True)
+    p_value = Float(allow_none=True)
+    verdict = Str()
+
+
+class FeedbackModel(ModelFigures):
+    """The accuracy of a model of one schema, over time and compared with another model."""
+
+    schema_id = Uuid()
+    first_date = Date()
+    last_date = Date()
+    trend = List(Nested(TrendFigures), description="The metrics of the model in each month.")
+    comparison = Nested(
+        ModelComparison,
+        allow_none=True,
+        description="Null if there is no other model, or if `comparison_omitted` is true.",
+    )
+    comparison_omitted = Bool(
+        description="Whether there is another model, but the page has more models than the 10 that"
+        " are compared. Request a smaller page to compare this model."
+    )
