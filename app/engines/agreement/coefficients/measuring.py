@@ -230,11 +230,10 @@ def _build_plan(
         if pairs and ratings is not compressed.ratings:
             pairs = list_pairs(ratings)
     pairable = ratings.select_pairable()
-    unit_counts = counts[pairable.documents]
     plan = _EstimatePlan(
         metric,
         len(ratings.raters),
-        int(unit_counts.sum()),
+        int(counts[pairable.documents].sum()),
         int(counts[np.unique(pairable.documents)].sum()),
         [],
     )

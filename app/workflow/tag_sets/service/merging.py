@@ -103,13 +103,11 @@ def merge(
 
     Each field, or each cell of a table, gets its value from the reviewer's `tags`, or from the tag
     set that `choices` names. For others, `strategy` decides: `majority` takes the values that more
-    than half of the tag sets have, `choose` only values that all have. Rows are numbered as in the
-    consensus, and empty rows are removed.
+    than half have, `choose` only values that all have. Rows are numbered as in the consensus.
 
-    Raises 400 for undecided fields (`details.undecided`), an invalid argument or tag, a field in
-    both `tags` and `choices`, or `required_fields_missing`; 403 for the caller's own tag set; 409
-    `conflict` with `details.state` for a draft, `details.tag_set_id` for an existing merge, or the
-    details of `check_sources`.
+    Raises 400 for undecided fields (`details.undecided`), an invalid argument or tag, and fields in
+    both `tags` and `choices`; 403 for the caller's own tag set; 409 `conflict` with `details.state`
+    for a draft, `details.tag_set_id` for an existing merge, or the details of `check_sources`.
     """
     artifact_id = _get_artifact_id(tag_set_ids)
     sources = _lock_sources(artifact_id, tag_set_ids, caller)
