@@ -1,10 +1,12 @@
 """Convert between the URLs of a web server and the paths of a source.
 
 With an index page, a path is the decoded part of the URL below the folder of that page; a query
-stays encoded after a `?`. With a list of URLs, a path begins with the host.
+stays encoded after a `?`. With a list of URLs, a path begins with the host. It contains no query,
+because that may be a signature; a digest of the query distinguishes URLs that differ only in it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 from urllib.parse import quote, quote_from_bytes, unquote_to_bytes, urljoin, urlsplit
 
@@ -14,6 +16,7 @@ from app.engines.sources.model import SourceError, SourceErrorKind
 from app.engines.sources.paths import decode_path, encode_name, is_valid_name
 
 _SAFE_CHARS = "-_.~!$&'()*+,;=:@"
+_DIGEST_CHARS = 16
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 Origin = tuple[str, str, int]
 
@@ -107,10 +110,7 @@ def build_site(url: str | None, urls: Iterable[str]) -> Site:
             index = normalize_url(url)
             base = urljoin(index, ".").partition("?")[0]
             return Site(index, base, {}, _get_origin(index))
-        urls_by_path: dict[str, str] = {}
-        # If a URL is listed with HTTP and HTTPS, HTTPS is used.
-        for document_url in sorted(map(normalize_url, urls)):
-            urls_by_path[_build_path(document_url)] = document_url
+        urls_by_path = _index_by_path(sorted(map(normalize_url, urls)))
         origins = {_get_origin(document_url) for document_url in urls_by_path.values()}
     except ValueError:
         raise SourceError(SourceErrorKind.PROTOCOL, "The URL is not valid.") from None
@@ -131,11 +131,31 @@ def _get_origin(url: str) -> Origin:
     return parts.scheme, parts.hostname or "", parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
 
 
+def _index_by_path(urls: Sequence[str]) -> dict[str, str]:
+    """Map the paths of sorted URLs to the URLs.
+
+    If a URL is listed with HTTP and HTTPS, HTTPS is used.
+    """
+    urls_by_query: dict[str, dict[str, str]] = {}
+    for url in urls:
+        urls_by_query.setdefault(_build_path(url), {})[urlsplit(url).query] = url
+    urls_by_path: dict[str, str] = {}
+    for path, same_path_urls in urls_by_query.items():
+        for query, url in same_path_urls.items():
+            is_unique = len(same_path_urls) == 1 or not query
+            urls_by_path[path if is_unique else f"{path}?{_digest(query)}"] = url
+    return urls_by_path
+
+
+def _digest(query: str) -> str:
+    return sha256(query.encode()).hexdigest()[:_DIGEST_CHARS]
+
+
 def _build_path(url: str) -> str:
+    """Build the path of a listed URL, without its query."""
     parts = urlsplit(url)
     segments = [_encode_segment(segment) for segment in parts.path.split("/") if segment]
-    path = "/".join([encode_name(parts.netloc.encode()), *segments])
-    return f"{path}?{_encode_query(parts.query)}" if parts.query else path
+    return "/".join([encode_name(parts.netloc.encode()), *segments])
 
 
 def _encode_segment(segment: str) -> str:

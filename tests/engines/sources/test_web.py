@@ -197,10 +197,21 @@ def test_given_urls_are_listed_and_read(open_source: Open, servers: tuple[Server
     assert browse(source, f"{first}/docs")[0] == (f"{first}/docs/b.txt", False)
     paths = list_paths(source)
     assert len(paths) == 3
-    assert f"{first}/docs/get?id=3" in paths
+    assert f"{first}/docs/get" in paths
+    assert read(source, f"{first}/docs/get") == b"generated"
     assert read(source, f"{first}/docs/b.txt") == b"letter b"
     with pytest.raises(ObjectMissing), source.open(f"{first}/docs/large.bin"):
         pass
+
+
+def test_the_queries_of_listed_urls_are_in_no_path(open_source: Open, server: Server) -> None:
+    server.pages |= {f"/docs/get?id=3&sig={n}": (200, {}, f"{n}".encode()) for n in "ab"}
+    names = ["b.txt", "get", "get?id=3&sig=a", "get?id=3&sig=b"]
+    server.pages["/docs/get"] = (200, {}, b"none")
+    source = open_source(urls=[f"{server.url}/docs/{name}" for name in names])
+    paths = list_paths(source)
+    assert not any("id=3" in path or "sig" in path for path in paths)
+    assert sorted(read(source, path) for path in paths) == [b"a", b"b", b"letter b", b"none"]
 
 
 def test_a_change_has_another_version(open_source: Open, server: Server) -> None:
