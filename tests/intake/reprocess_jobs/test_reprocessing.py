@@ -59,6 +59,8 @@ def _reprocess(imports: Imports, artifact_id: str) -> dict[str, Any]:
     answer = imports.admin.post(f"/artifacts/{artifact_id}/reprocess")
     assert answer.status_code == 202, answer.json
     assert (answer.json["data"]["id"], answer.json["data"]["status"]) == (artifact_id, "processing")
+    # The first check comes before the document has been parsed.
+    run_jobs_of(imports.org, "default")
     return _jobs(imports)[0]
 
 
