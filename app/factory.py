@@ -13,6 +13,7 @@ from app.billing.seller import configuration
 from app.billing.usage import service as usage
 from app.documents.artifacts import service as artifacts
 from app.identity.organizations import ports as organizations
+from app.intake.reprocess_jobs import service as reprocess_jobs
 from app.kit import container, db, logging, metrics, plan_limits, secrets, tokens
 from app.kit.settings import Settings, SettingsError
 from app.schemas.artifact_schemas import service as schemas
@@ -54,6 +55,12 @@ def _bind_ports() -> None:
         organizations.Billing(
             cancel_scheduled_change=plan_changes.cancel_scheduled_change,
             record_closed_time=plan_changes.record_closed_time,
+        )
+    )
+    artifacts.bind_intake(
+        artifacts.Intake(
+            create_reprocess_job=reprocess_jobs.create_for_document,
+            request_settling=reprocess_jobs.request_settling,
         )
     )
     artifacts.bind_workflow(

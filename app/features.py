@@ -48,6 +48,7 @@ from app.intake.connectors import models as connector_models
 from app.intake.extraction_jobs import jobs as extraction_job_jobs
 from app.intake.ingestion_jobs import jobs as ingestion_job_jobs
 from app.intake.ingestion_jobs import models as ingestion_job_models
+from app.intake.reprocess_jobs import jobs as reprocess_job_jobs
 from app.kit import idempotency, watermarks
 from app.kit.counters import jobs as counter_jobs
 from app.kit.counters import models as counter_models
@@ -82,6 +83,7 @@ JOBS: list[ModuleType] = [
     bulk_import_jobs,
     drift_jobs,
     extraction_job_jobs,
+    reprocess_job_jobs,
     export_jobs,
     scheduled_export_jobs,
     quality_run_jobs,

@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 import click
 from flask.cli import AppGroup
 
-from app.commands.running import as_json, run_operation, show_progress, show_record
-from app.documents.artifacts import service
+from app.commands.imports import wait_and_show_job
+from app.commands.running import as_json, run_operation
+from app.documents.artifacts.service import FailedSelection
 from app.identity.control_plane import service as control_plane
-from app.kit import db, tenancy
+from app.intake.reprocess_jobs import service
+from app.kit import tenancy
 
 group = AppGroup("artifacts", help="Documents: reprocess.")
 _TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
@@ -21,6 +23,7 @@ _TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
     "--created-after", type=_TIME, help="Only documents created at this time (UTC) or later."
 )
 @click.option("--created-before", type=_TIME, help="Only documents created before this time (UTC).")
+@click.option("--no-wait", is_flag=True, help="Do not wait until the documents have been parsed.")
 @as_json
 def reprocess(
     slug: str,
@@ -28,24 +31,20 @@ def reprocess(
     created_after: datetime | None,
     created_before: datetime | None,
     *,
+    no_wait: bool,
     as_json: bool,
 ) -> None:
     """Reprocess the failed documents of the organization SLUG.
 
-    Works in batches. If the command is interrupted, run it again to continue with the remaining
-    documents.
+    Creates an ingestion job with an item for each document. The service's workers reprocess the
+    documents. If the command is interrupted, the job continues.
     """
-    with run_operation("reprocess_artifacts"), show_progress("Queueing") as report_progress:
-        organization = control_plane.get_organization(slug)
-        with tenancy.organization(organization["id"]):
-            queued_count = service.reprocess_failed(
-                db.checkpoint,
-                report_progress,
-                failure_code=failure_code,
-                created_after=_to_utc(created_after),
-                created_before=_to_utc(created_before),
-            )
-    show_record({"queued": queued_count}, as_json=as_json)
+    with run_operation("reprocess_artifacts"):
+        organization_id = control_plane.get_organization(slug)["id"]
+        selection = FailedSelection(failure_code, _to_utc(created_after), _to_utc(created_before))
+        with tenancy.organization(organization_id):
+            job_id = service.create_for_failed(selection).id
+    wait_and_show_job(organization_id, job_id, "Reprocessing", no_wait=no_wait, as_json=as_json)
 
 
 def _to_utc(time: datetime | None) -> datetime | None:

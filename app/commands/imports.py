@@ -67,7 +67,7 @@ def import_file(
                 file, format_id=format_id, schema_id=schema_id, labels_as=labels_as
             )
             job_id = job.id
-    _wait_and_show_job(organization_id, job_id, "Importing", no_wait=no_wait, as_json=as_json)
+    wait_and_show_job(organization_id, job_id, "Importing", no_wait=no_wait, as_json=as_json)
 
 
 @click.command("crawl")
@@ -85,10 +85,10 @@ def crawl(connector_id: UUID, slug: str, *, no_wait: bool, as_json: bool) -> Non
         organization_id = control_plane.get_organization(slug)["id"]
         with tenancy.organization(organization_id):
             job_id = connectors.crawl(connector_id, created_by=None).id
-    _wait_and_show_job(organization_id, job_id, "Crawling", no_wait=no_wait, as_json=as_json)
+    wait_and_show_job(organization_id, job_id, "Crawling", no_wait=no_wait, as_json=as_json)
 
 
-def _wait_and_show_job(
+def wait_and_show_job(
     organization_id: UUID, job_id: UUID, label: str, *, no_wait: bool, as_json: bool
 ) -> None:
     """Wait until an ingestion job ends, unless `no_wait` is true, and show the job.

@@ -1,10 +1,23 @@
 """`flask artifacts reprocess`: documents that failed are read again."""
 
+import json
 from io import BytesIO
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from app.commands import imports as imports_command
 from tests.factories import Org, run_jobs_of
 from tests.kit.jobs.workshop import rows, sql
+
+
+@pytest.fixture(autouse=True)
+def _workers(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers run while the command pauses."""
+    # Other threads of this process also call `time.sleep`, so only the command's name is replaced.
+    pause = SimpleNamespace(sleep=lambda _seconds: run_jobs_of(org))
+    monkeypatch.setattr(imports_command, "time", pause)
 
 
 def _upload(org: Org, name: str) -> str:
@@ -35,10 +48,34 @@ def test_failed_documents_are_read_again(flask: Any, org: Org) -> None:
     _fail(org, failed, "crashed")
     _fail(org, other, "encrypted")
     command = ("artifacts", "reprocess", org.slug, "--failure-code", "crashed")
-    assert flask.json(*command) == {"queued": 1}
-    assert [_status(org, one) for one in (failed, other)] == ["processing", "failed"]
-    run_jobs_of(org)
+    queued = flask.json(*command, "--no-wait")
+    assert (queued["status"], queued["found"]) == ("queued", 0)
+    run_jobs_of(org, "imports", "documents", "default")
     assert [_status(org, one) for one in (failed, other, fine)] == ["ready", "failed", "ready"]
+    job = org.api("viewer").get(f"/ingestion-jobs/{queued['id']}").json["data"]
+    assert (job["kind"], job["status"], job["counts"]["created"]) == ("reprocess", "completed", 1)
+    items = org.api("viewer").get(f"/ingestion-jobs/{queued['id']}/items").json["data"]
+    assert [(one["uri"], one["artifact_id"]) for one in items] == [("a.txt", failed)]
+
+
+def test_a_document_that_fails_again_is_a_finding(flask: Any, org: Org) -> None:
+    fine, broken = _upload(org, "a.txt"), _upload(org, "b.txt")
+    for one in (fine, broken):
+        _fail(org, one, "crashed")
+    sql(
+        org,
+        "UPDATE artifacts SET media_type = 'image/png' WHERE organization_id = :org AND id = :id",
+        id=broken,
+    )
+    result = flask.run("artifacts", "reprocess", org.slug, "--json")
+    assert result.exit_code == 3, result.output
+    record = json.loads(result.stdout)
+    assert (record["status"], record["created"], record["failed"]) == (
+        "completed_with_errors",
+        1,
+        1,
+    )
+    assert [_status(org, one) for one in (fine, broken)] == ["ready", "failed"]
 
 
 def test_documents_are_selected_by_when_they_came(flask: Any, org: Org) -> None:
@@ -52,9 +89,9 @@ def test_documents_are_selected_by_when_they_came(flask: Any, org: Org) -> None:
     )
     command = ("artifacts", "reprocess", org.slug)
     before = ("--created-before", "2026-01-01")
-    assert flask.json(*command, *before) == {"queued": 0}
-    assert flask.json(*command, "--created-before", "2026-01-01T00:00:01Z") == {"queued": 1}
-    assert flask.json(*command, "--created-after", "2026-01-01") == {"queued": 1}
+    assert flask.json(*command, *before)["found"] == 0
+    assert flask.json(*command, "--created-before", "2026-01-01T00:00:01Z")["created"] == 1
+    assert flask.json(*command, "--created-after", "2026-01-01")["created"] == 1
 
 
 def test_what_has_labels_or_is_archived_stays_as_it_is(flask: Any, org: Org) -> None:
@@ -65,7 +102,8 @@ def test_what_has_labels_or_is_archived_stays_as_it_is(flask: Any, org: Org) -> 
         "UPDATE artifacts SET archived = true WHERE organization_id = :org AND id = :id",
         id=archived,
     )
-    assert flask.json("artifacts", "reprocess", org.slug) == {"queued": 0}
+    record = flask.json("artifacts", "reprocess", org.slug)
+    assert (record["status"], record["found"]) == ("completed", 0)
 
 
 def test_an_organization_that_is_not_there(flask: Any) -> None:

@@ -1,6 +1,7 @@
 """`flask import` and `flask crawl`."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from tests.factories import Org, run_jobs_of
 @pytest.fixture(autouse=True)
 def _workers(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers run while the command pauses."""
-    monkeypatch.setattr(command.time, "sleep", lambda _seconds: run_jobs_of(org))
+    # Other threads of this process also call `time.sleep`, so only the command's name is replaced.
+    monkeypatch.setattr(command, "time", SimpleNamespace(sleep=lambda _seconds: run_jobs_of(org)))
 
 
 def test_a_file_is_imported(flask: Any, org: Org, tmp_path: Path) -> None:

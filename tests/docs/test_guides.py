@@ -118,7 +118,8 @@ def test_the_walk_through_ingestion(service: Service) -> None:
     assert found.returncode == 0, found.stdout
     labeled = ("tags.0.value must be", "{'customer': 'C-9'} | in_review", "submitted | import | 2")
     plain = ("'duplicate': 1", "ticket-1.txt | T-1", "unreadable", "conflict", "'stars': '5'")
-    for seen in (*plain, *labeled):
+    reprocessed = "processing\ncompleted\nreviews-1.txt | created | None"
+    for seen in (*plain, *labeled, reprocessed):
         assert seen in found.stdout, found.stdout
 
 

@@ -44,4 +44,4 @@ def run_extraction(job: Job) -> None:
 def settle(batch: Sequence[Job]) -> None:
     """Settle the extractions of documents that were deleted or whose predictions have ended."""
     artifact_ids = {UUID(job.args["data"]["artifact_id"]) for job in batch}
-    ingestion_jobs.settle_extractions(sorted(artifact_ids))
+    ingestion_jobs.settle_documents(JobKind.EXTRACT, sorted(artifact_ids))

@@ -12,9 +12,10 @@ from app.kit.jobs import Job
 EXPIRE_INTERVAL_SECONDS = 600
 SWEEP_INTERVAL_SECONDS = 86_400
 SETTLE_EVERY = timedelta(seconds=2)
-SETTLE_EXTRACTIONS_EVERY = timedelta(minutes=10)
-"""The interval between two checks of an extraction. Usually, the outcome of a document is stored
-when its prediction ends. The checks find documents whose schema was deleted."""
+SETTLE_RARELY_EVERY = timedelta(minutes=10)
+"""The interval between two checks of a job that stores the outcome of a document when its
+prediction or its reprocessing ends. The checks find documents for which no event was emitted, for
+example because their schema was deleted."""
 
 
 @jobs.handler("ingestion_jobs.settle", listens=(emitted_events.READ, emitted_events.ENDED))
@@ -24,13 +25,13 @@ def settle(job: Job) -> None:
     Runs again later if documents are still being processed.
     """
     data: dict[str, Any] = job.args["data"]
-    is_extraction = data["kind"] == JobKind.EXTRACT
+    is_rare = data["kind"] in (JobKind.EXTRACT, JobKind.REPROCESS)
     if service.settle(UUID(data["job_id"])):
         jobs.enqueue(
             "ingestion_jobs.settle",
             {"data": data},
             organization_id=job.organization_id,
-            due_at=db.utc_now() + (SETTLE_EXTRACTIONS_EVERY if is_extraction else SETTLE_EVERY),
+            due_at=db.utc_now() + (SETTLE_RARELY_EVERY if is_rare else SETTLE_EVERY),
         )
 
 

@@ -8,7 +8,9 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("ingestion-jobs", description="Jobs that import documents or extract tags.")
+blueprint = Blueprint(
+    "ingestion-jobs", description="Jobs that import or reprocess documents, or extract tags."
+)
 
 
 @blueprint.get(
@@ -60,7 +62,8 @@ def cancel_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
     """Cancel an ingestion job.
 
     Stops a queued or running job after the current document, or after the current batch of text
-    documents. Documents that the job has created are kept. Responds with 409 `conflict` and
+    documents. Documents that the job has created are kept, and documents that it has queued for
+    reprocessing or prediction are still handled. Responds with 409 `conflict` and
     `details.state` if the job has ended.
     """
     return service.cancel(job_id)
@@ -78,7 +81,8 @@ def retry_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
     Queues the failed documents of a job again, and the documents that a failed job did not reach.
     Responds with 409 `conflict` and `details.state` if the status of the job does not allow a
     retry, or with `details.missing` if the uploaded file no longer exists. The file is kept for a
-    week after the job has ended.
+    week after the job has ended. Documents of a `reprocess` job are reprocessed again if their
+    status is still `failed`.
     """
     return service.retry(job_id)
 

@@ -52,8 +52,8 @@ class IngestionProgress(Response):
     """The progress of a job, updated after each batch."""
 
     done = Int(
-        description="The number of documents read in this run. Files from a ZIP archive may still"
-        " have to be parsed."
+        description="The number of documents read in this run. Files from a ZIP archive, and"
+        " reprocessed documents, may still have to be parsed."
     )
     total = Int(
         allow_none=True,
@@ -83,11 +83,13 @@ class IngestionError(Response):
 
 
 class IngestionJob(Response):
-    """A job that imports a file, crawls a source, or extracts tags from documents."""
+    """A job that imports a file, crawls a source, extracts tags, or reprocesses documents."""
 
     id = Uuid()
     kind = Str(validate=OneOf(tuple(JobKind)))
-    name = Str(description="The name of the uploaded file, or of the connector.")
+    name = Str(
+        description="The name of the uploaded file, the connector or the reprocessed document."
+    )
     format = Str(allow_none=True)
     size_bytes = Int(allow_none=True, maximum=_MAX_BIGINT)
     connector_id = Uuid(allow_none=True)
@@ -110,7 +112,8 @@ class IngestionItem(Response):
     status = Str(validate=OneOf(tuple(ItemStatus)))
     artifact_id = Uuid(
         allow_none=True,
-        description="The created document, or the existing document with the same content.",
+        description="The created or reprocessed document, or the existing document with the same"
+        " content.",
     )
     error = Nested(IngestionError, allow_none=True)
     seconds = Float(

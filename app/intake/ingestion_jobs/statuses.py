@@ -35,11 +35,15 @@ ACTIVE = (_QUEUED, _RUNNING)
 
 
 class JobKind(StrEnum):
-    """The task of an ingestion job: import a file, crawl a source, or extract tags."""
+    """The task of an ingestion job.
+
+    Jobs import a file, crawl a source, extract tags, or reprocess documents.
+    """
 
     IMPORT = "import"
     CRAWL = "crawl"
     EXTRACT = "extract"
+    REPROCESS = "reprocess"
 
 
 class ItemStatus(StrEnum):

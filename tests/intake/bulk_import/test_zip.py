@@ -126,6 +126,7 @@ def test_a_retry_parses_again_what_could_not_be_parsed(imports: Imports) -> None
     assert again["status"] == "completed_with_errors"
     assert again["counts"] == counts(found=2, created=1, failed=1)
     assert imports.count() == 2
+    assert imports.api.get("/ingestion-jobs?kind=reprocess").json["data"] == []
 
 
 def test_documents_are_settled_after_a_cancel(imports: Imports) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, delete, func, null, select, text, update
+from sqlalchemy import ColumnElement, Select, delete, func, null, select, text, tuple_, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.documents.artifacts.models import Artifact, build_zero_label_counts
@@ -19,7 +19,12 @@ from app.kit import db, tenancy
 from app.kit.pagination import within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
-REPROCESSING_BATCH = 1000
+_REPROCESSABLE: tuple[ColumnElement[bool], ...] = (
+    Artifact.status == ArtifactStatus.FAILED,
+    Artifact.archived.is_(False),
+    Artifact.label_counts == build_zero_label_counts(),
+)
+"""The conditions for failed documents that can be reprocessed."""
 _EXECUTION_OPTIONS = {"synchronize_session": False}
 # Locks rows in the order of their ids, as all statements do.
 _DETACH = """
@@ -80,20 +85,61 @@ def _set_processing(condition: ColumnElement[bool], **changes: ColumnElement[Any
     db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
 
 
-def find_failed_documents(
-    failure_code: str | None, created_after: datetime | None, created_before: datetime | None
-) -> list[UUID]:
-    """Return the ids of failed documents that match the filters, oldest first.
+class FailedSelection(NamedTuple):
+    """Filters for failed documents. The period refers to the creation of the documents."""
 
-    Archived documents are left out.
+    failure_code: str | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+
+
+class FailedDocument(NamedTuple):
+    """A failed document that can be reprocessed."""
+
+    created_at: datetime
+    id: UUID
+    name: str
+
+
+def count_failed_documents(selection: FailedSelection) -> int:
+    """Return how many documents `list_failed_documents` returns without a limit."""
+    statement = select(func.count()).select_from(Artifact)
+    statement = statement.where(*_build_failed_conditions(selection))
+    return db.session().execute(statement).scalar_one()
+
+
+def list_failed_documents(
+    selection: FailedSelection, after: tuple[datetime, UUID] | None, limit: int
+) -> list[FailedDocument]:
+    """Return at most `limit` failed documents that can be reprocessed, oldest first.
+
+    Starts after the document with the creation time and id `after`. Leaves out archived documents
+    and documents with tag sets.
     """
+    statement = select(Artifact.created_at, Artifact.id, Artifact.name)
+    statement = statement.where(*_build_failed_conditions(selection))
+    if after is not None:
+        statement = statement.where(tuple_(Artifact.created_at, Artifact.id) > after)
+    statement = statement.order_by(Artifact.created_at, Artifact.id).limit(limit)
+    return [FailedDocument._make(row) for row in db.session().execute(statement)]
+
+
+def _build_failed_conditions(selection: FailedSelection) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = [
+        *_REPROCESSABLE,
+        *within(Artifact.created_at, selection.created_after, selection.created_before),
+    ]
+    if selection.failure_code is not None:
+        conditions.append(Artifact.failure["code"].astext == selection.failure_code)
+    return conditions
+
+
+def find_failed_ids(artifact_ids: Sequence[UUID]) -> set[UUID]:
+    """Return the ids of the failed documents among `artifact_ids`."""
     statement = select(Artifact.id).where(
-        Artifact.status == ArtifactStatus.FAILED, Artifact.archived.is_(False)
+        build_id_condition(artifact_ids), Artifact.status == ArtifactStatus.FAILED
     )
-    if failure_code is not None:
-        statement = statement.where(Artifact.failure["code"].astext == failure_code)
-    statement = statement.where(*within(Artifact.created_at, created_after, created_before))
-    return list(db.session().scalars(statement.order_by(Artifact.created_at, Artifact.id)))
+    return set(db.session().scalars(statement))
 
 
 def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
@@ -103,12 +149,7 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
     """
     statement = (
         select(Artifact.id)
-        .where(
-            build_id_condition(artifact_ids),
-            Artifact.status == ArtifactStatus.FAILED,
-            Artifact.archived.is_(False),
-            Artifact.label_counts == build_zero_label_counts(),
-        )
+        .where(build_id_condition(artifact_ids), *_REPROCESSABLE)
         .order_by(Artifact.id)
         .with_for_update(key_share=True)
     )

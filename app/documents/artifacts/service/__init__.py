@@ -3,7 +3,14 @@
 from app.documents.artifacts.queries.listing import list_artifacts
 from app.documents.artifacts.queries.predictions import set_predictions
 from app.documents.artifacts.queries.reading import select_ids, select_matching
-from app.documents.artifacts.queries.updating import detach_schema
+from app.documents.artifacts.queries.updating import (
+    FailedDocument,
+    FailedSelection,
+    count_failed_documents,
+    detach_schema,
+    find_failed_ids,
+    list_failed_documents,
+)
 from app.documents.artifacts.service.attaching import attach
 from app.documents.artifacts.service.bulk import (
     archive_many,
@@ -24,7 +31,7 @@ from app.documents.artifacts.service.creating_many import (
 )
 from app.documents.artifacts.service.images import find_page_image, get_page_image
 from app.documents.artifacts.service.parsing import ATTACH_JOB, RECOGNIZE_JOB, mark_failed, parse
-from app.documents.artifacts.service.ports import Workflow, bind_workflow
+from app.documents.artifacts.service.ports import Intake, Workflow, bind_intake, bind_workflow
 from app.documents.artifacts.service.reading import (
     download,
     get,
@@ -39,6 +46,7 @@ from app.documents.artifacts.service.reprocessing import (
     index_backlog,
     reopen_failed,
     reprocess,
+    reprocess_as_job,
     reprocess_failed,
 )
 from app.documents.artifacts.service.routing import (
@@ -54,15 +62,20 @@ __all__ = [
     "ATTACH_JOB",
     "MAX_BATCH",
     "RECOGNIZE_JOB",
+    "FailedDocument",
+    "FailedSelection",
+    "Intake",
     "NewText",
     "Outcome",
     "PreparedText",
     "Workflow",
     "archive_many",
     "attach",
+    "bind_intake",
     "bind_workflow",
     "build_missing_errors",
     "build_source_text",
+    "count_failed_documents",
     "create",
     "create_from_file",
     "create_from_text",
@@ -73,6 +86,7 @@ __all__ = [
     "delete_many",
     "detach_schema",
     "download",
+    "find_failed_ids",
     "find_page_image",
     "finish_recognition",
     "finish_routing",
@@ -84,6 +98,7 @@ __all__ = [
     "index_backlog",
     "lay_out_page",
     "list_artifacts",
+    "list_failed_documents",
     "list_pages",
     "lock",
     "mark_failed",
@@ -95,6 +110,7 @@ __all__ = [
     "release_unrouted_document",
     "reopen_failed",
     "reprocess",
+    "reprocess_as_job",
     "reprocess_failed",
     "select_ids",
     "select_matching",

@@ -9,6 +9,7 @@ from app.documents.artifacts.queries import parsing as queries
 from app.documents.artifacts.queries import recognizing
 from app.documents.artifacts.queries.parsing import DocumentContent, PageRow
 from app.documents.artifacts.service import files, publishing
+from app.documents.artifacts.service.ports import get_intake
 from app.documents.artifacts.statuses import OcrStatus
 from app.engines import documents
 from app.kit import container, jobs, tenancy
@@ -137,3 +138,4 @@ def mark_failed(artifact_id: UUID, code: str, message: str) -> None:
     if queries.find_processing_document(artifact_id, lock=True) is not None:
         queries.delete_pages(artifact_id)
         queries.set_failed(artifact_id, code, message)
+        get_intake().request_settling(artifact_id)

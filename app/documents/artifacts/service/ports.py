@@ -18,6 +18,24 @@ class ListBlockingTagSets(Protocol):
     ) -> list[UUID]: ...
 
 
+class CreateReprocessJob(Protocol):
+    """A function that creates the ingestion job of a document that is being reprocessed."""
+
+    def __call__(self, artifact_id: UUID, *, name: str, created_by: UUID | None) -> object: ...
+
+
+@dataclass(frozen=True)
+class Intake:
+    """Functions of the intake. They act on the current organization.
+
+    `request_settling` receives the id of a document whose parsing has ended, so that the jobs that
+    wait for the document store its outcome.
+    """
+
+    create_reprocess_job: CreateReprocessJob
+    request_settling: Callable[[UUID], None]
+
+
 @dataclass(frozen=True)
 class Workflow:
     """Functions of the workflow. They act on the current organization.
@@ -31,7 +49,18 @@ class Workflow:
     unarchive: Callable[[Sequence[UUID]], None]
 
 
+_bound_intakes: list[Intake] = []
 _bound_workflows: list[Workflow] = []
+
+
+def bind_intake(intake: Intake) -> None:
+    """Set the functions that `get_intake` returns."""
+    _bound_intakes[:] = [intake]
+
+
+def get_intake() -> Intake:
+    """Return the functions that were bound when the application was created."""
+    return _bound_intakes[0]
 
 
 def bind_workflow(workflow: Workflow) -> None:

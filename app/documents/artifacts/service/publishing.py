@@ -5,6 +5,7 @@ from app.documents.artifacts.models import Artifact
 from app.documents.artifacts.queries import parsing as queries
 from app.documents.artifacts.queries.parsing import DocumentContent
 from app.documents.artifacts.service import routing
+from app.documents.artifacts.service.ports import get_intake
 from app.kit import events
 
 
@@ -20,3 +21,4 @@ def publish(artifact: Artifact, content: DocumentContent) -> None:
         routing.request_routing(artifact.id)
     elif is_first:
         events.emit(emitted_events.INGESTED, payload)
+    get_intake().request_settling(artifact.id)

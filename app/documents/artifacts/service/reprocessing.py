@@ -1,7 +1,6 @@
 """Read the files of documents again, and rebuild the full-text index."""
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events
@@ -9,16 +8,25 @@ from app.documents.artifacts.emitted_events import ReprocessedPayload
 from app.documents.artifacts.models import ArtifactRow
 from app.documents.artifacts.queries import searching
 from app.documents.artifacts.queries import updating as queries
-from app.documents.artifacts.service.ports import get_workflow
+from app.documents.artifacts.service.ports import get_intake, get_workflow
 from app.documents.artifacts.service.reading import get, lock
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors, events, tenancy
 from app.kit.logging import get_logger
 
 Checkpoint = Callable[[], None]
-Report = Callable[[int, int], None]
 
 log = get_logger(__name__)
+
+
+def reprocess_as_job(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> ArtifactRow:
+    """Reprocess a document, and create the ingestion job that shows its progress.
+
+    Raises the errors of `reprocess`.
+    """
+    artifact = reprocess(artifact_id, revision=revision, by=by)
+    get_intake().create_reprocess_job(artifact_id, name=artifact.name, created_by=by)
+    return artifact
 
 
 def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> ArtifactRow:
@@ -48,32 +56,18 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Ar
     return get(artifact_id)
 
 
-def reprocess_failed(
-    checkpoint: Checkpoint,
-    report: Report,
-    *,
-    failure_code: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
-) -> int:
-    """Reprocess failed documents of the current organization: queue them to be parsed again.
+def reprocess_failed(artifact_ids: Sequence[UUID], *, by: UUID | None) -> set[UUID]:
+    """Reprocess failed documents: queue them for parsing, and return their ids.
 
-    Skips archived documents and documents with tag sets. `checkpoint` commits after each batch;
-    `report` receives the number of processed documents and the total. Emits `artifact.reprocessed`
-    for each document. Returns how many documents were queued.
+    Ignores archived documents, documents with tag sets, and documents with other statuses. Emits
+    `artifact.reprocessed` for each queued document.
     """
-    artifact_ids = queries.find_failed_documents(failure_code, created_after, created_before)
-    queued_count = 0
-    for start in range(0, len(artifact_ids), queries.REPROCESSING_BATCH):
-        batch = queries.reopen_failed(artifact_ids[start : start + queries.REPROCESSING_BATCH])
-        payloads: list[ReprocessedPayload] = [
-            {"artifact_id": artifact_id, "by": None} for artifact_id in batch
-        ]
-        events.emit_many(emitted_events.REPROCESSED, payloads)
-        checkpoint()
-        queued_count += len(batch)
-        report(min(start + queries.REPROCESSING_BATCH, len(artifact_ids)), len(artifact_ids))
-    return queued_count
+    reopened_ids = queries.reopen_failed(artifact_ids)
+    payloads: list[ReprocessedPayload] = [
+        {"artifact_id": artifact_id, "by": by} for artifact_id in reopened_ids
+    ]
+    events.emit_many(emitted_events.REPROCESSED, payloads)
+    return set(reopened_ids)
 
 
 def reopen_failed(artifact_id: UUID) -> None:

@@ -6,6 +6,7 @@ from app.intake.ingestion_jobs.queries.records import (
     has_processing_items,
     list_failed_documents,
 )
+from app.intake.ingestion_jobs.queries.settling import has_waiting_job
 from app.intake.ingestion_jobs.service.cleaning import (
     build_source_key,
     delete_expired_files,
@@ -23,7 +24,9 @@ from app.intake.ingestion_jobs.service.requests import (
     create_crawl,
     create_extraction,
     create_import,
+    create_reprocess,
     retry,
+    start_reprocess,
 )
 from app.intake.ingestion_jobs.service.running import (
     begin_batch,
@@ -34,7 +37,7 @@ from app.intake.ingestion_jobs.service.running import (
     reopen,
     set_total,
     settle,
-    settle_extractions,
+    settle_documents,
     start,
 )
 
@@ -51,6 +54,7 @@ __all__ = [
     "create_document",
     "create_extraction",
     "create_import",
+    "create_reprocess",
     "delete_expired_files",
     "delete_stray_files",
     "fail",
@@ -59,6 +63,7 @@ __all__ = [
     "get",
     "get_stats",
     "has_processing_items",
+    "has_waiting_job",
     "list_failed_documents",
     "list_items",
     "list_jobs",
@@ -67,6 +72,7 @@ __all__ = [
     "retry",
     "set_total",
     "settle",
-    "settle_extractions",
+    "settle_documents",
     "start",
+    "start_reprocess",
 ]

@@ -12,6 +12,8 @@ from app.intake.ingestion_jobs.statuses import TRANSITIONS, JobKind, JobStatus
 from app.kit import db, errors, events
 from app.kit.ids import uuid7
 
+_KINDS_WITHOUT_FILE = (JobKind.EXTRACT, JobKind.REPROCESS)
+
 
 def create_import(
     job_id: UUID,
@@ -82,6 +84,41 @@ def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> I
     return job
 
 
+def create_reprocess(
+    *, name: str, options: dict[str, Any], created_by: UUID | None
+) -> IngestionJob:
+    """Create a job that reprocesses documents, and emit `ingestion_job.requested`.
+
+    `options` is JSON; it selects the documents.
+    """
+    job = _build_reprocess(name, options, created_by)
+    db.session().add(job)
+    _emit_requested(job)
+    return job
+
+
+def start_reprocess(*, name: str, created_by: UUID | None) -> IngestionJob:
+    """Create a running job for documents that the caller has queued for parsing.
+
+    The caller must record these documents and finish the job, in the same transaction.
+    """
+    job = _build_reprocess(name, {}, created_by)
+    job.status, job.started_at = JobStatus.RUNNING.value, db.utc_now()
+    db.session().add(job)
+    db.session().flush()
+    return job
+
+
+def _build_reprocess(name: str, options: dict[str, Any], created_by: UUID | None) -> IngestionJob:
+    return IngestionJob(
+        id=uuid7(),
+        kind=JobKind.REPROCESS.value,
+        name=name,
+        options=options,
+        created_by=created_by,
+    )
+
+
 def _check_no_active_crawl(connector_id: UUID) -> None:
     active_crawl = records.find_active_crawl(connector_id)
     if active_crawl is not None:
@@ -119,7 +156,7 @@ def retry(job_id: UUID) -> IngestionJob:
     job = _lock_job(job_id, JobStatus.QUEUED, "retried")
     if job.kind == JobKind.CRAWL and job.connector_id is not None:
         _check_no_active_crawl(job.connector_id)
-    elif job.kind != JobKind.EXTRACT and job.source_key is None:
+    elif job.kind not in _KINDS_WITHOUT_FILE and job.source_key is None:
         raise errors.conflict(
             "The uploaded file was deleted a week after the job ended. Import it again.",
             missing="file",

@@ -14,7 +14,7 @@ from app.intake.ingestion_jobs.emitted_events import EndedPayload, JobPayload
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries import records, settling
 from app.intake.ingestion_jobs.queries.records import ItemRow
-from app.intake.ingestion_jobs.statuses import TRANSITIONS, ItemStatus, JobStatus
+from app.intake.ingestion_jobs.statuses import TRANSITIONS, ItemStatus, JobKind, JobStatus
 from app.kit import db, events
 
 _STORAGE_FAILURE = ("service_unavailable", "The uploaded file could not be read.")
@@ -117,25 +117,27 @@ def finish(job_id: UUID) -> None:
         _complete_job(job)
 
 
-def settle_extractions(artifact_ids: Sequence[UUID]) -> None:
-    """Settle the extractions of documents that were deleted or whose predictions have ended.
+def settle_documents(kind: JobKind, artifact_ids: Sequence[UUID]) -> None:
+    """Settle the jobs of a kind that wait for documents whose processing has ended.
 
-    Stores the documents' outcomes, and completes extractions that wait for no other documents.
+    Stores the documents' outcomes, and completes jobs that wait for no other documents. `kind` is
+    `extract` or `reprocess`.
     """
-    for job_id in settling.find_waiting_extractions(artifact_ids):
+    for job_id in settling.find_waiting_jobs(kind, artifact_ids):
         settle(job_id, artifact_ids)
 
 
 def settle(job_id: UUID, artifact_ids: Sequence[UUID] | None = None) -> bool:
     """Settle a job: store the outcomes of processed documents, and complete the job if possible.
 
-    If `artifact_ids` is set, only these documents of an extraction are settled. Returns whether to
-    call the function again later, because documents are still being processed.
+    If `artifact_ids` is set, only these documents are settled; this is only allowed for jobs that
+    extract or reprocess. Returns whether to call the function again later, because documents are
+    still being processed.
     """
     job = records.lock(job_id)
     if job is None or job.status == JobStatus.QUEUED:
         return False
-    created_count, failed_count = settling.settle_items(job_id, job.kind, artifact_ids)
+    created_count, failed_count = settling.settle_items(job, artifact_ids)
     job.created += created_count
     job.failed += failed_count
     is_read = job.total is not None and job.next_number > job.total

@@ -13,7 +13,12 @@ export const STATUSES = [
   'cancelled',
 ] as const satisfies Job['status'][];
 
-export const JOB_KINDS = ['import', 'crawl', 'extract'] as const satisfies Job['kind'][];
+export const JOB_KINDS = [
+  'import',
+  'crawl',
+  'extract',
+  'reprocess',
+] as const satisfies Job['kind'][];
 
 export const ITEM_STATUSES = [
   'failed',

@@ -1,0 +1,1 @@
+"""Ingestion jobs that parse existing documents again."""

@@ -1,0 +1,155 @@
+"""Jobs that reprocess one document on request, or the failed documents of an organization.
+
+Each batch is one transaction, which queues documents for parsing and stores their items. An item is
+`processing` until its document has been parsed. After a run has been killed, the next run continues
+after the last batch.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from app.documents.artifacts import service as artifacts
+from app.documents.artifacts.service import FailedSelection
+from app.intake.ingestion_jobs import service as ingestion_jobs
+from app.intake.ingestion_jobs.models import IngestionJob
+from app.intake.ingestion_jobs.service import ItemRow
+from app.intake.ingestion_jobs.statuses import ItemStatus, JobKind
+from app.kit import jobs, tenancy
+
+SETTLE_JOB = "reprocess_jobs.settle"
+BATCH_SIZE = 1000
+_NAME = "flask artifacts reprocess"
+"""The name of jobs that a command creates. Commands have the same name in all languages."""
+_NOT_REPROCESSABLE = {
+    "code": "conflict",
+    "message": "The document is archived or has tag sets; it cannot be reprocessed.",
+}
+
+Checkpoint = Callable[[], None]
+
+
+def create_for_document(artifact_id: UUID, *, name: str, created_by: UUID | None) -> None:
+    """Create the job of a document that the caller has queued for parsing.
+
+    The job is running; its only item is the document. `name` is the name of the document.
+    """
+    job = ingestion_jobs.start_reprocess(name=name, created_by=created_by)
+    item = ItemRow(1, name, ItemStatus.PROCESSING.value, artifact_id, None, 0.0)
+    ingestion_jobs.record_batch(job, [item], next_number=2)
+    ingestion_jobs.finish(job.id)
+
+
+def create_for_failed(selection: FailedSelection) -> IngestionJob:
+    """Create a job that reprocesses the failed documents that match `selection`.
+
+    Archived documents and documents with tag sets are left out.
+    """
+    filters = {name: _to_json(value) for name, value in selection._asdict().items()}
+    return ingestion_jobs.create_reprocess(name=_NAME, options={"failed": filters}, created_by=None)
+
+
+def _to_json(value: str | datetime | None) -> str | None:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def run_reprocess(job_id: UUID, checkpoint: Checkpoint) -> None:
+    """Run a job: queue its remaining documents for parsing; do nothing if the job has ended.
+
+    `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
+    the last batch that was committed. The job ends when the last document has been parsed.
+    """
+    job = ingestion_jobs.start(job_id)
+    if job is None:
+        return
+    checkpoint()
+    if _retry_failed_items(job, checkpoint) and _handle_selected_documents(job, checkpoint):
+        ingestion_jobs.finish(job_id)
+
+
+def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
+    """Reprocess the documents that failed in an earlier run; return False if the job ended."""
+    while job.next_number < job.retried_until:
+        first, last = job.next_number, job.retried_until - 1
+        batch = ingestion_jobs.list_failed_documents(job.id, first, last, BATCH_SIZE)
+        end = batch[-1].number + 1 if len(batch) == BATCH_SIZE else job.retried_until
+        if ingestion_jobs.begin_batch(job.id, first, end - 1) is None:
+            return False
+        ids = [item.artifact_id for item in batch if item.artifact_id is not None]
+        artifacts.reprocess_failed(ids, by=job.created_by)
+        # Documents with other statuses have been reprocessed in the meantime, or were deleted.
+        blocked_ids = artifacts.find_failed_ids(ids)
+        rows = [
+            _build_item(number, uri, artifact_id, is_blocked=artifact_id in blocked_ids)
+            for number, uri, artifact_id in batch
+        ]
+        ingestion_jobs.record_batch(job, rows, next_number=end)
+        checkpoint()
+    return True
+
+
+def _handle_selected_documents(job: IngestionJob, checkpoint: Checkpoint) -> bool:
+    """Reprocess the failed documents that the job selects, from its cursor to the last one.
+
+    Returns False if the job ended.
+    """
+    if "failed" not in job.options:
+        return True
+    selection = _read_selection(job.options["failed"])
+    if job.total is None:
+        if not ingestion_jobs.set_total(job.id, artifacts.count_failed_documents(selection)):
+            return False
+        checkpoint()
+    while batch := artifacts.list_failed_documents(selection, _read_cursor(job), BATCH_SIZE):
+        first = job.next_number
+        if ingestion_jobs.begin_batch(job.id, first, first) is None:
+            return False
+        # Other requests may have reprocessed, archived or deleted some documents by now.
+        reopened_ids = artifacts.reprocess_failed([document.id for document in batch], by=None)
+        documents = [document for document in batch if document.id in reopened_ids]
+        rows = [
+            _build_item(number, document.name, document.id)
+            for number, document in enumerate(documents, start=first)
+        ]
+        cursor = f"{batch[-1].created_at.isoformat()} {batch[-1].id}"
+        ingestion_jobs.record_batch(job, rows, next_number=first + len(rows), cursor=cursor)
+        checkpoint()
+    return True
+
+
+def _build_item(
+    number: int, uri: str, artifact_id: UUID | None, *, is_blocked: bool = False
+) -> ItemRow:
+    status = ItemStatus.FAILED if is_blocked else ItemStatus.PROCESSING
+    error = _NOT_REPROCESSABLE if is_blocked else None
+    return ItemRow(number, uri, status.value, artifact_id, error, 0.0)
+
+
+def _read_selection(filters: dict[str, Any]) -> FailedSelection:
+    return FailedSelection(
+        filters["failure_code"],
+        _read_time(filters["created_after"]),
+        _read_time(filters["created_before"]),
+    )
+
+
+def _read_time(value: str | None) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value)
+
+
+def _read_cursor(job: IngestionJob) -> tuple[datetime, UUID] | None:
+    if job.cursor is None:
+        return None
+    created_at, _, artifact_id = job.cursor.partition(" ")
+    return datetime.fromisoformat(created_at), UUID(artifact_id)
+
+
+def request_settling(artifact_id: UUID) -> None:
+    """Enqueue the job that stores the outcome of a document, if a job waits for the document."""
+    if ingestion_jobs.has_waiting_job(JobKind.REPROCESS, artifact_id):
+        jobs.enqueue(
+            SETTLE_JOB,
+            {"data": {"artifact_id": str(artifact_id)}},
+            organization_id=tenancy.current_organization_id(),
+        )
