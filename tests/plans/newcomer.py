@@ -58,9 +58,9 @@ FILL = (
 """The statements that fill the tables, as the superuser. Autovacuum waits for more changes."""
 SEEN = (
     "count(*) FILTER (WHERE tag_sets.status = 'draft')",
-    "assignees = coalesce(wanted.assignees",
+    "assignees = coalesce(changes.assignees",
     "AS assignee (id, user_id)",
-    "AS assigned (id, user_id, keeps)",
+    "AS assigned (id, user_id, keeps_claim)",
     "AS loaded_bytes",
 )
 """A part of each statement that reads or writes a batch."""
