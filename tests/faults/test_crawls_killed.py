@@ -49,9 +49,10 @@ def test_a_crawl_outlives_its_worker(place: Site, tmp_path: Path, type_name: str
             job_id = place.call("POST", f"/connectors/{connector}/crawl")["id"]
             worker = gate.step("worker.py")
             gate.kill(worker)
-        job = place.find_job("connectors.crawl").id
-        running = place.call("GET", f"/ingestion-jobs/{job_id}")
-        assert (running["status"], running["progress"]["done"]) == ("running", BATCH)
+            # Within the block, no other worker goes on with the job.
+            job = place.find_job("connectors.crawl").id
+            running = place.call("GET", f"/ingestion-jobs/{job_id}")
+            assert (running["status"], running["progress"]["done"]) == ("running", BATCH)
         place.expire_lease(job)
         place.wait_for_job(job)
 

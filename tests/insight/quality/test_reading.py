@@ -16,8 +16,8 @@ from tests.factories.statements import Call, record_prepared, record_statements
 from tests.plans.explaining import explain_prepared
 
 PATHS = {
-    "latest": ("viewer", 1, 0),
-    "latest?schema_id={schema}": ("viewer", 2, 0),
+    "latest": ("viewer", 2, 0),
+    "latest?schema_id={schema}": ("viewer", 3, 0),
     "fields": ("viewer", 3, 0),
     "fields?schema_id={schema}": ("viewer", 3, 0),
     "trends": ("viewer", 1, 0),

@@ -26,7 +26,7 @@ describe('listChoices', () => {
   });
   test('below reviewers, gold documents cannot be told apart', () => {
     const search = { schema_id, metric: 'gold_accuracy' } as const;
-    expect(listChoices(search, labeler).buckets).toEqual(['week', 'month']);
+    expect(listChoices(search, labeler).buckets).toEqual(['week']);
     expect(listChoices(search, labeler).groups).not.toContain('field');
     expect(listChoices(search, reviewer).buckets).toEqual(['day', 'week', 'month']);
   });
