@@ -42,6 +42,11 @@ def run_extraction(job: Job) -> None:
     batch=True,
 )
 def settle(batch: Sequence[Job]) -> None:
-    """Settle the extractions of documents that were deleted or whose predictions have ended."""
-    artifact_ids = {UUID(job.args["data"]["artifact_id"]) for job in batch}
-    ingestion_jobs.settle_documents(JobKind.EXTRACT, sorted(artifact_ids))
+    """Settle the extractions of documents that were deleted or whose predictions have ended.
+
+    Also settles the reprocessing of deleted documents: another handler of this event would cost
+    another job for each deleted document.
+    """
+    artifact_ids = sorted({UUID(job.args["data"]["artifact_id"]) for job in batch})
+    for kind in (JobKind.EXTRACT, JobKind.REPROCESS):
+        ingestion_jobs.settle_documents(kind, artifact_ids)

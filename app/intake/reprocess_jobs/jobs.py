@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts import emitted_events as artifact_events
 from app.intake.ingestion_jobs import emitted_events
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.statuses import JobKind
@@ -37,8 +36,8 @@ def run_reprocess(job: Job) -> None:
         service.run_reprocess(UUID(job.args["data"]["job_id"]), job.checkpoint)
 
 
-@jobs.handler(service.SETTLE_JOB, listens=(artifact_events.DELETED,), batch=True)
+@jobs.handler(service.SETTLE_JOB, batch=True)
 def settle(batch: Sequence[Job]) -> None:
-    """Settle the jobs of reprocessed documents that were parsed or deleted."""
+    """Settle the jobs of reprocessed documents that were parsed."""
     artifact_ids = {UUID(job.args["data"]["artifact_id"]) for job in batch}
     ingestion_jobs.settle_documents(JobKind.REPROCESS, sorted(artifact_ids))

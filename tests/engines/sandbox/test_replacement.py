@@ -36,6 +36,18 @@ def test_a_launcher_killed_between_calls_is_replaced(calls: Calls) -> None:
     assert len(launchers()) == len(servers()) == 1
 
 
+def test_a_replaced_launcher_keeps_the_options_of_the_start(make_server: MakeServer) -> None:
+    server = make_server()
+    server.start(nice=3)
+    calls = Calls(server)
+    assert calls.run("echo") == ANSWER
+    (launcher,), (first,) = launchers(), servers()
+    kill(launcher)
+    wait_until(lambda: has_ended(first), "the end of the server")
+    assert calls.run("echo") == ANSWER
+    assert [process.nice() for process in servers()] == [3]
+
+
 @pytest.mark.parametrize("find", [servers, launchers])
 def test_a_call_starts_again_when_its_server_dies_before_the_first_frame(
     calls: Calls, locked: Locked, find: Callable[[], list[psutil.Process]]

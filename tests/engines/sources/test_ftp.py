@@ -16,6 +16,7 @@ from app.engines.sources import (
     Source,
     SourceError,
     SourceErrorKind,
+    ftp,
     limits,
 )
 from tests.engines.sources.ftp_server import PASSWORD as SECRET
@@ -79,6 +80,15 @@ def test_documents_are_listed_and_read(open_source: Open, plain: Server) -> None
     assert [read(source, path) for path in PATHS] == [*FILES.values(), b"", LARGE]
     assert list_paths(source, PATHS[1]) == PATHS[2:]
     assert get_versions(source) == {one.path: one.version for one in objects}
+
+
+def test_lines_that_are_too_long_are_skipped(
+    open_source: Open, plain: Server, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / f"{'x' * 200}.txt").write_bytes(b"long")
+    assert len(list_paths(open_source(plain.port))) == len(PATHS) + 1
+    monkeypatch.setattr(ftp, "_MAX_LINE_BYTES", 200)
+    assert list_paths(open_source(plain.port)) == PATHS
 
 
 def test_documents_are_read_over_tls(

@@ -85,6 +85,10 @@ def test_a_request_behind_a_chunked_one_ends_the_connection(server: Server) -> N
         (b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n", "keep-alive"),
         (b"\r\nGET /echo HTTP/1.1\r\nHost: x\r\n\r\n", "keep-alive"),
         (b"GET /echo HTTP/1.1\r\nHost: x\r\nConnection: Close\r\n\r\n", "close"),
+        (
+            b"GET /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nConnection: TE\r\n\r\n",
+            "close",
+        ),
         (b"GET /echo HTTP/1.0\r\n\r\n", "close"),
         (b"GET /echo HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "keep-alive"),
         (b"GET http://x/echo HTTP/1.1\r\nHost: x\r\n\r\n", "keep-alive"),
