@@ -3,13 +3,18 @@
 import io
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
 
-from app.kit import container
+from app.kit import container, db, tenancy
 from tests.factories import Org, run_jobs_of
 from tests.factories.workspace import Workspace
+
+
+class Killed(BaseException):
+    """Stands for the end of a process, which no handler of errors sees."""
 
 
 class Imports:
@@ -20,6 +25,31 @@ class Imports:
         self.api = org.api("labeler")
         self.admin = org.api("admin")
         self.workspace = Workspace(org)
+
+    def run(
+        self,
+        run_job: Callable[[UUID, Callable[[], None]], None],
+        job_id: str,
+        *,
+        checkpoints: int | None = None,
+    ) -> None:
+        """Run a job in this process until it ends, or has committed this often and is killed."""
+        remaining = checkpoints
+
+        def checkpoint() -> None:
+            nonlocal remaining
+            db.session().commit()
+            if remaining is not None:
+                remaining -= 1
+                if remaining == 0:
+                    raise Killed
+
+        with self.org.app.app_context(), tenancy.organization(self.org.id):
+            try:
+                run_job(UUID(job_id), checkpoint)
+                db.session().commit()
+            except Killed:
+                db.session().rollback()
 
     def send(self, data: bytes, name: str = "texts.jsonl", /, **form: Any) -> Any:
         """Upload a file, and return the response."""

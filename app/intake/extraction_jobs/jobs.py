@@ -48,5 +48,4 @@ def settle(batch: Sequence[Job]) -> None:
     another job for each deleted document.
     """
     artifact_ids = sorted({UUID(job.args["data"]["artifact_id"]) for job in batch})
-    for kind in (JobKind.EXTRACT, JobKind.REPROCESS):
-        ingestion_jobs.settle_documents(kind, artifact_ids)
+    ingestion_jobs.settle_documents((JobKind.EXTRACT, JobKind.REPROCESS), artifact_ids)

@@ -40,4 +40,4 @@ def run_reprocess(job: Job) -> None:
 def settle(batch: Sequence[Job]) -> None:
     """Settle the jobs of reprocessed documents that were parsed."""
     artifact_ids = {UUID(job.args["data"]["artifact_id"]) for job in batch}
-    ingestion_jobs.settle_documents(JobKind.REPROCESS, sorted(artifact_ids))
+    ingestion_jobs.settle_documents((JobKind.REPROCESS,), sorted(artifact_ids))

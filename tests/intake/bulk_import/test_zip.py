@@ -5,13 +5,12 @@ import stat
 import struct
 import zipfile
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from app.engines.imports import archives
 from app.intake.bulk_import.service import running
-from app.kit import container, db, tenancy
+from app.kit import container
 from tests.documents.artifacts.conftest import make_pdf, make_png
 from tests.factories import run_jobs_of
 from tests.intake.conftest import Imports, counts
@@ -281,37 +280,15 @@ def test_a_document_that_is_an_archive_is_no_archive(imports: Imports) -> None:
     assert (answer.status_code, answer.json["error"]["field"]) == (400, "format")
 
 
-class _Killed(BaseException):
-    """Stands for the end of a process."""
-
-
 def test_a_killed_run_continues_with_the_next_file(imports: Imports) -> None:
     job_id = imports.start(_zip({f"{n}.txt": b"Words %d" % n for n in range(5)}), "files.zip")
 
-    def run(commits: int | None) -> None:
-        left = commits
-
-        def checkpoint() -> None:
-            nonlocal left
-            db.session().commit()
-            if left is not None:
-                left -= 1
-                if left == 0:
-                    raise _Killed
-
-        with imports.org.app.app_context(), tenancy.organization(imports.org.id):
-            try:
-                running.run_import(UUID(job_id), checkpoint)
-                db.session().commit()
-            except _Killed:
-                db.session().rollback()
-
     # Start, total, then two commits for each file: one before it is unpacked, one after.
-    run(2 + 2 * 2 + 1)
+    imports.run(running.run_import, job_id, checkpoints=2 + 2 * 2 + 1)
     assert imports.get(job_id)["progress"]["done"] == 2
-    run(1 + 2)
+    imports.run(running.run_import, job_id, checkpoints=1 + 2)
     assert imports.get(job_id)["progress"]["done"] == 3
-    run(None)
+    imports.run(running.run_import, job_id)
     run_jobs_of(imports.org, "documents")
     _settle(imports)
     job = imports.get(job_id)

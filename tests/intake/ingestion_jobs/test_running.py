@@ -4,49 +4,24 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from app.intake.bulk_import.service import running
 from app.intake.ingestion_jobs.statuses import TRANSITIONS, JobStatus
-from app.kit import container, db, tenancy
+from app.kit import container, db
 from app.kit.ids import uuid7
 from app.kit.jobs import LostLease
 from app.kit.storage import StorageUnavailable
 from tests.factories import run_jobs_of
-from tests.intake.conftest import Imports, counts
+from tests.intake.conftest import Imports, Killed, counts
 
 Lines = Callable[..., bytes]
-
-
-class _Killed(BaseException):
-    """Stands for the end of a process, which no handler of errors sees."""
 
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "BATCH_RECORDS", 3)
-
-
-def _run(imports: Imports, job_id: str, *, checkpoints: int | None = None) -> None:
-    """Run an import in this process until it ends, or has committed this often and is killed."""
-    left = checkpoints
-
-    def checkpoint() -> None:
-        nonlocal left
-        db.session().commit()
-        if left is not None:
-            left -= 1
-            if left == 0:
-                raise _Killed
-
-    with imports.org.app.app_context(), tenancy.organization(imports.org.id):
-        try:
-            running.run_import(UUID(job_id), checkpoint)
-            db.session().commit()
-        except _Killed:
-            db.session().rollback()
 
 
 def _make_due(imports: Imports) -> None:
@@ -63,14 +38,14 @@ def test_a_killed_run_continues_after_its_last_batch(imports: Imports, lines: Li
     for _ in range(3):
         # The first two commits are the start and the number of documents.
         first = not done
-        _run(imports, job_id, checkpoints=3 if first else 2)
+        imports.run(running.run_import, job_id, checkpoints=3 if first else 2)
         job = imports.get(job_id)
         assert job["status"] == "running"
         assert job["progress"]["total"] == 10
         done.append(job["progress"]["done"])
     assert done == [3, 6, 9]
     assert imports.count() == 9
-    _run(imports, job_id)
+    imports.run(running.run_import, job_id)
     job = imports.get(job_id)
     assert (job["status"], job["counts"]) == ("completed", counts(found=10, created=10))
     assert imports.count() == 10
@@ -90,20 +65,20 @@ def test_a_run_that_dies_within_a_batch_leaves_nothing_of_it(
         record(*args, **members)
         calls.append(args)
         if len(calls) == 2:
-            raise _Killed
+            raise Killed
 
     monkeypatch.setattr(running.ingestion_jobs, "record_batch", die)
-    _run(imports, job_id)
+    imports.run(running.run_import, job_id)
     assert (imports.count(), imports.get(job_id)["counts"]["created"]) == (3, 3)
     monkeypatch.setattr(running.ingestion_jobs, "record_batch", record)
-    _run(imports, job_id)
+    imports.run(running.run_import, job_id)
     assert imports.get(job_id)["counts"] == counts(found=5, created=5)
     assert len(imports.events("artifact.ingested")) == 5
 
 
 def test_a_second_run_of_a_job_that_ended_does_nothing(imports: Imports, lines: Lines) -> None:
     job = imports.make(lines({"text": "Once"}))
-    _run(imports, job["id"])
+    imports.run(running.run_import, job["id"])
     assert imports.get(job["id"]) == job
     assert imports.count() == 1
 
@@ -112,7 +87,7 @@ def test_of_two_runs_at_once_each_batch_is_handled_by_one(
     imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
-    _run(imports, job_id, checkpoints=3)
+    imports.run(running.run_import, job_id, checkpoints=3)
     begin = running.ingestion_jobs.begin_batch
     calls = []
 
@@ -125,7 +100,7 @@ def test_of_two_runs_at_once_each_batch_is_handled_by_one(
         return begin(*args)
 
     monkeypatch.setattr(running.ingestion_jobs, "begin_batch", overtake)
-    _run(imports, job_id)
+    imports.run(running.run_import, job_id)
     job = imports.get(job_id)
     assert (job["status"], job["counts"]) == ("completed", counts(found=9, created=9))
     assert imports.count() == 9
@@ -134,7 +109,7 @@ def test_of_two_runs_at_once_each_batch_is_handled_by_one(
 def _in_another_context(imports: Imports, job_id: str) -> None:
     from threading import Thread  # noqa: PLC0415
 
-    thread = Thread(target=_run, args=(imports, job_id))
+    thread = Thread(target=imports.run, args=(running.run_import, job_id))
     thread.start()
     thread.join()
 
@@ -156,11 +131,11 @@ def test_a_run_without_its_lease_commits_nothing(
 
 def test_a_cancelled_job_stops_and_keeps_what_it_created(imports: Imports, lines: Lines) -> None:
     job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
-    _run(imports, job_id, checkpoints=4)
+    imports.run(running.run_import, job_id, checkpoints=4)
     answer = imports.admin.post(f"/ingestion-jobs/{job_id}/cancel")
     assert answer.status_code == 200
     assert answer.json["data"]["status"] == "cancelled"
-    _run(imports, job_id)
+    imports.run(running.run_import, job_id)
     imports.work()
     job = imports.get(job_id)
     assert (job["status"], job["counts"]) == ("cancelled", counts(found=6, created=6))
@@ -237,7 +212,7 @@ def test_a_job_whose_file_is_missing_fails_and_can_be_retried(
     imports: Imports, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = imports.start(lines(*({"text": f"Text {n}"} for n in range(9))))
-    _run(imports, job_id, checkpoints=4)
+    imports.run(running.run_import, job_id, checkpoints=4)
     (key,) = [key for key in imports.files() if "/imports/" in key]
     storage = container.current().storage
     data = b"".join(storage.stream(key))

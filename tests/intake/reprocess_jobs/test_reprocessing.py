@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
 from typing import Any
-from uuid import UUID
 
 import pytest
 
@@ -22,10 +21,6 @@ from tests.intake.conftest import Imports, counts
 
 BREAK = "UPDATE artifacts SET media_type = 'image/png' WHERE id = :id"
 REPAIR = "UPDATE artifacts SET media_type = 'application/pdf' WHERE id = :id"
-
-
-class _Killed(BaseException):
-    """Stands for the end of a process, which no handler of errors sees."""
 
 
 def _document(imports: Imports, text: str = "Warehouse") -> str:
@@ -76,26 +71,6 @@ def _create(imports: Imports, selection: FailedSelection = FailedSelection()) ->
     """Create the job that the command creates, and return its id."""
     with imports.org.app.app_context(), tenancy.organization(imports.org.id), db.transaction():
         return str(service.create_for_failed(selection).id)
-
-
-def _run(imports: Imports, job_id: str, *, checkpoints: int | None = None) -> None:
-    """Run a job in this process until its end, or until it has committed this often."""
-    left = checkpoints
-
-    def checkpoint() -> None:
-        nonlocal left
-        db.session().commit()
-        if left is not None:
-            left -= 1
-            if left == 0:
-                raise _Killed
-
-    with imports.org.app.app_context(), tenancy.organization(imports.org.id):
-        try:
-            service.run_reprocess(UUID(job_id), checkpoint)
-            db.session().commit()
-        except _Killed:
-            db.session().rollback()
 
 
 def test_a_request_is_a_job_with_one_item(imports: Imports) -> None:
@@ -270,7 +245,7 @@ def test_failed_documents_become_items_of_one_job_batch_by_batch(
     job_id = _create(imports)
     # The first two commits are the start and the number of documents.
     for checkpoints, done in ((3, 2), (2, 4)):
-        _run(imports, job_id, checkpoints=checkpoints)
+        imports.run(service.run_reprocess, job_id, checkpoints=checkpoints)
         job = imports.get(job_id)
         assert (job["status"], job["progress"]["done"], job["progress"]["total"]) == (
             "running",
@@ -310,11 +285,11 @@ def test_a_document_that_another_request_reprocessed_is_not_reprocessed_twice(
         monkeypatch.setattr(service.ingestion_jobs, "begin_batch", begin_batch)
         db.session().commit()
         with ThreadPoolExecutor(1) as pool:
-            pool.submit(_run, imports, second).result()
+            pool.submit(imports.run, service.run_reprocess, second).result()
         return begin_batch(*arguments)
 
     monkeypatch.setattr(service.ingestion_jobs, "begin_batch", begin_late)
-    _run(imports, first)
+    imports.run(service.run_reprocess, first)
     _work(imports)
     found = [imports.get(job_id)["counts"]["found"] for job_id in (first, second)]
     assert found == [0, 2]
@@ -329,7 +304,7 @@ def test_a_cancelled_job_leaves_the_remaining_documents(
     ids = [_document(imports, text) for text in ("One", "Two")]
     _fail(imports, *ids)
     job_id = _create(imports)
-    _run(imports, job_id, checkpoints=3)
+    imports.run(service.run_reprocess, job_id, checkpoints=3)
     assert imports.admin.post(f"/ingestion-jobs/{job_id}/cancel").status_code == 200
     _work(imports)
     assert [imports.artifact(one)["status"] for one in ids] == ["ready", "failed"]

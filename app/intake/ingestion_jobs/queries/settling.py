@@ -99,17 +99,17 @@ _LIST_WAITING = text(
     FROM ingestion_items item
     JOIN ingestion_jobs job ON job.organization_id = item.organization_id AND job.id = item.job_id
     WHERE item.organization_id = :organization_id AND item.status = 'processing'
-      AND item.artifact_id = ANY (CAST(:ids AS uuid[])) AND job.kind = :kind
+      AND item.artifact_id = ANY (CAST(:ids AS uuid[])) AND job.kind = ANY (CAST(:kinds AS text[]))
     ORDER BY job.id
     """
 )
 
 
-def find_waiting_jobs(kind: str, artifact_ids: Sequence[UUID]) -> list[UUID]:
-    """Return the sorted ids of the jobs of a kind that wait for any of the documents."""
+def find_waiting_jobs(kinds: Sequence[str], artifact_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the sorted ids of the jobs of these kinds that wait for any of the documents."""
     values = {
         "organization_id": tenancy.current_organization_id(),
-        "kind": kind,
+        "kinds": list(kinds),
         "ids": [str(artifact_id) for artifact_id in artifact_ids],
     }
     return list(db.session().scalars(_LIST_WAITING, values))
@@ -117,7 +117,7 @@ def find_waiting_jobs(kind: str, artifact_ids: Sequence[UUID]) -> list[UUID]:
 
 def has_waiting_job(kind: str, artifact_id: UUID) -> bool:
     """Return whether a job of a kind waits for a document."""
-    return bool(find_waiting_jobs(kind, [artifact_id]))
+    return bool(find_waiting_jobs([kind], [artifact_id]))
 
 
 def settle_items(job: IngestionJob, artifact_ids: Sequence[UUID] | None = None) -> tuple[int, int]:

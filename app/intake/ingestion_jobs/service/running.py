@@ -117,13 +117,13 @@ def finish(job_id: UUID) -> None:
         _complete_job(job)
 
 
-def settle_documents(kind: JobKind, artifact_ids: Sequence[UUID]) -> None:
-    """Settle the jobs of a kind that wait for documents whose processing has ended.
+def settle_documents(kinds: Sequence[JobKind], artifact_ids: Sequence[UUID]) -> None:
+    """Settle the jobs of these kinds that wait for documents whose processing has ended.
 
-    Stores the documents' outcomes, and completes jobs that wait for no other documents. `kind` is
-    `extract` or `reprocess`.
+    Stores the documents' outcomes, and completes jobs that wait for no other documents. The allowed
+    kinds are `extract` and `reprocess`.
     """
-    for job_id in settling.find_waiting_jobs(kind, artifact_ids):
+    for job_id in settling.find_waiting_jobs(kinds, artifact_ids):
         settle(job_id, artifact_ids)
 
 
