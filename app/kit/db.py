@@ -1,6 +1,6 @@
 """Database access: base classes for models, sessions, transactions and engine options."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -29,6 +29,8 @@ release compare it, and do nothing for this release. When this release begins to
 itself, increase the value by one (docs/contributors/migrations.md)."""
 
 JSON = dict[str, Any]
+Checkpoint = Callable[[], None]
+"""A function that commits a batch of long work, or raises if the work must stop."""
 
 
 def utc_now() -> datetime:

@@ -17,6 +17,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import container, db, errors, purging
+from app.kit.db import Checkpoint
 from app.kit.encryption import encrypted
 from app.kit.errors import ApiError
 
@@ -126,7 +127,7 @@ def _replay(scope: bytes, request_hash: bytes) -> Response:
     )
 
 
-def purge(checkpoint: Callable[[], None]) -> None:
+def purge(checkpoint: Checkpoint) -> None:
     """Delete expired idempotency keys, one batch per transaction."""
     condition = "created_at < now() - interval '24 hours'"
     purging.purge("idempotency_keys", condition, checkpoint)

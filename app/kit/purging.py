@@ -1,15 +1,14 @@
 """Deletion of old rows in batches, so that no statement and no lock lasts long."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from sqlalchemy import text
 
 from app.kit import db
+from app.kit.db import Checkpoint
 
 BATCH = 5000
 """The maximum number of rows that one transaction deletes."""
-
-Checkpoint = Callable[[], None]
 
 
 def purge(

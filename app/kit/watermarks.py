@@ -13,7 +13,6 @@ of how long transactions are open, and no transaction waits for the reader.
 The trigger applies to `created_at` and `decided_at` of tag sets.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from time import monotonic, sleep
 from uuid import UUID
@@ -22,6 +21,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Mapped
 
 from app.kit import db, tenancy
+from app.kit.db import Checkpoint
 from app.kit.tenancy import TenantModel
 
 WAIT_SECONDS = 120.0
@@ -79,7 +79,7 @@ def raise_to(period_end: datetime | None) -> datetime:
     return end
 
 
-def wait_for_commits(checkpoint: Callable[[], None]) -> None:
+def wait_for_commits(checkpoint: Checkpoint) -> None:
     """Wait for all transactions that are committing when this is called.
 
     Call this after `raise_to` has been committed. A snapshot that is taken afterwards is complete

@@ -7,12 +7,12 @@ when the webhook is activated again, because only later deliveries belong to the
 `jobs.claim` finds outdated deliveries that no job abandons.
 """
 
-from collections.abc import Callable
 from uuid import UUID
 
 from app.delivery.webhooks.queries import backlog
 from app.delivery.webhooks.queries.backlog import OutdatedWebhook
 from app.kit import jobs, metrics
+from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -21,8 +21,6 @@ ABANDON_JOB = "webhooks.abandon"
 PURGE_JOB = "webhooks.purge"
 FIRST_BATCH_SIZE = 1_000
 """The maximum number of deliveries that are abandoned or deleted without a job."""
-
-Checkpoint = Callable[[], None]
 
 
 def abandon_or_enqueue(

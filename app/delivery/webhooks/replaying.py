@@ -7,7 +7,7 @@ Deactivating the webhook stops the replay: deliveries that were not replayed sta
 pending deliveries are abandoned.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -21,6 +21,7 @@ from app.delivery.webhooks.queries import replays
 from app.delivery.webhooks.queries.maintenance import RETENTION_DAYS
 from app.delivery.webhooks.queries.replays import LockedReplay, ReplayRange
 from app.kit import db, errors, jobs
+from app.kit.db import Checkpoint
 from app.kit.ids import uuid7
 from app.kit.logging import get_logger
 
@@ -28,8 +29,6 @@ log = get_logger(__name__)
 
 REPLAY_JOB = "webhooks.replay"
 RETENTION = timedelta(days=RETENTION_DAYS)
-
-Checkpoint = Callable[[], None]
 
 
 class StopReason(StrEnum):

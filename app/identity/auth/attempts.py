@@ -9,13 +9,13 @@ failures of a client that sends a token for the account, even an expired token, 
 separately.
 """
 
-from collections.abc import Callable
 from uuid import UUID
 
 from sqlalchemy import text
 
 from app.identity.users import addresses
 from app.kit import container, db, purging
+from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 
 FAILURES_BEFORE_WAIT = 5
@@ -93,7 +93,7 @@ def clear(subject: str) -> None:
     db.session().execute(_CLEAR, {"subject": subject})
 
 
-def purge(checkpoint: Callable[[], None]) -> None:
+def purge(checkpoint: Checkpoint) -> None:
     """Delete failures that are more than a day old, one batch per transaction."""
     condition = "last_failed_at < now() - interval '1 day'"
     purging.purge("login_failures", condition, checkpoint)

@@ -5,7 +5,6 @@ replace the previous reset links: anybody may request a reset, and could otherwi
 owner by requesting new links repeatedly.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,6 +16,7 @@ from app.identity.auth.models import MailedToken
 from app.identity.users import queries as user_queries
 from app.identity.users.models import User
 from app.kit import container, db, errors, purging, secrets
+from app.kit.db import Checkpoint
 from app.kit.emails import Emails
 from app.kit.errors import ApiError
 from app.kit.links import WebPage, build_token_link
@@ -160,6 +160,6 @@ def invalidate_all(user_id: UUID) -> None:
     db.session().execute(delete(MailedToken).where(MailedToken.user_id == user_id))
 
 
-def purge(checkpoint: Callable[[], None]) -> None:
+def purge(checkpoint: Checkpoint) -> None:
     """Delete expired links, one batch per transaction."""
     purging.purge("mailed_tokens", "expires_at < now()", checkpoint)

@@ -4,7 +4,6 @@ The queries are not limited to one organization: authentication runs before the 
 known.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +14,7 @@ from sqlalchemy import ColumnElement, Select, false, func, or_, select, update
 from app.identity.auth.models import Session
 from app.identity.users.models import User
 from app.kit import db, purging, tenancy
+from app.kit.db import Checkpoint
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared import Prepared
 
@@ -240,7 +240,7 @@ def is_unrevoked_session(session_id: UUID, user_id: UUID) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def purge_sessions(checkpoint: Callable[[], None]) -> None:
+def purge_sessions(checkpoint: Checkpoint) -> None:
     """Delete sessions that ended more than 30 days ago, one batch per transaction.
 
     Ended sessions are kept for 30 days so that `attempts` can recognize a client that sends an

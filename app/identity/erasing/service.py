@@ -4,17 +4,16 @@ Each transaction that deletes rows also updates the counters in the organization
 an interrupted erasure can be resumed, and the counters are exact even after several interruptions.
 """
 
-from collections.abc import Callable
 from uuid import UUID
 
 from app.identity.audit import service as audit
 from app.identity.erasing import queries
 from app.kit import container, db, tenancy
+from app.kit.db import Checkpoint
 from app.kit.jobs import Retry
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
-Checkpoint = Callable[[], None]
 
 _REASON = "erases accounts that no longer belong to an organization"
 

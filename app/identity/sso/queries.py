@@ -1,6 +1,6 @@
 """SQL queries for single sign-on."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -21,6 +21,7 @@ from app.identity.sso.models import (
 )
 from app.identity.users.models import User
 from app.kit import db, purging
+from app.kit.db import Checkpoint
 
 _AVAILABLE = (
     select(Organization, Configuration)
@@ -234,7 +235,7 @@ def list_organization_ids() -> list[UUID]:
     return list(db.session().scalars(select(Configuration.organization_id)))
 
 
-def delete_expired(checkpoint: Callable[[], None]) -> None:
+def delete_expired(checkpoint: Checkpoint) -> None:
     """Delete expired flows, codes and assertions of all organizations in batches.
 
     `checkpoint` commits each batch.

@@ -1,39 +1,18 @@
 """Jobs that request the predictions of an extraction, and store the outcomes."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events as artifact_events
 from app.intake.extraction_jobs import service
-from app.intake.ingestion_jobs import emitted_events
 from app.intake.ingestion_jobs import service as ingestion_jobs
+from app.intake.ingestion_jobs.handlers import register_run
 from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import jobs
 from app.kit.jobs import Job
 from app.workflow.predictions import emitted_events as prediction_events
 
-
-def _fail_extraction(job: Job, error: str) -> None:
-    ingestion_jobs.fail_after_attempts(UUID(job.args["data"]["job_id"]), error)
-
-
-def _reopen_extraction(args: dict[str, Any]) -> None:
-    ingestion_jobs.reopen(UUID(args["data"]["job_id"]))
-
-
-@jobs.handler(
-    "extraction_jobs.run",
-    queue="imports",
-    listens=(emitted_events.REQUESTED,),
-    resumable=True,
-    on_failure=_fail_extraction,
-    on_retry=_reopen_extraction,
-)
-def run_extraction(job: Job) -> None:
-    """Run an extraction: request its predictions, or continue an interrupted run."""
-    if job.args["data"]["kind"] == JobKind.EXTRACT:
-        service.run_extraction(UUID(job.args["data"]["job_id"]), job.checkpoint)
+register_run(JobKind.EXTRACT, "extraction_jobs.run", service.run_extraction)
 
 
 @jobs.handler(

@@ -1,6 +1,5 @@
 """Extractions: jobs that predict the tags of all documents that an ingestion job created."""
 
-from collections.abc import Callable
 from uuid import UUID
 
 from app.intake.extraction_jobs import queries
@@ -9,12 +8,11 @@ from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import ItemRow
 from app.intake.ingestion_jobs.statuses import ENDED, ItemStatus, JobKind, JobStatus
 from app.kit import errors
+from app.kit.db import Checkpoint
 from app.workflow.predictions import service as predictions
 from app.workflow.predictions.service import RequestOutcome
 
 BATCH_SIZE = 100
-
-Checkpoint = Callable[[], None]
 
 
 def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob:
@@ -50,12 +48,7 @@ def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
     the last batch that was committed. The job ends when the last prediction has ended.
     """
-    job = ingestion_jobs.start(job_id)
-    if job is None:
-        return
-    checkpoint()
-    if _retry_failed_items(job, checkpoint) and _handle_new_items(job, checkpoint):
-        ingestion_jobs.finish(job_id)
+    ingestion_jobs.run_steps(job_id, checkpoint, _retry_failed_items, _handle_new_items)
 
 
 def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:

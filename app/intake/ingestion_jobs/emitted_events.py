@@ -1,9 +1,18 @@
 """Names and payloads of the events that ingestion jobs emit."""
 
+from collections.abc import Mapping
 from typing import TypedDict
 from uuid import UUID
 
-REQUESTED = "ingestion_job.requested"
+from app.intake.ingestion_jobs.statuses import JobKind
+
+REQUESTED: Mapping[JobKind, str] = {
+    JobKind.IMPORT: "ingestion_job.import_requested",
+    JobKind.CRAWL: "ingestion_job.crawl_requested",
+    JobKind.EXTRACT: "ingestion_job.extraction_requested",
+    JobKind.REPROCESS: "ingestion_job.reprocess_requested",
+}
+"""The event for each kind of job, so that only the handler of this kind gets a job."""
 READ = "ingestion_job.read"
 ENDED = "ingestion_job.ended"
 

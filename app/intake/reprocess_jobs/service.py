@@ -5,7 +5,6 @@ Each batch is one transaction, which queues documents for parsing and stores the
 after the last batch.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,6 +16,7 @@ from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import ItemRow
 from app.intake.ingestion_jobs.statuses import ItemStatus, JobKind
 from app.kit import jobs, tenancy
+from app.kit.db import Checkpoint
 
 SETTLE_JOB = "reprocess_jobs.settle"
 BATCH_SIZE = 1000
@@ -26,8 +26,6 @@ _NOT_REPROCESSABLE = {
     "code": "conflict",
     "message": "The document is archived or has tag sets; it cannot be reprocessed.",
 }
-
-Checkpoint = Callable[[], None]
 
 
 def create_for_document(artifact_id: UUID, *, name: str, created_by: UUID | None) -> None:
@@ -60,12 +58,7 @@ def run_reprocess(job_id: UUID, checkpoint: Checkpoint) -> None:
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
     the last batch that was committed. The job ends when the last document has been parsed.
     """
-    job = ingestion_jobs.start(job_id)
-    if job is None:
-        return
-    checkpoint()
-    if _retry_failed_items(job, checkpoint) and _handle_selected_documents(job, checkpoint):
-        ingestion_jobs.finish(job_id)
+    ingestion_jobs.run_steps(job_id, checkpoint, _retry_failed_items, _handle_selected_documents)
 
 
 def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:

@@ -1,6 +1,6 @@
 """Functions that fold deltas into cells, and repair cells that differ from the counted rows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.kit import db, tenancy
 from app.kit.counters.models import CountSource
 from app.kit.counters.sql import HORIZON
+from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -55,7 +56,7 @@ class Difference:
     total: int
 
 
-def fold(checkpoint: Callable[[], None]) -> int:
+def fold(checkpoint: Checkpoint) -> int:
     """Fold all deltas in batches, and return how many deltas were folded.
 
     Calls `checkpoint`, which must commit, after each batch.
@@ -122,7 +123,7 @@ def repair(organization_id: UUID, source: str) -> int:
     return int(_run_statement(_REPAIR, organization_id, source)[0][0])
 
 
-def check(organization_id: UUID, slug: str, checkpoint: Callable[[], None]) -> int:
+def check(organization_id: UUID, slug: str, checkpoint: Checkpoint) -> int:
     """Compare the counts of an organization with the rows, and repair wrong cells.
 
     Returns how many cells were wrong. Only a bug causes wrong cells, so they are logged as an

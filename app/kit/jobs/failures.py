@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from app.kit import db, errors, tenancy
+from app.kit.db import Checkpoint
 from app.kit.jobs.handlers import HANDLERS
 
 BATCH = 500
@@ -111,7 +112,7 @@ def find_ids(job_filter: JobFilter) -> list[UUID]:
 
 def retry(
     job_ids: Sequence[UUID],
-    checkpoint: Callable[[], None],
+    checkpoint: Checkpoint,
     report_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Retry failed jobs: requeue them with reset counts, and return how many were requeued.
@@ -148,7 +149,7 @@ def _prepare_retry(row: Row[Any]) -> None:
 
 def discard(
     job_ids: Sequence[UUID],
-    checkpoint: Callable[[], None],
+    checkpoint: Checkpoint,
     report_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Discard failed jobs: mark them as discarded, and return how many were marked.

@@ -3,13 +3,13 @@
 After an outage, a job runs only for the latest due time that it missed.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 
 from sqlalchemy import Index, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db, purging
+from app.kit.db import Checkpoint
 from app.kit.jobs import handlers
 from app.kit.jobs.model import enqueue
 
@@ -58,6 +58,6 @@ def enqueue_due_jobs() -> int:
     )
 
 
-def purge(checkpoint: Callable[[], None]) -> None:
+def purge(checkpoint: Checkpoint) -> None:
     """Delete schedule runs that are older than a week, one batch per transaction."""
     purging.purge("schedule_runs", "started_at < now() - interval '7 days'", checkpoint)

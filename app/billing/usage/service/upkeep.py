@@ -7,10 +7,10 @@ from uuid import UUID
 from app.billing.usage.queries import upkeep as queries
 from app.billing.usage.service import warnings
 from app.kit import tenancy
+from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
 from app.kit.metrics import Counter
 from app.kit.plan_limits import Meter
-from app.kit.purging import Checkpoint
 
 log = get_logger(__name__)
 

@@ -4,7 +4,6 @@ Callers must use `tenancy.across_organizations`. Every statement filters by pers
 organizations.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -14,6 +13,7 @@ from sqlalchemy import Row, delete, func, null, text, update
 from app.delivery.notifications.models import Notification
 from app.delivery.notifications.queries.listing import COLUMNS, NotificationScope
 from app.kit import db, purging
+from app.kit.db import Checkpoint
 
 BATCH_SIZE = 5000
 """The maximum number of notifications that are marked in one transaction."""
@@ -100,7 +100,7 @@ def mark_batch_as_read(
     return (None, 0) if row is None else (Edge(row.created_at, row.id), row.changed)
 
 
-def purge(days: int, checkpoint: Callable[[], None]) -> None:
+def purge(days: int, checkpoint: Checkpoint) -> None:
     """Purge notifications that are older than `days` days in every organization, in batches."""
     condition = "created_at < now() - make_interval(days => :days)"
     purging.purge("notifications", condition, checkpoint, {"days": days})

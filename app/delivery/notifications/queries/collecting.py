@@ -1,6 +1,6 @@
 """SQL queries for open notifications; an open notification covers several events for a user."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -9,6 +9,7 @@ import orjson
 from sqlalchemy import text
 
 from app.kit import db, purging, tenancy
+from app.kit.db import Checkpoint
 from app.kit.permissions import Role
 
 _ROLES = [role.name for role in Role]
@@ -214,7 +215,7 @@ def write_notifications(entries: Sequence[NotificationEntry], *, window: int) ->
     db.session().execute(_WRITE, values)
 
 
-def purge_causes(checkpoint: Callable[[], None]) -> None:
+def purge_causes(checkpoint: Checkpoint) -> None:
     """Purge records of handled events whose jobs no longer exist, one batch per transaction."""
     condition = "created_at < now() - interval '9 days'"
     purging.purge("notification_causes", condition, checkpoint)

@@ -4,7 +4,7 @@ An email is queued in the transaction that closes its notifications. So no notif
 emails and no notification is lost, even if a process is killed.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from app.delivery.notifications.service.scheduling import EmailSchedule, compute
 from app.delivery.notifications.service.sending import messages
 from app.identity.users import preferences, unsubscribing
 from app.kit import tenancy
+from app.kit.db import Checkpoint
 from app.kit.emails import Email, Emails
 from app.kit.links import build_open_link, build_unsubscribe_url, make_absolute
 
@@ -79,7 +80,7 @@ def enqueue_email(notification_id: UUID) -> None:
     emails.enqueue_many([email])
 
 
-def enqueue_due_emails(checkpoint: Callable[[], None]) -> None:
+def enqueue_due_emails(checkpoint: Checkpoint) -> None:
     """Close due notifications in every organization, and queue their emails.
 
     Emails are postponed if the user's next digest is not due yet, or during the user's quiet hours.

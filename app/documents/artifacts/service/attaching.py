@@ -1,6 +1,5 @@
 """Create documents from the attachments of emails."""
 
-from collections.abc import Callable
 from hashlib import sha256
 from uuid import UUID
 
@@ -12,11 +11,10 @@ from app.documents.artifacts.service import files
 from app.documents.artifacts.service.creating import create_from_file
 from app.engines import documents
 from app.kit import container
+from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 from app.kit.storage import TooLarge
-
-Checkpoint = Callable[[], None]
 
 MAX_DEPTH = 5
 """The maximum nesting depth of emails whose attachments become documents."""

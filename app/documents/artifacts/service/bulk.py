@@ -12,6 +12,7 @@ from app.documents.artifacts.queries import updating as queries
 from app.documents.artifacts.queries.updating import LockedArtifact
 from app.documents.artifacts.service.ports import get_workflow
 from app.kit import bulk, db, errors, events
+from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 
@@ -134,7 +135,7 @@ def build_missing_errors(missing: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
     return missing | dict.fromkeys(existing_ids, error)
 
 
-def delete_expired_documents(days: int, checkpoint: Callable[[], None]) -> int:
+def delete_expired_documents(days: int, checkpoint: Checkpoint) -> int:
     """Delete the organization's documents that are older than `days` days, in any status.
 
     Emits `artifact.deleted` for each document. `checkpoint` commits each batch, so a run after a

@@ -1,7 +1,7 @@
 """Delete documents, and files that belong to no document."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from itertools import groupby, islice
 from operator import itemgetter
@@ -14,6 +14,7 @@ from app.documents.artifacts.queries import updating
 from app.documents.artifacts.service import files
 from app.documents.artifacts.service.reading import lock
 from app.kit import db, events, tenancy
+from app.kit.db import Checkpoint
 from app.kit.storage.keys import STAGING
 from app.kit.storage.store import FileEntry
 
@@ -40,7 +41,7 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
     events.emit(emitted_events.DELETED, payload)
 
 
-def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> int:
+def delete_contents(digests: Iterable[str], checkpoint: Checkpoint) -> int:
     """Delete the stored files with these SHA-256 digests that no document of the organization uses.
 
     Locks a few digests at a time and commits with `checkpoint` after each batch, because uploads of

@@ -1,6 +1,5 @@
 """Parse the text and pages of a file in a child process, page by page."""
 
-from collections.abc import Callable
 from uuid import UUID
 
 import orjson
@@ -13,13 +12,12 @@ from app.documents.artifacts.service.ports import get_intake
 from app.documents.artifacts.statuses import OcrStatus
 from app.engines import documents
 from app.kit import container, jobs, tenancy
+from app.kit.db import Checkpoint
 
 RECOGNIZE_JOB = "artifacts.recognize"
 ATTACH_JOB = "artifacts.attach"
 _BATCH_PAGES = 50
 _BATCH_BYTES = 1 << 20
-
-Checkpoint = Callable[[], None]
 
 
 class _PageWriter:

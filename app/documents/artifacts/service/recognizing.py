@@ -1,6 +1,5 @@
 """Recognize the text of pages that are images, one page at a time."""
 
-from collections.abc import Callable
 from itertools import accumulate
 from pathlib import Path
 from uuid import UUID
@@ -16,9 +15,8 @@ from app.documents.artifacts.statuses import OcrStatus
 from app.engines import documents, ocr
 from app.engines.documents.language import detect_language
 from app.kit import container
+from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
-
-Checkpoint = Callable[[], None]
 
 log = get_logger(__name__)
 

@@ -1,6 +1,6 @@
 """Read the files of documents again, and rebuild the full-text index."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events
@@ -12,9 +12,8 @@ from app.documents.artifacts.service.ports import get_intake, get_workflow
 from app.documents.artifacts.service.reading import get, lock
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.kit import errors, events, tenancy
+from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
-
-Checkpoint = Callable[[], None]
 
 log = get_logger(__name__)
 

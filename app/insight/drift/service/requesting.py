@@ -11,7 +11,7 @@ from app.insight.drift.queries.records import DetectionPeriods
 from app.insight.drift.service import periods
 from app.insight.drift.service.periods import TimeRange
 from app.kit import errors, events, tenancy
-from app.kit.purging import Checkpoint
+from app.kit.db import Checkpoint
 from app.schemas.artifact_schemas import service as schemas
 
 _BATCH = 100

@@ -4,7 +4,7 @@ The feedback depends only on the accepted tag sets: recording it again changes n
 that is no longer accepted has no feedback, and a rebuild from scratch gives the same rows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from app.insight.feedback.queries import accepted, recording
 from app.insight.feedback.queries.accepted import AcceptedTagSet
 from app.insight.feedback.service.outcomes import compare_tags
 from app.kit import db
+from app.kit.db import Checkpoint
 from app.kit.ids import generate
 from app.schemas.artifact_schemas import service as schemas
 
@@ -54,7 +55,7 @@ def _insert_chunk(tag_sets: Sequence[AcceptedTagSet]) -> None:
         recording.insert_feedback(list(_build_rows(row)))
 
 
-def rebuild(checkpoint: Callable[[], None]) -> int:
+def rebuild(checkpoint: Checkpoint) -> int:
     """Rebuild the automatic feedback on all tag sets of the current organization.
 
     Returns the number of tag sets that began from a prediction. `checkpoint` commits each batch.

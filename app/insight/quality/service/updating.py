@@ -25,6 +25,7 @@ from app.insight.quality.service.histories import (
     TagSetHistory,
 )
 from app.kit import db, tenancy
+from app.kit.db import Checkpoint
 from app.workflow.tag_sets.service import rules
 
 BATCH = 100
@@ -33,7 +34,7 @@ _START = UUID(int=0)
 _KEY_LENGTH = 5
 
 
-def update(artifact_ids: Iterable[UUID], checkpoint: Callable[[], None]) -> None:
+def update(artifact_ids: Iterable[UUID], checkpoint: Checkpoint) -> None:
     """Update the aggregates by recounting documents in batches.
 
     `checkpoint` commits every batch except the last one.
@@ -47,7 +48,7 @@ def update(artifact_ids: Iterable[UUID], checkpoint: Callable[[], None]) -> None
 
 
 def rebuild(
-    checkpoint: Callable[[], None],
+    checkpoint: Checkpoint,
     report: Callable[[int, int], None] | None = None,
     *,
     resume: bool = False,
@@ -87,7 +88,7 @@ def rebuild(
     return wrong_count
 
 
-def _repair(state: RecountState, checkpoint: Callable[[], None]) -> int:
+def _repair(state: RecountState, checkpoint: Checkpoint) -> int:
     """Repair the cells of each schema after `state.repaired_until`; return how many were wrong.
 
     Each schema is one transaction, so that a large organization is not locked as a whole, and an

@@ -1,6 +1,5 @@
 """Import of ZIP archives: each file becomes a document, and another job parses the document."""
 
-from collections.abc import Callable
 from time import perf_counter
 from typing import BinaryIO
 from uuid import UUID
@@ -16,9 +15,8 @@ from app.intake.ingestion_jobs.service import (
 )
 from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit import container
+from app.kit.db import Checkpoint
 from app.kit.storage import StagedFile, TooLarge
-
-Checkpoint = Callable[[], None]
 
 
 def import_archive(job: IngestionJob, file: BinaryIO, checkpoint: Checkpoint) -> bool:

@@ -1,7 +1,7 @@
 """Import of stored files in batches; each batch is one transaction."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,14 +27,13 @@ from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import ItemRow
 from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit import container
+from app.kit.db import Checkpoint
 
 BATCH_RECORDS = artifacts.MAX_BATCH
 BATCH_BYTES = 4 * 1024 * 1024
 """The size in bytes at which a batch is complete; its last record may exceed this size."""
 
 _SWITCH_INTERVAL_SECONDS = 0.0002
-
-Checkpoint = Callable[[], None]
 
 
 class _ImportSettings(NamedTuple):

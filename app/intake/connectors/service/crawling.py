@@ -5,7 +5,7 @@ the path of the last object in the batch. After a run has been killed, the next 
 this path.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from itertools import islice
 from pathlib import PurePosixPath
@@ -24,6 +24,7 @@ from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import ItemOutcome, ItemRow
 from app.kit import plan_limits
+from app.kit.db import Checkpoint
 
 LIST_BATCH_SIZE = 1000
 """The maximum number of listed objects that one statement compares with known versions."""
@@ -33,8 +34,6 @@ FETCH_BATCH_BYTES = 64 * 1024 * 1024
 """The size in bytes at which a batch is complete; its last document may exceed this size."""
 _ASSUMED_BYTES = 4 * 1024 * 1024
 """The size that is assumed for a document if the source does not report its size."""
-
-Checkpoint = Callable[[], None]
 
 
 class _LimitReachedError(Exception):

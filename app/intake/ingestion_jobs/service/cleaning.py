@@ -1,11 +1,11 @@
 """Storage keys for the uploaded files of ingestion jobs, and deletion of these files."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
 from app.intake.ingestion_jobs.queries import records
 from app.kit import container, db, tenancy
+from app.kit.db import Checkpoint
 
 RETENTION = timedelta(days=7)
 """The time for which an uploaded file is kept after its job has ended, for retries."""
@@ -33,7 +33,7 @@ def delete_expired_files() -> int:
     return len(batch)
 
 
-def delete_stray_files(checkpoint: Callable[[], None]) -> int:
+def delete_stray_files(checkpoint: Checkpoint) -> int:
     """Delete uploaded files that belong to no job, and return how many were deleted.
 
     A process that is killed before it has committed a new job leaves a stray file. Files in all

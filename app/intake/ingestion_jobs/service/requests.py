@@ -25,7 +25,7 @@ def create_import(
     size_bytes: int,
     created_by: UUID | None,
 ) -> IngestionJob:
-    """Create a job that imports the stored file `source_key`, and emit `ingestion_job.requested`.
+    """Create a job that imports the stored file `source_key`, and emit its `REQUESTED` event.
 
     `options` is JSON. `name` is the name of the uploaded file.
     """
@@ -47,7 +47,7 @@ def create_import(
 def create_extraction(
     source_job_id: UUID, *, name: str, total: int, created_by: UUID | None
 ) -> IngestionJob:
-    """Create an extraction job for the documents of a source job; emit `ingestion_job.requested`.
+    """Create an extraction job for the documents of a source job; emit its `REQUESTED` event.
 
     The extraction job predicts the tags of these documents. `name` is the name of the source job,
     and `total` is the number of its documents. The caller must have locked the source job.
@@ -66,7 +66,7 @@ def create_extraction(
 
 
 def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> IngestionJob:
-    """Create a job that crawls a connector, and emit `ingestion_job.requested`.
+    """Create a job that crawls a connector, and emit its `REQUESTED` event.
 
     `name` is the name of the connector. The caller must have locked the connector. Raises 409
     `conflict` with `details.job_id` if another crawl of the connector is queued or running.
@@ -87,7 +87,7 @@ def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> I
 def create_reprocess(
     *, name: str, options: dict[str, Any], created_by: UUID | None
 ) -> IngestionJob:
-    """Create a job that reprocesses documents, and emit `ingestion_job.requested`.
+    """Create a job that reprocesses documents, and emit its `REQUESTED` event.
 
     `options` is JSON; it selects the documents.
     """
@@ -196,4 +196,4 @@ def _lock_job(job_id: UUID, new_status: JobStatus, participle: str) -> Ingestion
 
 def _emit_requested(job: IngestionJob) -> None:
     payload: JobPayload = {"job_id": job.id, "kind": job.kind}
-    events.emit(emitted_events.REQUESTED, payload)
+    events.emit(emitted_events.REQUESTED[JobKind(job.kind)], payload)

@@ -6,7 +6,7 @@ So no document is created twice.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from app.intake.ingestion_jobs import emitted_events
@@ -16,6 +16,7 @@ from app.intake.ingestion_jobs.queries import records, settling
 from app.intake.ingestion_jobs.queries.records import ItemRow
 from app.intake.ingestion_jobs.statuses import TRANSITIONS, ItemStatus, JobKind, JobStatus
 from app.kit import db, events
+from app.kit.db import Checkpoint
 
 _STORAGE_FAILURE = ("service_unavailable", "The uploaded file could not be read.")
 _FAILURES = {
@@ -40,6 +41,22 @@ def start(job_id: UUID) -> IngestionJob | None:
         return None
     job.started_at = job.started_at or db.utc_now()
     return job
+
+
+def run_steps(
+    job_id: UUID, checkpoint: Checkpoint, *steps: Callable[[IngestionJob, Checkpoint], bool]
+) -> None:
+    """Start or continue a job, run its steps and finish it; do nothing if the job has ended.
+
+    Each step handles documents in batches, and commits each batch with `checkpoint`. It returns
+    False if the job was ended meanwhile. A step that a previous run has completed must do nothing.
+    """
+    job = start(job_id)
+    if job is None:
+        return
+    checkpoint()
+    if all(step(job, checkpoint) for step in steps):
+        finish(job_id)
 
 
 def set_total(job_id: UUID, total: int) -> bool:

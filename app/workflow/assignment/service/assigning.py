@@ -1,7 +1,7 @@
 """Assignment of artifacts to users and teams, and unassignment."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -13,6 +13,7 @@ from app.documents.artifacts.models import ArtifactRow
 from app.identity.members.eligibility import has_eligible_member
 from app.kit import bulk, errors, events
 from app.kit.bulk import Failures
+from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.workflow.assignment import emitted_events
@@ -244,7 +245,7 @@ def update_assignments(
     return effects
 
 
-def unassign(assignee_id: UUID, checkpoint: Callable[[], None], *, reason: str) -> int:
+def unassign(assignee_id: UUID, checkpoint: Checkpoint, *, reason: str) -> int:
     """Unassign a team or user from all artifacts and return the number of changed artifacts.
 
     An artifact without other assignees returns to the pool of unassigned artifacts. Emits
@@ -265,7 +266,7 @@ def unassign(assignee_id: UUID, checkpoint: Callable[[], None], *, reason: str) 
 
 
 def unassign_teams_without_labelers(
-    team_ids: Iterable[UUID], checkpoint: Callable[[], None], *, reason: str
+    team_ids: Iterable[UUID], checkpoint: Checkpoint, *, reason: str
 ) -> None:
     """Unassign each team that has no labeler left from its artifacts. Safe to repeat."""
     for team_id in team_ids:

@@ -11,8 +11,9 @@ from sqlalchemy.dialects.postgresql import insert
 from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
+from app.kit.db import Checkpoint
 from app.kit.ids import generate
-from app.kit.purging import Checkpoint, purge
+from app.kit.purging import purge
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.predictions.models import Prediction, PredictionStatus, PredictionUsage
 

@@ -8,8 +8,8 @@ from uuid import UUID
 from app.documents.artifacts import service as artifacts
 from app.engines.extraction import MAX_EXAMPLES, Document, Example, SourceWord, select_words
 from app.engines.fields import Field
+from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
-from app.kit.purging import Checkpoint
 from app.workflow.predictions.queries import examples
 from app.workflow.predictions.queries.examples import AcceptedTagSet, PageRow, VersionRow
 

@@ -11,9 +11,9 @@ from app.engines import extraction
 from app.engines.extraction import MIN_EXAMPLES, Document
 from app.engines.fields import SourceText, Tag
 from app.kit import db, events, plan_limits
+from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.plan_limits import Meter
-from app.kit.purging import Checkpoint
 from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.models import SchemaVersion
 from app.workflow.predictions import emitted_events

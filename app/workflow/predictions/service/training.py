@@ -9,9 +9,9 @@ from app.engines.extraction import MIN_EXAMPLES, Example
 from app.engines.learning import LearningFailed, evaluate_in_child, train_in_child
 from app.engines.learning.parent import TrainingResult
 from app.kit import db, events, jobs, tenancy
+from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
-from app.kit.purging import Checkpoint
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.predictions import emitted_events
 from app.workflow.predictions.emitted_events import TrainedPayload

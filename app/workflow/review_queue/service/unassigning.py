@@ -1,17 +1,16 @@
 """Unassignment of reviews that the assigned user or team can no longer do."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from app.identity.teams import service as teams
 from app.kit import events
+from app.kit.db import Checkpoint
 from app.kit.permissions import Role
 from app.workflow.review_queue.emitted_events import RETURNED, ReturnedPayload
 from app.workflow.review_queue.queries import items as queries
 from app.workflow.review_queue.queries.items import UnassignedItem
 from app.workflow.tag_sets import service as tag_sets
-
-Checkpoint = Callable[[], None]
 
 
 def unassign_removed_member(

@@ -18,6 +18,7 @@ from app.documents.artifacts import service as artifacts
 from app.identity.members.eligibility import lock_eligible_members
 from app.identity.teams import service as teams
 from app.kit import db, events
+from app.kit.db import Checkpoint
 from app.kit.logging import get_logger
 from app.kit.permissions import Role
 from app.workflow.assignment import service as assignment
@@ -35,7 +36,6 @@ BATCH = 1000
 BATCH_WITH_TEXT = 100
 """The batch size if a rule needs the documents' text. It limits the memory for the text."""
 
-Checkpoint = Callable[[], None]
 Report = Callable[[int, int], None]
 """A function that receives the number of processed documents and the total number."""
 

@@ -1,12 +1,12 @@
 """Statuses and reservations of many artifacts, in batches."""
 
-from collections.abc import Callable
 from uuid import UUID
 
+from app.kit.db import Checkpoint
 from app.workflow.tag_sets.queries import statuses
 
 
-def update_statuses_of_schema(schema_id: UUID, checkpoint: Callable[[], None]) -> None:
+def update_statuses_of_schema(schema_id: UUID, checkpoint: Checkpoint) -> None:
     """Update the statuses of a schema's artifacts that are in progress or in review.
 
     Call this when the number of required tag sets has changed. Artifacts that are done stay done.
@@ -19,7 +19,7 @@ def update_statuses_of_schema(schema_id: UUID, checkpoint: Callable[[], None]) -
         after = max((row.created_at, row.id) for row in rows)
 
 
-def release_reservations(user_id: UUID, checkpoint: Callable[[], None]) -> None:
+def release_reservations(user_id: UUID, checkpoint: Checkpoint) -> None:
     """Release the artifacts that are reserved for a user who may no longer label.
 
     The user's drafts are kept. `checkpoint` is called after each batch.
@@ -31,7 +31,7 @@ def release_reservations(user_id: UUID, checkpoint: Callable[[], None]) -> None:
         checkpoint()
 
 
-def end_expired_reservations(checkpoint: Callable[[], None]) -> None:
+def end_expired_reservations(checkpoint: Checkpoint) -> None:
     """End the current organization's expired reservations.
 
     The drafts are kept. `checkpoint` is called after each batch.
