@@ -7,6 +7,7 @@ items are sorted on disk.
 
 import heapq
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
@@ -14,6 +15,7 @@ from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
 from app.engines.sources import limits
+from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.model import (
     ObjectMissing,
     PathFilter,
@@ -92,21 +94,34 @@ def _read_subfolder(read_folder: ReadFolder, path: str) -> Iterator[FolderItem]:
         return iter(())
 
 
-def list_objects(
-    read_folder: ReadFolder, after: str | None, path_filter: PathFilter | None
-) -> Iterator[SourceObject]:
-    """Yield the selected documents in a tree, with their versions from the folder listings."""
-    for path, item in list_tree(read_folder, after, path_filter):
-        yield SourceObject(path, item.version, item.size, convert_time(item.modified))
+class FolderSource(ABC):
+    """The methods of a source that lists its tree folder by folder."""
 
+    @abstractmethod
+    def _read_folder(self, path: str) -> Iterable[FolderItem]:
+        """Yield the items of the folder at a path. Raises ObjectMissing if it does not exist."""
 
-def list_entries(read_folder: ReadFolder, path: str, limit: int) -> list[SourceEntry]:
-    """Return the first `limit` entries of one folder, sorted by name."""
-    prefix = f"{path}/" if path else ""
-    return [
-        SourceEntry(prefix + item.name, item.is_folder, item.size, convert_time(item.modified))
-        for item in islice(sort_items(read_folder(path)), limit)
-    ]
+    def list_objects(
+        self, after: str | None = None, path_filter: PathFilter | None = None
+    ) -> Iterator[SourceObject]:
+        """Yield all selected documents, sorted by path, with their versions from the listings."""
+        try:
+            for path, item in list_tree(self._read_folder, after, path_filter):
+                yield SourceObject(path, item.version, item.size, convert_time(item.modified))
+        except ObjectMissing:
+            raise build_missing_folder_error() from None
+
+    def browse(self, path: str, limit: int) -> list[SourceEntry]:
+        """Browse a folder, and return at most `limit` of its entries, sorted by name."""
+        prefix = f"{path}/" if path else ""
+        try:
+            items = list(islice(sort_items(self._read_folder(path)), limit))
+        except ObjectMissing:
+            raise build_missing_folder_error() from None
+        return [
+            SourceEntry(prefix + item.name, item.is_folder, item.size, convert_time(item.modified))
+            for item in items
+        ]
 
 
 def convert_time(seconds: float | None) -> datetime | None:

@@ -11,21 +11,17 @@ from typing import Any
 from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget
 from app.engines.sources.failures import (
-    build_missing_folder_error,
     build_protocol_error,
     translate_errors,
 )
-from app.engines.sources.folders import FolderItem, list_entries, list_objects, sort_items
+from app.engines.sources.folders import FolderItem, FolderSource, sort_items
 from app.engines.sources.ftp_client import FtpClient
 from app.engines.sources.ftp_lines import parse_list_line, parse_mlsd_line, parse_time
 from app.engines.sources.model import (
     Network,
     ObjectMissing,
-    PathFilter,
-    SourceEntry,
     SourceError,
     SourceErrorKind,
-    SourceObject,
 )
 from app.engines.sources.paths import decode_path, split_path
 from app.engines.sources.tls import build_context
@@ -47,7 +43,7 @@ def open_source(
     return source
 
 
-class FtpSource:
+class FtpSource(FolderSource):
     """A folder on an FTP server. The next operation reopens a lost connection."""
 
     def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
@@ -75,22 +71,6 @@ class FtpSource:
             self._client = client
         self._used_at = monotonic()
         return self._client
-
-    def list_objects(
-        self, after: str | None = None, path_filter: PathFilter | None = None
-    ) -> Iterator[SourceObject]:
-        """Yield all selected documents, sorted by path."""
-        try:
-            yield from list_objects(self._read_folder, after, path_filter)
-        except ObjectMissing:
-            raise build_missing_folder_error() from None
-
-    def browse(self, path: str, limit: int) -> list[SourceEntry]:
-        """Browse a folder, and return at most `limit` of its entries."""
-        try:
-            return list_entries(self._read_folder, path, limit)
-        except ObjectMissing:
-            raise build_missing_folder_error() from None
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:

@@ -15,15 +15,12 @@ from typing import Any
 
 from app.engines.sources import limits
 from app.engines.sources.failures import build_missing_folder_error
-from app.engines.sources.folders import FolderItem, list_entries, list_objects
+from app.engines.sources.folders import FolderItem, FolderSource
 from app.engines.sources.model import (
     Network,
     ObjectMissing,
-    PathFilter,
-    SourceEntry,
     SourceError,
     SourceErrorKind,
-    SourceObject,
 )
 from app.engines.sources.paths import encode_name, split_path
 
@@ -63,7 +60,7 @@ def open_source(
     return LocalSource(descriptor, target)
 
 
-class LocalSource:
+class LocalSource(FolderSource):
     """A local folder that is kept open.
 
     Args:
@@ -74,22 +71,6 @@ class LocalSource:
     def __init__(self, descriptor: int, root: bytes) -> None:
         self._descriptor = descriptor
         self._root = root
-
-    def list_objects(
-        self, after: str | None = None, path_filter: PathFilter | None = None
-    ) -> Iterator[SourceObject]:
-        """Yield all selected documents, sorted by path."""
-        try:
-            yield from list_objects(self._read_folder, after, path_filter)
-        except ObjectMissing:
-            raise build_missing_folder_error() from None
-
-    def browse(self, path: str, limit: int) -> list[SourceEntry]:
-        """Browse a folder, and return at most `limit` of its entries."""
-        try:
-            return list_entries(self._read_folder, path, limit)
-        except ObjectMissing:
-            raise build_missing_folder_error() from None
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:

@@ -8,15 +8,11 @@ from typing import Any
 
 from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget
-from app.engines.sources.failures import build_missing_folder_error
-from app.engines.sources.folders import FolderItem, list_entries, list_objects
+from app.engines.sources.folders import FolderItem, FolderSource
 from app.engines.sources.model import (
     Network,
     ObjectMissing,
-    PathFilter,
-    SourceEntry,
     SourceError,
-    SourceObject,
 )
 from app.engines.sources.paths import encode_name, is_valid_name, split_path
 from app.engines.sources.sftp_connection import SftpConnector, translate_ssh_errors
@@ -33,7 +29,7 @@ def open_source(
     return SftpSource(connector)
 
 
-class SftpSource:
+class SftpSource(FolderSource):
     """A folder on an SFTP server. The next operation reopens a lost connection.
 
     Links are not followed: they are not listed and cannot be opened.
@@ -41,22 +37,6 @@ class SftpSource:
 
     def __init__(self, connector: SftpConnector) -> None:
         self._connector = connector
-
-    def list_objects(
-        self, after: str | None = None, path_filter: PathFilter | None = None
-    ) -> Iterator[SourceObject]:
-        """Yield all selected documents, sorted by path."""
-        try:
-            yield from list_objects(self._read_folder, after, path_filter)
-        except ObjectMissing:
-            raise build_missing_folder_error() from None
-
-    def browse(self, path: str, limit: int) -> list[SourceEntry]:
-        """Browse a folder, and return at most `limit` of its entries."""
-        try:
-            return list_entries(self._read_folder, path, limit)
-        except ObjectMissing:
-            raise build_missing_folder_error() from None
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:

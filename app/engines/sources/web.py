@@ -14,7 +14,7 @@ from requests import Response
 
 from app.engines.sources import limits
 from app.engines.sources.failures import build_missing_folder_error
-from app.engines.sources.folders import FolderItem, list_entries, list_tree
+from app.engines.sources.folders import FolderItem, FolderSource, list_tree
 from app.engines.sources.http_client import (
     HttpClient,
     build_authorization_header,
@@ -26,7 +26,6 @@ from app.engines.sources.model import (
     Network,
     ObjectMissing,
     PathFilter,
-    SourceEntry,
     SourceError,
     SourceErrorKind,
     SourceObject,
@@ -63,7 +62,7 @@ _UNREADABLE = _DocumentMetadata("unreadable", None, None)
 """The metadata of a document that the host refuses to send. Opening it reports the error."""
 
 
-class WebSource:
+class WebSource(FolderSource):
     """An index page or a list of URLs.
 
     Args:
@@ -88,13 +87,6 @@ class WebSource:
             for path, _ in list_tree(self._read_folder, after, path_filter):
                 if metadata := self._find_metadata(path):
                     yield SourceObject(path, *metadata)
-        except ObjectMissing:
-            raise build_missing_folder_error() from None
-
-    def browse(self, path: str, limit: int) -> list[SourceEntry]:
-        """Browse a folder, and return at most `limit` of its entries."""
-        try:
-            return list_entries(self._read_folder, path, limit)
         except ObjectMissing:
             raise build_missing_folder_error() from None
 
