@@ -45,7 +45,7 @@ _COUNT = text(
             END)
     """  # noqa: S608 - inserts only constants of this module
 )
-_CLEAR = text("DELETE FROM login_failures WHERE subject = :subject")
+_CLEAR = text("DELETE FROM login_failures WHERE subject = ANY(CAST(:subjects AS text[]))")
 
 
 def get_address_subject(email: str, session_id: UUID | None = None) -> str:
@@ -88,9 +88,14 @@ def record_failure(subject: str) -> None:
         connection.execute(_COUNT, {"subject": subject})
 
 
-def clear(subject: str) -> None:
-    """Clear the recorded failures of a subject, in the caller's transaction."""
-    db.session().execute(_CLEAR, {"subject": subject})
+def clear(*subjects: str) -> None:
+    """Clear the recorded failures of some subjects, in the caller's transaction."""
+    db.session().execute(_CLEAR, {"subjects": sorted(subjects)})
+
+
+def clear_account(user_id: UUID, email: str) -> None:
+    """Clear the failures of an account whose password was replaced without the old password."""
+    clear(get_address_subject(email), get_user_subject(user_id))
 
 
 def purge(checkpoint: Checkpoint) -> None:

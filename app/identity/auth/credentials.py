@@ -54,7 +54,7 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
     """Set a new password with an emailed token, and return the login response.
 
     The token proves that the user can read the account's email. Therefore, this function deletes
-    the login failures, invalidates other links and marks the address as verified (see
+    the password failures, invalidates other links and marks the address as verified (see
     `verification`). Raises 400 `validation_error` if the token is not valid or the new password is
     rejected; in the second case, the token stays valid, because the transaction is rolled back.
     Raises 403 `permission_denied` if the account may not use a password.
@@ -66,7 +66,7 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
     audit.act_as("user", user.id, user.email)
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
-    attempts.clear(attempts.get_address_subject(user.email))
+    attempts.clear_account(user.id, user.email)
     if user.email_verified_at is None:
         verification.mark_verified(user)
     return service.open_session(user, client)
@@ -127,7 +127,7 @@ def set_password(user: User, password: str) -> None:
     """
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
-    attempts.clear(attempts.get_address_subject(user.email))
+    attempts.clear_account(user.id, user.email)
 
 
 def remove_credentials(user: User) -> None:

@@ -149,6 +149,18 @@ def test_asking_for_the_password_once_more_slows_down_as_well(person: Person) ->
     assert person.log_in().status_code == 200
 
 
+def test_a_reset_by_mail_ends_the_wait_of_signed_in_users_as_well(person: Person) -> None:
+    guess = {"current_password": WRONG, "new_password": "another river meets here"}
+    found = [person.api.post("/auth/password/change", guess).status_code for _ in range(6)]
+    assert found == [401] * 5 + [429]
+    person.device().post("/auth/password-reset/request", {"email": person.email})
+    reset = {"token": person.token("Reset"), "password": "another river meets here"}
+    answer = person.device().post("/auth/password-reset/confirm", reset)
+    api = person.device(answer.json["data"]["access_token"])
+    change = {"current_password": reset["password"], "new_password": "a third river meets here"}
+    assert api.post("/auth/password/change", change).status_code == 200
+
+
 def test_failures_of_long_ago_are_forgotten(person: Person, app: Flask) -> None:
     fail(person.device(), person.email)
     with app.app_context(), db.transaction() as session:
