@@ -12,7 +12,6 @@ from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Membership
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
-from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 
 _STATUSES_WITHOUT_FILE = (ExportStatus.FAILED, ExportStatus.CANCELLED)
@@ -93,12 +92,6 @@ def is_running(export_id: UUID) -> bool:
 def disable_idle_timeout() -> None:
     """Disable the idle timeout for the current transaction, because object stores can be slow."""
     db.session().execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
-
-
-def schema_exists(schema_id: UUID) -> bool:
-    """Return whether the current organization has the schema."""
-    statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
-    return db.session().execute(statement).first() is not None
 
 
 def labeler_exists(user_id: UUID) -> bool:

@@ -12,6 +12,7 @@ from app.delivery.exports.queries.statements import FILTER_CONDITIONS
 from app.engines.formats import FORMATS, Format, FormatError, check_options
 from app.kit import capacity, db, errors, events, watermarks
 from app.kit.ids import uuid7
+from app.schemas.artifact_schemas import service as artifact_schemas
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 ComputeEnd: TypeAlias = Callable[[datetime | None], datetime]
@@ -193,8 +194,7 @@ def _compute_period_end(
 def check_references(where: Mapping[str, Any]) -> None:
     """Raise 400 `validation_error` unless the schema, labeler and artifacts in a filter exist."""
     schema_id, labeler_id = where.get("schema_id"), where.get("labeler_id")
-    if schema_id is not None and not records.schema_exists(schema_id):
-        raise errors.invalid("This schema does not exist.", "filter.schema_id")
+    artifact_schemas.check_reference(schema_id, "filter.schema_id")
     if labeler_id is not None and not records.labeler_exists(labeler_id):
         raise errors.invalid("This labeler does not exist.", "filter.labeler_id")
     artifact_ids = set(where.get("artifact_ids") or ())

@@ -12,7 +12,7 @@ from sqlalchemy.orm import undefer
 from app.insight.quality_runs.models import QualityRun, RunStatus
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
-from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
+from app.schemas.artifact_schemas.models import SchemaVersion
 
 
 class VersionFields(NamedTuple):
@@ -132,12 +132,6 @@ def update_progress(run_id: UUID, *, done: int, total: int) -> bool:
         .execution_options(synchronize_session=False)
     )
     return bool(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
-
-
-def schema_exists(schema_id: UUID) -> bool:
-    """Return whether the current organization has the schema."""
-    statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
-    return db.session().execute(statement).first() is not None
 
 
 def list_versions(schema_id: UUID) -> list[VersionFields]:

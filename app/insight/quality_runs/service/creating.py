@@ -11,6 +11,7 @@ from app.insight.quality_runs.queries import records
 from app.insight.quality_runs.service.plans import DEFAULT_METRICS
 from app.kit import db, errors, events, tenancy
 from app.kit.ids import uuid7
+from app.schemas.artifact_schemas import service as artifact_schemas
 
 
 def create(
@@ -46,15 +47,9 @@ def create(
     return run
 
 
-def check_schema(schema_id: UUID) -> None:
-    """Raise 400 if the schema does not exist."""
-    if not records.schema_exists(schema_id):
-        raise errors.invalid("This schema does not exist.", "schema_id")
-
-
 def check_fields(schema_id: UUID, names: Sequence[str]) -> None:
     """Raise 400 if the schema was never published, or if a field is in none of its versions."""
-    check_schema(schema_id)
+    artifact_schemas.check_reference(schema_id)
     versions = records.list_versions(schema_id)
     if not versions:
         raise errors.invalid("This schema has no published version.", "schema_id")

@@ -15,6 +15,7 @@ from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller
+from app.schemas.artifact_schemas import service as artifact_schemas
 
 list_runs = records.list_runs
 _SUMMARY = (
@@ -138,7 +139,7 @@ def list_disagreements(
     Raises 400 for an unknown schema, and if `field` is set without `schema_id`.
     """
     if schema_id is not None:
-        creating.check_schema(schema_id)
+        artifact_schemas.check_reference(schema_id)
     elif field is not None:
         raise errors.invalid(
             "Required if `field` is set: send the schema of the field.", "schema_id"
@@ -181,7 +182,7 @@ def _build_run_properties(run: QualityRun | None) -> dict[str, Any]:
 def _check_field(
     schema_id: UUID, field: str | None, allowed_types: frozenset[str] | None = None
 ) -> None:
-    creating.check_schema(schema_id)
+    artifact_schemas.check_reference(schema_id)
     if field is None:
         return
     for version in records.list_versions(schema_id):

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from app.documents.artifacts.names import check_name
 from app.engines.imports import MAX_LINE_BYTES, detect_format
-from app.intake.bulk_import.queries import schema_exists
 from app.intake.bulk_import.service.labels import LabelsAs
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
@@ -18,6 +17,7 @@ from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.kit.storage import StagedFile, StorageFull, StorageUnavailable
+from app.schemas.artifact_schemas import service as artifact_schemas
 
 CHUNK_BYTES = 64 * 1024
 _DEFAULT_NAME = "import"
@@ -54,7 +54,7 @@ def import_records(
     field = "content" if file is None else "file"
     if not (content if file is None else file.staged.size):
         raise errors.invalid("The file is empty.", field)
-    _check_schema(schema_id)
+    artifact_schemas.check_reference(schema_id)
     checked_name = _check_name(name or (file and file.name) or _DEFAULT_NAME)
     request = _ImportRequest(checked_name, format_id, schema_id, labels_as, caller.user_id)
     if file is not None:
@@ -73,7 +73,7 @@ def import_local_file(
 
     Raises the errors of `import_records`, and OSError if the file cannot be read.
     """
-    _check_schema(schema_id)
+    artifact_schemas.check_reference(schema_id)
     request = _ImportRequest(_check_name(path.name), format_id, schema_id, labels_as, None)
     with path.open("rb") as file, container.current().storage.stage() as staged:
         while chunk := file.read(CHUNK_BYTES):
@@ -81,11 +81,6 @@ def import_local_file(
         if not staged.size:
             raise errors.invalid("The file is empty.", "file")
         return _create_job(staged, request)
-
-
-def _check_schema(schema_id: UUID | None) -> None:
-    if schema_id is not None and not schema_exists(schema_id):
-        raise errors.invalid("This schema does not exist.", "schema_id")
 
 
 def _create_job(staged: StagedFile, request: _ImportRequest) -> IngestionJob:

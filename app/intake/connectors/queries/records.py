@@ -24,7 +24,6 @@ from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.statuses import ACTIVE
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
-from app.schemas.artifact_schemas.models import ArtifactSchema
 
 _ACTIVE_STATUS = "active"
 _JOB_COLUMNS = (
@@ -116,9 +115,3 @@ def _lock_overdue_connectors(time_column: Any, limit: int) -> list[Connector]:
         .with_for_update(of=Connector, skip_locked=True, key_share=True)
     )
     return list(db.session().execute(statement).scalars())
-
-
-def schema_exists(schema_id: UUID) -> bool:
-    """Return whether the current organization has the schema."""
-    statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
-    return db.session().execute(statement).first() is not None

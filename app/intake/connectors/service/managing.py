@@ -24,6 +24,7 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.plan_limits import Meter
 from app.kit.secrets import DecryptionFailed
 from app.kit.typed_settings import ValidatedSettings
+from app.schemas.artifact_schemas import service as artifact_schemas
 
 DELETE_OBJECTS_JOB = "connectors.forget"
 """The name of the job that deletes the object records of a deleted connector."""
@@ -173,8 +174,7 @@ def _read_secrets(connector: Connector) -> dict[str, Any]:
 
 def _apply_changes(connector: Connector, changes: dict[str, Any]) -> None:
     schema_id, schedule = changes.get("schema_id"), changes.get("schedule")
-    if schema_id is not None and not records.schema_exists(schema_id):
-        raise errors.invalid("This schema does not exist.", "schema_id")
+    artifact_schemas.check_reference(schema_id)
     if schedule is not None:
         changes = {**changes, "schedule": check_schedule(schedule)}
     for name, value in changes.items():

@@ -4,6 +4,7 @@ from app.schemas.artifact_schemas.queries import CurrentVersion, list_schemas
 from app.schemas.artifact_schemas.service.drafts import (
     DEFAULT_POLICY,
     check_exists,
+    check_reference,
     create,
     delete,
     duplicate,
@@ -35,6 +36,7 @@ __all__ = [
     "bind_workflow",
     "build_json_schema",
     "check_exists",
+    "check_reference",
     "compare_versions",
     "create",
     "deactivate",

@@ -69,6 +69,12 @@ def check_exists(schema_id: UUID) -> None:
         raise errors.not_found()
 
 
+def check_reference(schema_id: UUID | None, field: str = "schema_id") -> None:
+    """Raise 400 `validation_error` for `field` of a request unless the schema exists or is None."""
+    if schema_id is not None and not queries.has_schema(schema_id):
+        raise errors.invalid("This schema does not exist.", field)
+
+
 def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> ArtifactSchema:
     """Update a schema's draft and return the schema.
 
