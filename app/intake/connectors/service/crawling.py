@@ -133,9 +133,7 @@ class _Crawl:
             )
             is_full = len(failed_documents) == FETCH_BATCH_SIZE
             end = failed_documents[-1][0] + 1 if is_full else job.retried_until
-            requests = [
-                FetchRequest(number, path, None, None) for number, path, _ in failed_documents
-            ]
+            requests = [FetchRequest(number, path, None) for number, path, _ in failed_documents]
             self._checkpoint()
             if not self._handle_batch(fetcher, _Batch(requests, 0, job.next_number, end, None)):
                 return False
@@ -169,7 +167,7 @@ class _Crawl:
         size = 0
         for index, source_object in enumerate(page):
             if index not in unchanged_indexes:
-                requests.append(_build_request(number, source_object))
+                requests.append(FetchRequest(number, source_object.path, source_object.version))
                 size += _ASSUMED_BYTES if source_object.size is None else source_object.size
             number += 1
             is_full = len(requests) == FETCH_BATCH_SIZE or size >= FETCH_BATCH_BYTES
@@ -238,10 +236,6 @@ class _Batch(NamedTuple):
     first: int
     end: int
     cursor: str | None
-
-
-def _build_request(number: int, source_object: SourceObject) -> FetchRequest:
-    return FetchRequest(number, source_object.path, source_object.version, source_object.size)
 
 
 def _build_item(result: FetchResult, outcome: ItemOutcome) -> ItemRow:

@@ -20,15 +20,11 @@ MAX_FAILURES = 3
 
 
 class FetchRequest(NamedTuple):
-    """A document to fetch. `version` and `size` are None if the document is retried.
-
-    `size` is in bytes, and is also None if the source does not report the size.
-    """
+    """A document to fetch. `version` is None if the document is retried."""
 
     number: int
     path: str
     version: str | None
-    size: int | None
 
 
 class FetchResult(NamedTuple):
