@@ -10,6 +10,7 @@ from app.delivery.notifications.queries import changing, collecting
 from app.delivery.notifications.service import mailing, results, sending, work
 from app.delivery.notifications.service.work import Event
 from app.delivery.scheduled_exports import emitted_events as scheduled_export_events
+from app.identity.organizations import emitted_events as organization_events
 from app.kit import container, jobs
 from app.kit.jobs import Job
 
@@ -67,6 +68,11 @@ _register_handler(
     "notifications.export_delivery_failed",
     (scheduled_export_events.DELIVERY_FAILED,),
     results.notify_of_failed_delivery,
+)
+_register_handler(
+    "notifications.invitation_accepted",
+    (organization_events.MEMBER_JOINED,),
+    results.notify_of_accepted_invitation,
 )
 _register_handler("notifications.drift_found", ("drift.found",), results.notify_of_drift)
 _register_handler(

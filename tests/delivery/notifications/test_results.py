@@ -1,5 +1,6 @@
-"""Notifications of exports, and of their deliveries."""
+"""Notifications of exports, of their deliveries, and of accepted invitations."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
@@ -73,6 +74,38 @@ def test_an_invited_person_gets_the_email_only(org: Org, other_org: Org, work: W
     work()
     assert _notes(other_org.api("viewer")) == []
     assert len(list_emails_to(email)) == 1
+
+
+def test_whoever_invited_a_person_is_told_of_the_acceptance_once(
+    org: Org, other_org: Org, work: Work
+) -> None:
+    email = other_org.email("viewer")
+    path = f"/organizations/{org.slug}/invitations"
+    answer = org.api("admin").post(path, {"email": email, "role": "reviewer"})
+    assert answer.status_code == 201, answer.json
+    work()
+    (letter,) = list_emails_to(email)
+    (token,) = re.findall(r"/invitations/([\w-]+)", letter.text)
+    accepted = other_org.api("viewer").post(f"/auth/invitations/{token}/accept", {})
+    assert accepted.status_code == 200, accepted.json
+    work()
+    (note,) = _notes(org.api("admin"))
+    assert note["kind"] == "invitation"
+    assert note["title"].endswith(" accepted your invitation")
+    assert note["body"] == f"{email} is now a member of the organization."
+    members = org.api("admin").get(note["link"]).json["data"]
+    assert email in [member["user"]["email"] for member in members]
+    assert _notes(org.api("owner")) == []
+    (mail,) = list_emails_to(org.email("admin"))
+    assert mail.subject.endswith(" accepted your invitation")
+
+
+def test_of_a_member_who_was_not_invited_nobody_is_told(org: Org, work: Work) -> None:
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        payload = {"user_id": org.users["viewer"], "role": "viewer", "invitation_id": None}
+        events.emit("member.joined", payload)
+    work()
+    assert [_notes(org.api(role)) for role in ("owner", "admin", "viewer")] == [[], [], []]
 
 
 def test_whoever_scheduled_an_export_is_told_that_its_file_was_not_delivered(

@@ -1,4 +1,4 @@
-"""SQL queries for the exports that notifications report on."""
+"""SQL queries for the exports and invitations that notifications report on."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -7,6 +7,8 @@ from uuid import UUID
 from sqlalchemy import select
 
 from app.delivery.exports.models import Export
+from app.identity.invitations.models import Invitation
+from app.identity.organizations.models import Organization
 from app.kit import db
 
 
@@ -38,3 +40,25 @@ def get_export_result(export_id: UUID) -> ExportResult | None:
         return None
     user_id = row.created_by if row.api_key_id is None else None
     return ExportResult(user_id, row.format, row.row_count, row.expires_at, row.error)
+
+
+class InvitationResult(NamedTuple):
+    """An invitation: the user who sent it, the invited address, and the organization's slug."""
+
+    invited_by: UUID
+    email: str
+    slug: str
+
+
+def get_invitation_result(invitation_id: UUID) -> InvitationResult | None:
+    """Return an invitation, or None if it or the user who sent it no longer exists."""
+    row = (
+        db.session()
+        .execute(
+            select(Invitation.invited_by, Invitation.email, Organization.slug)
+            .join(Organization, Organization.id == Invitation.organization_id)
+            .where(Invitation.id == invitation_id, Invitation.invited_by.is_not(None))
+        )
+        .first()
+    )
+    return None if row is None else InvitationResult(*row)

@@ -1,8 +1,8 @@
-"""Notifications about results: exports, deliveries of scheduled exports, drift and plan limits."""
+"""Notifications about results: exports, deliveries, invitations, drift and plan limits."""
 
 from uuid import UUID
 
-from app.delivery.notifications.queries import causes
+from app.delivery.notifications.queries import causes, names
 from app.delivery.notifications.service.sending import notify
 from app.delivery.notifications.service.work import Event
 from app.kit.permissions import Role
@@ -55,6 +55,27 @@ def notify_of_failed_delivery(event: Event) -> None:
         link=f"/api/v1/exports/{event.data['job_id']}",
         unique_key=f"export_delivery:{event.id}",
         user_ids=[UUID(event.data["created_by"])],
+    )
+
+
+def notify_of_accepted_invitation(event: Event) -> None:
+    """Notify the user who sent an invitation when it was accepted."""
+    if event.data["invitation_id"] is None:
+        return
+    invitation = causes.get_invitation_result(UUID(event.data["invitation_id"]))
+    if invitation is None:
+        return
+    user_id = UUID(event.data["user_id"])
+    notify(
+        "invitation_accepted",
+        kind="invitation",
+        values={
+            "member": names.list_user_names([user_id]).get(user_id, ""),
+            "email": invitation.email,
+        },
+        link=f"/api/v1/organizations/{invitation.slug}/members",
+        unique_key=f"invitation:{event.data['invitation_id']}",
+        user_ids=[invitation.invited_by],
     )
 
 

@@ -12,8 +12,6 @@ type Preferences = Schemas['NotificationPreferences'];
 type Channel = 'in_app' | 'email';
 type Kind = (typeof NOTIFICATION_KINDS)[number];
 
-// Nothing sends `invitation` yet.
-const KINDS = NOTIFICATION_KINDS.filter((kind) => kind !== 'invitation');
 const CHANNELS: readonly Channel[] = ['in_app', 'email'];
 
 /** Which kinds of notification come in which way. A change is saved at once. */
@@ -36,7 +34,7 @@ export function ChannelsPanel({ preferences }: { preferences: Preferences }) {
     <Panel title={t('channels.title')}>
       <DataTable<Kind>
         label={t('channels.title')}
-        rows={KINDS}
+        rows={NOTIFICATION_KINDS}
         rowKey={(kind) => kind}
         minWidth={220}
         columns={[
