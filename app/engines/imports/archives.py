@@ -138,6 +138,9 @@ def _decode_name(info: ZipInfo) -> str:
 
 
 def _find_error(info: ZipInfo, path: PurePosixPath) -> tuple[str, str] | None:
+    # zipfile would seek to a negative position, which looks like a failure of the storage.
+    if info.header_offset < 0:
+        return "unreadable", "The file is damaged."
     if info.flag_bits & _ENCRYPTED_FLAG:
         return "password_protected", "The file is encrypted."
     # zipfile truncates names at NUL.

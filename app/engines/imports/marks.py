@@ -5,6 +5,8 @@ is none, it refers to the field whose key or label is the same in snake_case, so
 field that an import of the tool's labeling configuration created (`app.engines.schema_sources`).
 """
 
+import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -15,6 +17,8 @@ from app.engines.schema_sources.texts import to_line, to_snake_case
 
 _MAX_SHOWN_CHARS = 64
 _MAX_SHOWN_FIELDS = 5
+_WORD = re.compile(r"\S+")
+_PAIR = re.compile("[\U00010000-\U0010ffff]")
 _NON_VALUE_TYPES = ("span", "region", "table")
 
 
@@ -173,11 +177,16 @@ def _choose_locator(spans: Sequence[SpanMark], text: str) -> _Locator:
     single span can match the text in both units, if its text repeats.
     """
     locate_by_code_points = partial(_locate_by_code_points, text)
-    units = text.encode("utf-16-le")
-    if len(units) == 2 * len(text):  # the units are the same
+    pair_offsets = _list_pair_offsets(text)
+    if not pair_offsets:  # the units are the same
         return locate_by_code_points
-    locators = (locate_by_code_points, partial(_locate_by_utf16, units))
+    locators = (locate_by_code_points, partial(_locate_by_utf16, text, pair_offsets))
     return min(locators, key=partial(_count_mismatches, spans))
+
+
+def _list_pair_offsets(text: str) -> list[int]:
+    """Return the offset, in UTF-16 code units, of each character that has two code units."""
+    return [match.start() + index for index, match in enumerate(_PAIR.finditer(text))]
 
 
 def _count_mismatches(spans: Sequence[SpanMark], locate: _Locator) -> int:
@@ -191,25 +200,33 @@ def _count_mismatches(spans: Sequence[SpanMark], locate: _Locator) -> int:
 
 
 def _locate_by_code_points(text: str, mark: SpanMark) -> tuple[int, int]:
-    _check_text(mark, text[mark.start : mark.end])
+    _check_text(mark, text, mark.start, mark.end)
     return mark.start, mark.end
 
 
-def _locate_by_utf16(units: bytes, mark: SpanMark) -> tuple[int, int]:
-    prefix, span_text = (
-        part.decode("utf-16-le", "replace")
-        for part in (units[: 2 * mark.start], units[2 * mark.start : 2 * mark.end])
-    )
-    _check_text(mark, span_text)
-    return len(prefix), len(prefix) + len(span_text)
+def _locate_by_utf16(text: str, pair_offsets: list[int], mark: SpanMark) -> tuple[int, int]:
+    # An offset within a pair becomes the offset of its character.
+    start, end = (offset - bisect_left(pair_offsets, offset) for offset in (mark.start, mark.end))
+    _check_text(mark, text, start, end)
+    return start, end
 
 
-def _check_text(mark: SpanMark, span_text: str) -> None:
-    if mark.text is not None and not _is_same_text(span_text, mark.text):
+def _check_text(mark: SpanMark, text: str, start: int, end: int) -> None:
+    """Raise MarkError unless the text from `start` to `end` exists and is the exported text."""
+    if end > len(text):
+        raise MarkError(f"The text ends before the span from {mark.start} to {mark.end}.")
+    if mark.text is not None and not _is_same_text(text[start:end], mark.text):
         shown = mark.text[:_MAX_SHOWN_CHARS]
         raise MarkError(f"The text from {mark.start} to {mark.end} is not `{shown}`.")
 
 
 def _is_same_text(span_text: str, exported_text: str) -> bool:
     """Return whether two strings are equal except for white space, because tools change it."""
-    return "".join(span_text.split()) == "".join(exported_text.replace("\\n", "\n").split())
+    exported = "".join(exported_text.replace("\\n", "\n").split())
+    position = 0
+    # The span may be much longer than the exported text: stop at the first difference.
+    for match in _WORD.finditer(span_text):
+        if not exported.startswith(match[0], position):
+            return False
+        position += len(match[0])
+    return position == len(exported)

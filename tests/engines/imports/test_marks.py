@@ -57,7 +57,8 @@ def test_a_mark_becomes_a_tag(names: MarkConverter, mark: Mark, tag: dict[str, A
         (ValueMark("x", "unknown"), "no field `unknown`"),
         (ValueMark("x", "vendor_name"), "no field `vendor_name`"),
         (SpanMark("size", 0, 4, text="Acma"), "from 0 to 4 is not `Acma`"),
-        (SpanMark("size", 90, 95, text="Acme"), "from 90 to 95 is not `Acme`"),
+        (SpanMark("size", 90, 95, text="Acme"), "ends before the span from 90 to 95"),
+        (SpanMark("size", 5, 9), "ends before the span from 5 to 9"),
     ],
 )
 def test_a_mark_that_does_not_fit(names: MarkConverter, mark: Mark, reason: str) -> None:
@@ -134,3 +135,12 @@ def test_all_spans_of_a_document_count_in_one_unit(names: MarkConverter) -> None
     assert evidence == [{"start": 2, "end": 4}, {"start": 7, "end": 11}]
     with pytest.raises(MarkError, match="from 3 to 7 is not `none`"):
         names.build_tags([*marks, SpanMark("size", 3, 7, text="none")], text)
+
+
+@pytest.mark.parametrize("text", ["a😀b😀😀c", "😀a", "a😀", "no pairs", "x😀\n\n😀 x"])
+def test_offsets_in_utf16_become_code_points(names: MarkConverter, text: str) -> None:
+    starts = [len(text[:index].encode("utf-16-le")) // 2 for index in range(len(text) + 1)]
+    pairs = [(i, j) for i in range(len(text)) for j in range(i + 1, len(text) + 1)]
+    marks = [SpanMark("size", starts[i], starts[j], text=text[i:j]) for i, j in pairs]
+    tags = names.build_tags(marks, text)
+    assert [tag["evidence"] for tag in tags] == [[{"start": i, "end": j}] for i, j in pairs]

@@ -220,6 +220,19 @@ def test_a_damaged_file_fails_alone(imports: Imports) -> None:
     assert (item["number"], item["error"]["code"]) == (1, "unreadable")
 
 
+def test_a_file_before_the_beginning_of_the_archive_fails_alone(imports: Imports) -> None:
+    data = bytearray(_zip({"a.txt": b"one", "b.txt": b"two"}))
+    end, entry_of_b = data.rindex(b"PK\x05\x06"), data.rindex(b"PK\x01\x02")
+    # The directory seems to begin one byte late, so all files begin one byte early. Only b.txt is
+    # where the archive says.
+    for field in (end + 16, entry_of_b + 42):
+        struct.pack_into("<L", data, field, struct.unpack_from("<L", data, field)[0] + 1)
+    job = _make(imports, bytes(data))
+    assert job["counts"] == counts(found=2, created=1, failed=1)
+    (item,) = imports.items(job["id"], status="failed")
+    assert (item["number"], item["error"]["code"]) == (1, "unreadable")
+
+
 def test_a_bomb_fails_at_the_limits(imports: Imports, monkeypatch: pytest.MonkeyPatch) -> None:
     # The largest upload of the tests has 8 MiB.
     bomb = b"x" * (9 * 1024 * 1024)

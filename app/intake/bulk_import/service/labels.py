@@ -9,6 +9,7 @@ from uuid import UUID
 from cachetools import LRUCache, cached
 
 from app.documents.artifacts.service import Outcome, PreparedText
+from app.engines.fields import MAX_TAGS
 from app.engines.imports import Mark, MarkConverter, MarkError, RecordContent
 from app.kit.errors import ApiError
 from app.schemas.artifact_schemas import service as schemas
@@ -112,7 +113,11 @@ def _build_tag_lists(version: CurrentVersion, labels: RecordLabels, text: str) -
         return [labels.tags]
     converter = _build_mark_converter(version)
     required_count = tag_sets.get_required_labels(version)
-    return [converter.build_tags(marks, text) for marks in labels.mark_lists[:required_count]]
+    # One mark more than a tag set may have is enough for the check of its tags to fail.
+    return [
+        converter.build_tags(marks[: MAX_TAGS + 1], text)
+        for marks in labels.mark_lists[:required_count]
+    ]
 
 
 @cached(LRUCache(64), key=lambda version: version.id, lock=Lock())
