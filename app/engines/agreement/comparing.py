@@ -1,7 +1,7 @@
 """Compute the differences between two tag sets."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from app.engines.agreement.marks import MIN_OVERLAP, match_marks
@@ -163,10 +163,10 @@ def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _TagPairs:
 
 
 def _pair_by_key(
-    left: list[Tag], right: list[Tag], key: Any
+    left: list[Tag], right: list[Tag], key: Callable[[Tag], Hashable]
 ) -> tuple[_TagPairs, list[Tag], list[Tag]]:
     """Pair tags with equal `key(tag)`; return the pairs and the unpaired tags of both sides."""
-    unpaired: dict[Any, list[Tag]] = defaultdict(list)
+    unpaired: dict[Hashable, list[Tag]] = defaultdict(list)
     for tag in reversed(right):
         unpaired[key(tag)].append(tag)
     matched: _TagPairs = []

@@ -1,9 +1,13 @@
 """Compare two models on the same documents with a paired bootstrap."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from app.engines.calibration.rates import CONFIDENCE_LEVEL, Outcomes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 RESAMPLES = 1000
 _SEED = 20_261_202
@@ -76,7 +80,7 @@ def _resample(
     # Documents with equal outcomes are sampled together, which takes less time.
     distinct_pairs, counts = np.unique(pairs, axis=0, return_counts=True)
     probabilities = counts / documents
-    differences: list[Any] = []
+    differences: list[NDArray[np.float64]] = []
     for start in range(0, RESAMPLES, _BATCH_SIZE):
         batch_size = min(_BATCH_SIZE, RESAMPLES - start)
         resampled_sums = (
@@ -92,11 +96,12 @@ def _resample(
     return float(low), float(high), float(min(1.0, 2 * min(below_fraction, above_fraction)))
 
 
-def _compute_f1(sums: Any) -> Any:
+def _compute_f1(sums: "NDArray[np.int64]") -> "NDArray[np.float64]":
     """Return the F1 score for each row of outcomes; 0 for rows without compared values."""
     correct, corrected, missed, spurious = sums.T
     denominator = 2 * (correct + corrected) + missed + spurious
-    return 2 * correct / denominator.clip(min=1)
+    scores: NDArray[np.float64] = 2 * correct / denominator.clip(min=1)
+    return scores
 
 
 def describe_comparison(comparison: ModelComparison | None, model: str, other_model: str) -> str:

@@ -3,26 +3,31 @@
 The fork server imports this module once. The application itself must not import it.
 """
 
-import importlib
 import os
 import tempfile
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from app.engines.charts.codec import IMAGE_FRAME, decode
+from app.engines.charts.model import Chart, ImageKind
 from app.engines.sandbox import Send
 
 
-def _preload() -> Any:
-    """Import matplotlib, with its font list in a temporary folder that is deleted afterwards.
+def _preload() -> Callable[[Chart, ImageKind], bytes]:
+    """Import matplotlib, and return the function that renders a chart.
+
+    The list of fonts is in a temporary folder, which is deleted after the import.
 
     No font may be opened during the import, because a child process closes inherited files.
     """
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("MPLCONFIGDIR", folder)
-        return importlib.import_module("app.engines.charts.drawing")
+        from app.engines.charts import drawing  # noqa: PLC0415 - it needs this folder
+
+        return drawing.render_chart
 
 
-_DRAWING = _preload()
+_RENDER_CHART = _preload()
 
 
 def render_chart(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
@@ -30,4 +35,4 @@ def render_chart(document: BinaryIO, arguments: dict[str, Any], send: Send) -> N
 
     `document` contains the chart as `codec.encode` returned it.
     """
-    send(IMAGE_FRAME, _DRAWING.render_chart(decode(document.read()), arguments["kind"]))
+    send(IMAGE_FRAME, _RENDER_CHART(decode(document.read()), arguments["kind"]))

@@ -1,7 +1,6 @@
 """Render confusion matrices and matrices of rater pairs."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,6 +9,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import PercentFormatter
+from numpy.typing import NDArray
 
 from app.engines.charts import style
 from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, ImageKind, PairChart
@@ -112,7 +112,9 @@ def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> F
     return style.create_figure(title, max(width, 5.0), max(height, 2.6))
 
 
-def _draw_cells(axes: Axes, values: Any, texts: list[list[str]], low: float) -> None:
+def _draw_cells(
+    axes: Axes, values: NDArray[np.float64], texts: list[list[str]], low: float
+) -> None:
     """Draw the cells and their text, which is white on dark cells."""
     rows, columns = values.shape
     axes.pcolormesh(

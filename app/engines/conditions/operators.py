@@ -9,7 +9,6 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from app.engines.conditions.attributes import DocumentAttributes, ValueType, fold_text
@@ -232,7 +231,7 @@ def _compile_pattern_test(attribute: str, value: str) -> CompiledTest:
         return isinstance(actual, str) and search(actual) is not None
 
     def find_match(document: DocumentAttributes) -> int:
-        match: Any = search(document.values.get(attribute) or "")
-        return int(match.start()) if match is not None else 0
+        match = search(document.values.get(attribute) or "")
+        return match.start() if match is not None else 0
 
     return CompiledTest(test, _PATTERN_COST, find_match)

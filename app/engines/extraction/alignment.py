@@ -6,7 +6,7 @@ from typing import Any
 
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate, Range, build_variants
-from app.engines.extraction.layout import compact
+from app.engines.extraction.layout import Token, compact
 from app.engines.extraction.values import Target
 from app.engines.fields import JsonValue
 
@@ -83,7 +83,7 @@ def find_evidence_ranges(analysis: Analysis, evidence: Sequence[dict[str, Any]])
     return ranges
 
 
-def _is_covered(token: Any, piece: dict[str, Any]) -> bool:
+def _is_covered(token: Token, piece: dict[str, Any]) -> bool:
     if piece.get("start") is not None:
         return bool(token.start < piece["end"] and token.end > piece["start"])
     box = piece.get("box")

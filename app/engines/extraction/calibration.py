@@ -3,9 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _BINS = 10
 _MIN_PROPOSALS = 10
@@ -49,13 +52,18 @@ def fit_calibration(points: Sequence[tuple[float, float]], correct: Sequence[boo
     if correct_count in (0, count):
         rate = (correct_count + 1) / (count + 2)
         return Calibration(0.0, 0.0, math.log(rate / (1 - rate)))
-    fitted: Any = LogisticRegression(C=1.0, max_iter=500).fit(rows, labels)
+    fitted: LogisticRegression = LogisticRegression(C=1.0, max_iter=500).fit(rows, labels)
     log_odds_weight, margin_weight = (max(float(value), 0.0) for value in fitted.coef_[0])
     constant = _fit_constant(rows, labels, log_odds_weight, margin_weight)
     return Calibration(log_odds_weight, margin_weight, constant)
 
 
-def _fit_constant(rows: object, labels: Any, log_odds_weight: float, margin_weight: float) -> float:
+def _fit_constant(
+    rows: "NDArray[np.float64]",
+    labels: "NDArray[np.bool_]",
+    log_odds_weight: float,
+    margin_weight: float,
+) -> float:
     """Fit the constant so that the mean confidence equals the fraction of correct proposals."""
     totals = rows @ np.array([log_odds_weight, margin_weight])
     low, high, correct_fraction = -60.0, 60.0, float(labels.mean())

@@ -4,9 +4,13 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from pycrfsuite import ItemSequence
+    from pycrfsuite._dumpparser import ParsedDump
 
 Array = np.ndarray[Any, Any]
 _PARAMETERS = {"c1": 0.1, "c2": 0.05, "max_iterations": 25, "feature.possible_transitions": True}
@@ -89,14 +93,16 @@ def find_label_sequence(scores: Array, transitions: Array) -> Array:
     return path
 
 
-def build_item_sequence(token_attributes: Sequence[Sequence[str]]) -> object:
+def build_item_sequence(token_attributes: Sequence[Sequence[str]]) -> "ItemSequence":
     """Build a crfsuite item sequence from the attributes of a document's tokens."""
     import pycrfsuite  # noqa: PLC0415
 
     return pycrfsuite.ItemSequence(token_attributes)
 
 
-def train(items: Sequence[Any], labels: Sequence[Sequence[int]], label_count: int) -> RandomField:
+def train(
+    items: "Sequence[ItemSequence]", labels: Sequence[Sequence[int]], label_count: int
+) -> RandomField:
     """Train a conditional random field with L-BFGS on item sequences.
 
     The labels are numbers from 0 up to `label_count`, exclusive.
@@ -116,7 +122,7 @@ def train(items: Sequence[Any], labels: Sequence[Sequence[int]], label_count: in
     return _build_random_field(dump, label_count)
 
 
-def _build_random_field(dump: Any, label_count: int) -> RandomField:
+def _build_random_field(dump: "ParsedDump", label_count: int) -> RandomField:
     names = sorted({attribute for attribute, _ in dump.state_features})
     attributes = {name: index for index, name in enumerate(names)}
     # The last row stays zero; it is used for tokens without known attributes.

@@ -12,8 +12,9 @@ from app.engines.extraction.calibration import Calibration
 from app.engines.extraction.contents import READ_ERRORS, open_content, read_description
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import InvalidModel, Report
+from app.engines.extraction.parameters import FieldParameters
 from app.engines.extraction.renderer import Renderer
-from app.engines.extraction.trained import FieldParameters, TrainedModel
+from app.engines.extraction.trained import TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 

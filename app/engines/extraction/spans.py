@@ -1,9 +1,13 @@
 """Convert the random field's token probabilities to spans and to candidate scores."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from app.engines.extraction.candidates import Candidate, Range
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _THRESHOLDS = (0.15, 0.5, 0.85)
 _NEUTRAL_PROBABILITY = 0.3
@@ -67,7 +71,10 @@ class SpanScores:
 
 
 def build_scores(
-    begin: Any, inside: object, decoded_labels: Any, labels: tuple[int, int]
+    begin: "NDArray[np.float64]",
+    inside: "NDArray[np.float64]",
+    decoded_labels: "NDArray[np.int64]",
+    labels: tuple[int, int],
 ) -> SpanScores:
     """Build the span scores for one field.
 

@@ -14,17 +14,15 @@ import numpy as np
 from app.engines.extraction.contents import DESCRIPTION_FILE
 from app.engines.extraction.examples import FEATURE_VERSION
 from app.engines.extraction.features import FEATURE_COUNT
+from app.engines.extraction.parameters import ModelParameters
 from app.engines.extraction.values import Target
 
 Array = np.ndarray[Any, Any]
 _ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 
 
-def write_model(model: Any) -> bytes:
-    """Serialize a TrainedModel to the bytes of a zip file, which `read_model` reads.
-
-    `model` is annotated as Any because the module that defines TrainedModel imports this module.
-    """
+def write_model(model: ModelParameters) -> bytes:
+    """Serialize a model to the bytes of a zip file, which `read_model` reads."""
     arrays: dict[str, Array] = {
         "crf.states": model.random_field.states,
         "crf.transitions": model.random_field.transitions,

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from app.engines.extraction import crf, ranking, sequences, trees
+from app.engines.extraction import ranking, sequences
 from app.engines.extraction.analysis import analyze
-from app.engines.extraction.calibration import Calibration
 from app.engines.extraction.crf_features import list_token_attributes
 from app.engines.extraction.features import build_features
-from app.engines.extraction.memory import DocumentMemory, Memory
-from app.engines.extraction.model import Document, Report
+from app.engines.extraction.memory import DocumentMemory
+from app.engines.extraction.model import Document
+from app.engines.extraction.parameters import ModelParameters
 from app.engines.extraction.proposing import (
     PreparedDocument,
     build_tag,
@@ -19,46 +19,16 @@ from app.engines.extraction.proposing import (
     collect_candidates,
     prepare_document,
 )
-from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.storage import write_model
 from app.engines.extraction.tables import propose_tables
 from app.engines.extraction.values import Target
-from app.engines.fields import Field, Tag
+from app.engines.fields import Tag
 
 
 @dataclass(slots=True)
-class FieldParameters:
-    """The trained parameters for one field.
-
-    `threshold` is the minimum confidence of a proposal. `currency` is the most frequent currency of
-    the accepted values, or "".
-    """
-
-    ranker: trees.Ranker | None
-    calibration: Calibration
-    renderer: Renderer
-    threshold: float
-    currency: str
-
-
-@dataclass(slots=True)
-class TrainedModel:
-    """A trained model. It never changes, so threads may share it.
-
-    `version` identifies the training data, and `report` contains the out-of-fold results.
-    `field_positions` maps each field to the position of its labels in `random_field`.
-    """
-
-    version: str
-    fields: list[Field]
-    targets: list[Target]
-    random_field: crf.RandomField
-    field_positions: dict[str, int]
-    field_parameters: dict[str, FieldParameters]
-    memory: Memory
-    report: Report
-    headers: dict[str, frozenset[str]]
+class TrainedModel(ModelParameters):
+    """A trained model. It never changes, so threads may share it."""
 
     def predict(self, document: Document) -> list[Tag]:
         """Predict the tags for a document, with evidence and confidence.

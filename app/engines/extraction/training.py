@@ -19,11 +19,12 @@ from app.engines.extraction.examples import (
 )
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples
+from app.engines.extraction.parameters import FieldParameters
 from app.engines.extraction.proposing import build_value
 from app.engines.extraction.renderer import MODES, Renderer, find_stripped_punctuation
 from app.engines.extraction.reports import ComparisonOutcome, build_report, compare_proposals
 from app.engines.extraction.spans import SpanScores
-from app.engines.extraction.trained import FieldParameters, TrainedModel
+from app.engines.extraction.trained import TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 

@@ -5,9 +5,12 @@ scikit-learn.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingClassifier
 
 Array = np.ndarray[Any, Any]
 
@@ -97,8 +100,8 @@ def read_ranker(arrays: dict[str, Array]) -> Ranker:
     )
 
 
-def export_trees(classifier: Any) -> TreeRanker:
-    """Convert a fitted binary HistGradientBoostingClassifier to arrays."""
+def export_trees(classifier: "HistGradientBoostingClassifier") -> TreeRanker:
+    """Convert a fitted binary classifier to arrays."""
     nodes = [predictors[0].nodes for predictors in classifier._predictors]  # noqa: SLF001
     shape = (len(nodes), max(len(tree) for tree in nodes))
     feature, left, right = (np.zeros(shape, dtype=np.int32) for _ in range(3))

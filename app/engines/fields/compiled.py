@@ -82,10 +82,10 @@ class CompiledFields:
         seen: set[_TagKey] = set()
         for position, tag in enumerate(tags):
             try:
-                tag_key, field = self._find_field(tag, seen)
+                tag_key, field, content = self._find_field(tag, seen)
                 seen.add(tag_key)
                 checked_tags.append(
-                    _check_properties(tag, tag_key, field, text_length, page_count, source)
+                    _check_properties(content, tag_key, field, text_length, page_count, source)
                 )
             except _TagError as problem:
                 errors.append((f"tags.{position}{problem.path}", problem.message))
@@ -108,9 +108,9 @@ class CompiledFields:
             if len(valid) == MAX_TAGS:
                 break
             try:
-                tag_key, field = self._find_field(tag, seen)
+                tag_key, field, content = self._find_field(tag, seen)
                 valid.append(
-                    _check_properties(tag, tag_key, field, text_length, page_count, source)
+                    _check_properties(content, tag_key, field, text_length, page_count, source)
                 )
             except _TagError:
                 continue
@@ -150,8 +150,10 @@ class CompiledFields:
                 if column["required"] and not row_numbers <= cells.get(name, set()):
                     yield name
 
-    def _find_field(self, tag: object, seen: set[_TagKey]) -> tuple[_TagKey, _CompiledField]:
-        """Return the key and the field of a tag.
+    def _find_field(
+        self, tag: object, seen: set[_TagKey]
+    ) -> tuple[_TagKey, _CompiledField, dict[str, Any]]:
+        """Return the key and the field of a tag, and the tag itself as an object.
 
         Raises _TagError if a property is unknown, the field does not exist, the row is invalid, or
         a field that is not multiple already has a tag in `seen`.
@@ -169,7 +171,7 @@ class CompiledFields:
         tag_key = (name, row)
         if tag_key in seen and not field.multiple:
             raise _TagError(".field", "already has a tag and does not allow multiple values")
-        return tag_key, field
+        return tag_key, field, tag
 
     def _explain_unknown_field(self, name: object) -> str:
         if not isinstance(name, str):
@@ -192,7 +194,7 @@ def _compile_field(field: Field, *, in_table: bool) -> _CompiledField:
 
 
 def _check_properties(
-    tag: Any,
+    tag: dict[str, Any],
     tag_key: _TagKey,
     field: _CompiledField,
     text_length: int,

@@ -6,7 +6,7 @@ from typing import Any
 from app.engines.fields.decimals import parse_decimal
 from app.engines.fields.errors import FieldError, ValueProblem
 from app.engines.fields.identifiers import MODULES
-from app.engines.fields.model import CONSTRAINTS, CONSTRAINTS_BY_TYPE, JsonValue
+from app.engines.fields.model import CONSTRAINTS, CONSTRAINTS_BY_TYPE, JsonValue, Normalizer
 from app.engines.fields.patterns import compile_pattern
 from app.engines.fields.plain import check_text, shorten_name
 from app.engines.fields.values import get_normalizer
@@ -75,7 +75,7 @@ def _check_pattern(value: object) -> str:
     return pattern
 
 
-def _check_list(value: object, check: Any) -> list[JsonValue]:
+def _check_list(value: object, check: Normalizer) -> list[JsonValue]:
     if not isinstance(value, list) or len(value) > MAX_LIST_ENTRIES:
         raise ValueProblem(f"must be a list of at most {MAX_LIST_ENTRIES} entries")
     return list(dict.fromkeys(check(entry) for entry in value))

@@ -73,17 +73,19 @@ def _check_item(
         if page is None:
             raise EvidenceProblem(".page", "is required with a box")
     if start is not None or end is not None:
-        _check_offsets(start, end, text_length)
+        start, end = _check_offsets(start, end, text_length)
     if text is not None:
         _check_text(text)
     elif page is None and start is None:
         raise EvidenceProblem("", "needs a page, offsets or text")
-    if source is not None and start is not None:
+    if source is not None and start is not None and end is not None:
         text = _get_document_text(source, start, end, text)
     return {"page": page, "box": box, "start": start, "end": end, "text": text}
 
 
-def _get_document_text(source: SourceText, start: Any, end: Any, claimed_text: Any) -> str | None:
+def _get_document_text(
+    source: SourceText, start: int, end: int, claimed_text: str | None
+) -> str | None:
     if claimed_text is None:
         return source.fill_in(start, end)
     actual_text = source.slice(start, end)
@@ -105,7 +107,7 @@ def _check_box(raw: object) -> list[float]:
     return [float(x0), float(y0), float(x1), float(y1)]
 
 
-def _check_offsets(start: object, end: object, text_length: int) -> None:
+def _check_offsets(start: object, end: object, text_length: int) -> tuple[int, int]:
     if type(start) is not int:
         raise EvidenceProblem(".start", "must be a whole number, given together with end")
     if type(end) is not int:
@@ -116,6 +118,7 @@ def _check_offsets(start: object, end: object, text_length: int) -> None:
         raise EvidenceProblem(".end", f"is outside the text of {text_length:,} characters")
     if end <= start:
         raise EvidenceProblem(".end", "must be greater than start")
+    return start, end
 
 
 def _check_text(text: object) -> None:

@@ -1,7 +1,7 @@
 """Validate identifiers, such as IBANs, VAT numbers and ISBNs, with python-stdnum."""
 
 import importlib
-from typing import Any
+from collections.abc import Callable
 
 from app.engines.fields.errors import ValueProblem
 
@@ -63,9 +63,11 @@ def parse_identifier(text: str, formats: tuple[str, ...]) -> str:
 
 
 def _parse_in_format(text: str, format_name: str) -> str | None:
-    module: Any = importlib.import_module(f"stdnum.{MODULES[format_name]}")
-    validation_error: Any = importlib.import_module("stdnum.exceptions").ValidationError
+    from stdnum.exceptions import ValidationError  # noqa: PLC0415
+
+    module = importlib.import_module(f"stdnum.{MODULES[format_name]}")
+    validate: Callable[[str], str] = module.validate
     try:
-        return str(module.validate(text))
-    except validation_error:
+        return str(validate(text))
+    except ValidationError:
         return None

@@ -1,18 +1,43 @@
 """Compile the regular expressions of schemas with RE2, which matches in linear time."""
 
 import importlib
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 MAX_PATTERN = 1000
 _MAX_MEMORY_BYTES = 1 << 20
 """The maximum memory of a compiled pattern. RE2 rejects patterns that need more memory."""
 
 
+class Match(Protocol):
+    """A match of a regular expression."""
+
+    def start(self) -> int:
+        """Return the code point offset at which the match starts."""
+
+
 class Pattern(Protocol):
     """A compiled regular expression."""
 
-    def search(self, text: str) -> object | None:
+    def search(self, text: str) -> Match | None:
         """Search `text` for a match at any position; return the match or None."""
+
+
+class _Options(Protocol):
+    """The options of RE2 that this module sets."""
+
+    log_errors: bool
+    max_mem: int
+    case_sensitive: bool
+
+
+class _Re2(Protocol):
+    """The parts of the module `re2` that this module uses; `re2` has no annotations."""
+
+    error: type[Exception]
+    Options: type[_Options]
+
+    def compile(self, pattern: str, options: _Options) -> Pattern:
+        """Compile `pattern`. Raises `error` if it is invalid."""
 
 
 def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Pattern:
@@ -24,13 +49,13 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Pattern:
     if len(pattern) > MAX_PATTERN:
         raise ValueError(f"the pattern is longer than {MAX_PATTERN:,} characters")
     # Imported on first use, because most processes never need it.
-    re2: Any = importlib.import_module("re2")
+    re2 = cast("_Re2", importlib.import_module("re2"))
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MAX_MEMORY_BYTES
     options.case_sensitive = not ignore_case
     try:
-        return cast("Pattern", re2.compile(pattern, options))
+        return re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0] if error.args else ""
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)

@@ -82,7 +82,7 @@ def list_schema_errors(xml: bytes) -> list[str]:
 
 
 @functools.cache
-def _load_schema() -> Any:
+def _load_schema() -> etree.XMLSchema:
     return etree.XMLSchema(file=str(files("facturx").joinpath(*_SCHEMA)))
 
 

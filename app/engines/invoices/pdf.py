@@ -28,7 +28,7 @@ def build_pdf(document: Document, xml: bytes | None) -> bytes:
             pdf = _compile(content, document, xml)
         except typst.TypstError:
             # PDF/A forbids placeholder boxes, so typst fails if a character has no glyph.
-            pdf = _compile(_map_strings(content, replace_uncommon_characters), document, xml)
+            pdf = _compile(_replace_uncommon_characters(content), document, xml)
         if len(document.lines) > _MANY_LINES:
             _release_memory()
     return add_metadata(pdf) if xml else pdf
@@ -46,7 +46,13 @@ def _compile(content: dict[str, Any], document: Document, xml: bytes | None) -> 
     return pdf
 
 
-def _map_strings(value: object, change: Callable[[str], str]) -> Any:
+def _replace_uncommon_characters(content: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _map_strings(value, replace_uncommon_characters) for name, value in content.items()
+    }
+
+
+def _map_strings(value: object, change: Callable[[str], str]) -> object:
     """Return a copy of a JSON structure, with `change` applied to each string."""
     if isinstance(value, str):
         return change(value)

@@ -1,8 +1,5 @@
 """Validate and render documents. The large libraries for this (30 MB) are imported on first use."""
 
-import importlib
-from typing import Any
-
 from app.engines.invoices.checks import check_document
 from app.engines.invoices.currencies import can_have_xml
 from app.engines.invoices.model import Document, InvoiceError
@@ -18,8 +15,9 @@ def render_xml(document: Document) -> bytes | None:
     check_document(document)
     if not can_have_xml(document.currency):
         return None
-    xml: bytes = _load_module("einvoice").build_xml(document)
-    return xml
+    from app.engines.invoices import einvoice  # noqa: PLC0415
+
+    return einvoice.build_xml(document)
 
 
 def validate_xml(xml: bytes) -> list[str]:
@@ -28,8 +26,9 @@ def validate_xml(xml: bytes) -> list[str]:
     The business rules of EN 16931 are not checked, because that needs an XSLT 3.0 processor. Only
     the tests check them.
     """
-    errors: list[str] = _load_module("einvoice").list_schema_errors(xml)
-    return errors
+    from app.engines.invoices import einvoice  # noqa: PLC0415
+
+    return einvoice.list_schema_errors(xml)
 
 
 def render_pdf(document: Document, xml: bytes | None) -> bytes:
@@ -42,9 +41,6 @@ def render_pdf(document: Document, xml: bytes | None) -> bytes:
     check_document(document)
     if xml is not None and document.number is None:
         raise InvoiceError("number", "is required for a document with XML")
-    pdf: bytes = _load_module("pdf").build_pdf(document, xml)
-    return pdf
+    from app.engines.invoices import pdf  # noqa: PLC0415
 
-
-def _load_module(module: str) -> Any:
-    return importlib.import_module(f"app.engines.invoices.{module}")
+    return pdf.build_pdf(document, xml)

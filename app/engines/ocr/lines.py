@@ -4,13 +4,15 @@ Runs only in sandboxed processes. Models and method: C. Cui et al., "PaddleOCR 3
 (2025).
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, cast
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 from rapidocr import RapidOCR
+from rapidocr.ch_ppocr_rec.typings import WordInfo
 from rapidocr.main import RapidOCRError
 from rapidocr.utils.process_img import map_boxes_to_original
 
@@ -47,7 +49,7 @@ class RecognizedLine(NamedTuple):
     """
 
     text: str
-    corners: Any
+    corners: NDArray[np.floating]
     is_tall: bool
     is_upside_down: bool
     positions: list[float]
@@ -71,8 +73,8 @@ class DetectedLines(NamedTuple):
     degrees.
     """
 
-    quads: Any
-    pictures: list[Any]
+    quads: NDArray[np.floating]
+    pictures: list[NDArray[np.uint8]]
 
 
 def detect(image: Image.Image) -> DetectedLines:
@@ -152,22 +154,22 @@ class _Reading(NamedTuple):
 
     text: str
     score: float
-    info: Any
+    info: WordInfo
 
 
-def _recognize_pictures(pictures: list[Any]) -> list[_Reading]:
+def _recognize_pictures(pictures: list[NDArray[np.uint8]]) -> list[_Reading]:
     if not pictures:
         return []
     result = _RECOGNIZER.recognize_txt(pictures)
+    # RapidOCR annotates the tuples that replace these objects in a later step, which is not run.
+    word_results = cast("Sequence[WordInfo]", result.word_results)
     return [
         _Reading(replace_unstorable_chars(text), float(score), info)
-        for text, score, info in zip(
-            result.txts or (), result.scores, result.word_results, strict=True
-        )
+        for text, score, info in zip(result.txts or (), result.scores, word_results, strict=True)
     ]
 
 
-def _rotate_by_180(picture: Any) -> object:
+def _rotate_by_180(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(picture[::-1, ::-1])
 
 
@@ -190,12 +192,12 @@ def _locate_characters(reading: _Reading) -> tuple[list[float], list[float]]:
     return positions, confidences
 
 
-def _is_tall(quad: object) -> bool:
+def _is_tall(quad: NDArray[np.floating]) -> bool:
     width, height = _measure_quad(quad)
     return height >= _MIN_TALL_RATIO * width
 
 
-def _measure_quad(quad: Any) -> tuple[float, float]:
+def _measure_quad(quad: NDArray[np.floating]) -> tuple[float, float]:
     """Measure the width and height of a quadrilateral: the longer side of each opposite pair."""
     sides = [float(np.hypot(*(quad[n] - quad[n - 1]))) for n in range(4)]
     return max(sides[1], sides[3]), max(sides[2], sides[0])

@@ -4,7 +4,6 @@ The API's representation of a schema, a version or a template is also accepted; 
 only meaningful in the original installation are ignored.
 """
 
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -103,9 +102,9 @@ def _convert_skills(skills: list[str]) -> list[str]:
 
 
 def _validate_file(value: object) -> None:
-    # Imported on first use, because it takes 2 MB per process.
-    jsonschema: Any = importlib.import_module("jsonschema")
-    error = next(jsonschema.Draft202012Validator(FILE_SCHEMA).iter_errors(value), None)
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - it takes 2 MB per process
+
+    error = next(Draft202012Validator(FILE_SCHEMA).iter_errors(value), None)
     if error is None:
         return
     path = ".".join(str(part) for part in error.absolute_path)

@@ -78,6 +78,7 @@ def test_a_value_keeps_its_type_and_limits(
         ({"type": "string", "default": "x"}, "text", "Not imported: default"),
         ({"type": "string", "not": {}, "if": {}}, "text", "Not imported: if, not"),
         ({"type": "string", "x-mine": 1}, "text", "Not imported: x-mine"),
+        ({"type": "string", "options": {"hidden": True}}, "text", "Not imported: options"),
         ({"enum": [1, 2]}, "choice", "were converted to text"),
         ({"enum": ["a", {}]}, "choice", "not a plain value"),
         ({"enum": ["a", "x" * 201]}, "choice", "too long"),

@@ -3,7 +3,7 @@
 import posixpath
 import zipfile
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 from urllib.parse import unquote
 
 from lxml import etree  # type: ignore[import-untyped]
@@ -62,7 +62,7 @@ def _iterate_content_paths(archive: zipfile.ZipFile) -> Iterator[str]:
             yield path
 
 
-def _resolve_path(package_path: str, item: Any) -> str:
+def _resolve_path(package_path: str, item: etree._Element) -> str:
     relative = unquote(item.get("href", "").partition("#")[0])
     return posixpath.normpath(posixpath.join(posixpath.dirname(package_path), relative))
 

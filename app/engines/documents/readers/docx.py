@@ -8,11 +8,13 @@ controls, form fields or characters of a symbol font.
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import docx
+from docx.document import Document
 from docx.opc.constants import CONTENT_TYPE, RELATIONSHIP_TYPE
 from docx.opc.exceptions import OpcError
+from docx.opc.part import Part, XmlPart
 from docx.oxml import parse_xml
 from lxml import etree  # type: ignore[import-untyped]
 
@@ -65,15 +67,16 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     )
 
 
-def _find_styles(part: Any) -> object:
+def _find_styles(part: Part) -> etree._Element | None:
     """Return the root element of the styles, or None if the document has no styles."""
     try:
-        return part.part_related_by(RELATIONSHIP_TYPE.STYLES).element
-    except (KeyError, AttributeError):
+        styles = part.part_related_by(RELATIONSHIP_TYPE.STYLES)
+    except KeyError:
         return None
+    return styles.element if isinstance(styles, XmlPart) else None
 
 
-def open_document(file: BinaryIO, limits: Limits) -> Any:
+def open_document(file: BinaryIO, limits: Limits) -> Document:
     """Return the python-docx document after checking the unpacked size. Raises `ParseFailed`."""
     check_archive(
         file,
@@ -92,7 +95,7 @@ def open_document(file: BinaryIO, limits: Limits) -> Any:
 
 
 def _extract_related_text(
-    part: Any, relation_types: Iterable[str], styles: HiddenStyles
+    part: Part, relation_types: Iterable[str], styles: HiddenStyles
 ) -> list[str]:
     """Return the text of each related part, sorted by type and part name, without duplicates."""
     part_texts: dict[str, None] = {}
@@ -103,7 +106,7 @@ def _extract_related_text(
     return list(part_texts)
 
 
-def find_related_parts(part: Any, relation_types: Collection[str]) -> list[Any]:
+def find_related_parts(part: Part, relation_types: Collection[str]) -> list[Part]:
     """Return the parts of the file that `part` refers to by a relation of one of these types."""
     return [
         relation.target_part
@@ -119,7 +122,7 @@ def _get_natural_sort_key(name: str) -> list[str]:
 class _PartText:
     """Collects the text of one part of the DOCX file in document order."""
 
-    def __init__(self, root: object, styles: HiddenStyles) -> None:
+    def __init__(self, root: etree._Element, styles: HiddenStyles) -> None:
         self._parts: list[str] = []
         self._styles = styles
         self._cell_depth = 0  # the number of enclosing table cells
@@ -140,14 +143,14 @@ class _PartText:
         """Return the collected text."""
         return "".join(self._parts).strip("\n")
 
-    def _is_skipped(self, element: Any) -> bool:
+    def _is_skipped(self, element: etree._Element) -> bool:
         tag = element.tag
         if tag == _WORD + "r":
             hidden = bool(self._hidden) and self._hidden[-1]
             return self._styles.is_run_hidden(element, in_hidden_paragraph=hidden)
         return tag in _SKIPPED_TAGS or (tag == _WORD + "tr" and is_row_hidden(element))
 
-    def _enter_element(self, element: Any) -> None:
+    def _enter_element(self, element: etree._Element) -> None:
         tag = element.tag
         if tag == _WORD + "t":
             font = _get_font(element.getparent())
@@ -192,7 +195,7 @@ class _PartText:
             self._parts.pop()
 
 
-def _get_font(run: Any) -> str | None:
+def _get_font(run: etree._Element) -> str | None:
     """Return the font that a run specifies directly, or None."""
     properties = run.find(_WORD + "rPr")
     fonts = None if properties is None else properties.find(_WORD + "rFonts")
@@ -200,7 +203,7 @@ def _get_font(run: Any) -> str | None:
     return name
 
 
-def _get_symbol(element: Any) -> str:
+def _get_symbol(element: etree._Element) -> str:
     """Return the character of a `sym` element, or "" if its code is invalid."""
     try:
         code = int(element.get(_WORD + "char") or "", 16)
@@ -210,7 +213,7 @@ def _get_symbol(element: Any) -> str:
     return docx_symbols.get_symbol(code, font) if 0 < code <= _MAX_CODE else ""
 
 
-def _get_checkbox_symbol(control: Any) -> str:
+def _get_checkbox_symbol(control: etree._Element) -> str:
     """Return the symbol of a checkbox content control, or "" for other content controls."""
     box = control.find(f"{_WORD}sdtPr/{_WORD_2010}checkbox")
     if box is None:

@@ -7,7 +7,7 @@ boxes appear where they are anchored.
 
 import zipfile
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from lxml import etree  # type: ignore[import-untyped]
 
@@ -81,13 +81,13 @@ def _has_entry(archive: zipfile.ZipFile, name: str) -> bool:
     return name in archive.NameToInfo
 
 
-def parse_xml(data: bytes) -> Any:
+def parse_xml(data: bytes) -> etree._Element:
     """Parse XML and return the root element, without expanding entities or loading files."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     return etree.fromstring(data, parser)
 
 
-def _find_hidden_styles(root: Any) -> set[str]:
+def _find_hidden_styles(root: etree._Element | None) -> set[str]:
     """Return the names of the styles whose text is not displayed."""
     if root is None:
         return set()
@@ -98,7 +98,9 @@ def _find_hidden_styles(root: Any) -> set[str]:
     }
 
 
-def _extract_parts(styles: Any, names: tuple[str, ...], hidden_styles: set[str]) -> list[str]:
+def _extract_parts(
+    styles: etree._Element | None, names: tuple[str, ...], hidden_styles: set[str]
+) -> list[str]:
     """Return the text of each header or footer, without duplicates.
 
     `names` are the names of the elements to read.
@@ -114,12 +116,12 @@ class _ElementText:
         self._hidden_styles = hidden_styles
         self._parts: list[str] = []
 
-    def build_text(self, element: object) -> str:
+    def build_text(self, element: etree._Element) -> str:
         """Return the text of the element without line feeds at the start and the end."""
         self._add_blocks(element)
         return "".join(self._parts).strip("\n")
 
-    def _add_blocks(self, element: Any) -> None:
+    def _add_blocks(self, element: etree._Element) -> None:
         for child in element:
             if self._is_skipped(child):
                 continue
@@ -130,13 +132,13 @@ class _ElementText:
             else:
                 self._add_blocks(child)
 
-    def _add_paragraph(self, paragraph: Any) -> None:
+    def _add_paragraph(self, paragraph: etree._Element) -> None:
         first = len(self._parts)
         self._add_inline(paragraph)
         if not "".join(self._parts[first:]).endswith("\n"):
             self._parts.append("\n")
 
-    def _add_rows(self, table: Any) -> None:
+    def _add_rows(self, table: etree._Element) -> None:
         for row in _iterate_rows(table):
             cells = [
                 " ".join(_ElementText(self._hidden_styles).build_text(cell).split())
@@ -145,14 +147,14 @@ class _ElementText:
             ]
             self._parts += ["\t".join(cells), "\n"]
 
-    def _add_inline(self, element: Any) -> None:
+    def _add_inline(self, element: etree._Element) -> None:
         self._parts.append(element.text or "")
         for child in element:
             if not self._is_skipped(child):
                 self._add_inline_element(child)
             self._parts.append(child.tail or "")
 
-    def _add_inline_element(self, child: Any) -> None:
+    def _add_inline_element(self, child: etree._Element) -> None:
         if child.tag == _TEXT + "s":
             self._parts.append(" " * _read_space_count(child))
         elif child.tag == _TEXT + "tab":
@@ -166,13 +168,13 @@ class _ElementText:
         else:
             self._add_inline(child)
 
-    def _is_skipped(self, element: Any) -> bool:
+    def _is_skipped(self, element: etree._Element) -> bool:
         if not isinstance(element.tag, str) or element.tag in _SKIPPED_TAGS:
             return True
         return element.get(_TEXT + "style-name") in self._hidden_styles
 
 
-def _iterate_rows(table: Any) -> Iterator[Any]:
+def _iterate_rows(table: etree._Element) -> Iterator[etree._Element]:
     """Yield the rows of a table in order, including rows in groups, but not in nested tables."""
     for child in table:
         if child.tag == _TABLE + "table-row":
@@ -182,7 +184,7 @@ def _iterate_rows(table: Any) -> Iterator[Any]:
             yield from _iterate_rows(child)
 
 
-def _read_space_count(element: Any) -> int:
+def _read_space_count(element: etree._Element) -> int:
     count = element.get(_TEXT + "c", "1")
     is_small = count.isdecimal() and len(count) <= len(str(_MAX_SPACES))
     return min(int(count), _MAX_SPACES) if is_small else _MAX_SPACES

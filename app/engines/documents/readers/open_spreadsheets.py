@@ -8,7 +8,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from lxml import etree  # type: ignore[import-untyped]
 
@@ -49,7 +49,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     return normalize_text(replace_unstorable_chars(join_pages(sheets, limits)))
 
 
-def _find_hidden_styles(content: Any) -> set[str]:
+def _find_hidden_styles(content: etree._Element) -> set[str]:
     return {
         properties.getparent().get(_STYLE + "name")
         for properties in content.iter(_STYLE + "table-properties")
@@ -57,7 +57,7 @@ def _find_hidden_styles(content: Any) -> set[str]:
     }
 
 
-def _iterate_lines(sheet: Any) -> Iterator[str]:
+def _iterate_lines(sheet: etree._Element) -> Iterator[str]:
     """Yield the lines of a sheet, from the first to the last row with content.
 
     Consecutive empty rows become one empty line.
@@ -75,7 +75,7 @@ def _iterate_lines(sheet: Any) -> Iterator[str]:
             has_content, is_gap = True, False
 
 
-def _iterate_cells(row: Any) -> Iterator[str]:
+def _iterate_cells(row: etree._Element) -> Iterator[str]:
     """Yield the text of each cell in a row, up to the last cell with content."""
     empty_count = 0
     for cell in row.iterchildren(*_CELL_TAGS):
@@ -89,13 +89,13 @@ def _iterate_cells(row: Any) -> Iterator[str]:
         empty_count = 0
 
 
-def _read_count(element: Any, name: str, limit: int) -> int:
+def _read_count(element: etree._Element, name: str, limit: int) -> int:
     count = element.get(_TABLE + name, "1")
     is_small = count.isdecimal() and len(count) <= len(str(limit))
     return max(1, min(int(count), limit)) if is_small else limit
 
 
-def _format_cell(cell: Any) -> str:
+def _format_cell(cell: etree._Element) -> str:
     """Return the text of a cell in the format of `spreadsheets.format_value`."""
     value_type = cell.get(_OFFICE + "value-type")
     if value_type in ("float", "percentage", "currency"):

@@ -4,7 +4,7 @@ Form fields and text annotations belong to the displayed page, so they are merge
 before it is read or rendered.
 """
 
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 from pypdfium2 import raw
@@ -59,7 +59,7 @@ def render_page(
     return picture
 
 
-def _open_document(file: BinaryIO) -> Any:
+def _open_document(file: BinaryIO) -> pdfium.PdfDocument:
     data = file.read(_MAX_DATA_BYTES + 1)
     if len(data) > _MAX_DATA_BYTES:
         file.seek(0)
@@ -74,7 +74,7 @@ def _open_document(file: BinaryIO) -> Any:
     return document
 
 
-def _load_page(document: Any, index: int) -> Any:
+def _load_page(document: pdfium.PdfDocument, index: int) -> pdfium.PdfPage:
     """Return a page with its form fields and text annotations merged into it."""
     try:
         page = document[index]
@@ -88,7 +88,7 @@ def _load_page(document: Any, index: int) -> Any:
     return page
 
 
-def _has_mergeable_annotations(page: object) -> bool:
+def _has_mergeable_annotations(page: pdfium.PdfPage) -> bool:
     for index in range(min(raw.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
         annotation = raw.FPDFPage_GetAnnot(page, index)
         annotation_type = raw.FPDFAnnot_GetSubtype(annotation) if annotation else None
@@ -98,7 +98,7 @@ def _has_mergeable_annotations(page: object) -> bool:
     return False
 
 
-def _read_page(page: Any, limits: Limits) -> PageData:
+def _read_page(page: pdfium.PdfPage, limits: Limits) -> PageData:
     width, height = page.get_size()
     text_page = raw.FPDFText_LoadPage(page)
     if not text_page:

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
-from pypdfium2 import PdfiumError, raw  # type: ignore[import-untyped]
+from pypdfium2 import PdfiumError, PdfPage, raw  # type: ignore[import-untyped]
 
 _MAX_PICTURES = 1_000
 _MAX_DEPTH = 3
@@ -12,7 +11,7 @@ _MIN_COVERED_FRACTION = 0.7
 """The minimum fraction of the page that pictures cover. Some scanners store a page in strips."""
 
 
-def is_covered_by_pictures(page: Any) -> bool:
+def is_covered_by_pictures(page: PdfPage) -> bool:
     """Return whether pictures cover most of a page, assuming that they do not overlap."""
     left, bottom, right, top = page.get_bbox()
     page_area = (right - left) * (top - bottom)
@@ -23,7 +22,7 @@ def is_covered_by_pictures(page: Any) -> bool:
     return bool(covered_area >= _MIN_COVERED_FRACTION * page_area > 0)
 
 
-def _iterate_picture_bounds(page: Any) -> Iterator[tuple[float, float, float, float]]:
+def _iterate_picture_bounds(page: PdfPage) -> Iterator[tuple[float, float, float, float]]:
     pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=_MAX_DEPTH)
     for picture in islice(pictures, _MAX_PICTURES):
         try:

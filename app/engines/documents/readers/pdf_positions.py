@@ -11,36 +11,42 @@ import math
 import re
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from pypdfium2 import raw  # type: ignore[import-untyped]
 
 from app.engines.documents.readers.segments import Box
+
+if TYPE_CHECKING:
+    from _ctypes import CFuncPtr
 
 _UTF_16_BYTES = 2
 # pdfium's text functions return this character instead of the marker for hyphens.
 _HYPHEN_SUBSTITUTE = re.compile("\ufffe")
 
 Point = tuple[float, float]
+_Number = TypeVar("_Number", bound=float)
 
 
-def _bind(function: Any, result_type: Any = ctypes.c_int) -> Callable[..., Any]:
+def _bind(
+    function: "CFuncPtr", result_type: "type[ctypes._SimpleCData[_Number]]"
+) -> Callable[..., _Number]:
     """Bind a pdfium function, so that calls convert no arguments and keep the interpreter lock."""
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
-    bound: Callable[..., Any] = ctypes.PYFUNCTYPE(result_type)(address)
+    bound: Callable[..., _Number] = ctypes.PYFUNCTYPE(result_type)(address)
     return bound
 
 
-_count_rects = _bind(raw.FPDFText_CountRects)
-_get_rect = _bind(raw.FPDFText_GetRect)
-_get_char_box = _bind(raw.FPDFText_GetCharBox)
-_get_loose_char_box = _bind(raw.FPDFText_GetLooseCharBox)
+_count_rects = _bind(raw.FPDFText_CountRects, ctypes.c_int)
+_get_rect = _bind(raw.FPDFText_GetRect, ctypes.c_int)
+_get_char_box = _bind(raw.FPDFText_GetCharBox, ctypes.c_int)
+_get_loose_char_box = _bind(raw.FPDFText_GetLooseCharBox, ctypes.c_int)
 _get_char_angle = _bind(raw.FPDFText_GetCharAngle, ctypes.c_float)
 _get_unicode = _bind(raw.FPDFText_GetUnicode, ctypes.c_uint)
 
 
-def read_characters(text_page: Any, count: int) -> str:
+def read_characters(text_page: raw.FPDF_TEXTPAGE, count: int) -> str:
     """Return the `count` characters of a page, one for each index of pdfium's list."""
     handle = ctypes.cast(text_page, ctypes.c_void_p)
     get_text_index = raw.FPDFText_GetTextIndexFromCharIndex
@@ -68,7 +74,7 @@ class CharacterPositions:
     A rectangle is a tuple (left, bottom, right, top) in points.
     """
 
-    def __init__(self, text_page: Any) -> None:
+    def __init__(self, text_page: raw.FPDF_TEXTPAGE) -> None:
         self._handle = ctypes.cast(text_page, ctypes.c_void_p)
         sides = (ctypes.c_double * 4)()
         size = ctypes.sizeof(ctypes.c_double)
@@ -82,8 +88,7 @@ class CharacterPositions:
 
         There is one rectangle for each visible run of characters that one text object draws.
         """
-        count: int = _count_rects(self._handle, first, end - first)
-        return count
+        return _count_rects(self._handle, first, end - first)
 
     def get_rectangle(self, first: int, end: int) -> Box | None:
         """Return the bounding rectangle of the characters, or None if they are invisible."""
@@ -146,5 +151,4 @@ class CharacterPositions:
 
     def get_angle(self, index: int) -> float:
         """Return the clockwise rotation of a character in radians, or -1 if it is unknown."""
-        angle: float = _get_char_angle(self._handle, index)
-        return angle
+        return _get_char_angle(self._handle, index)

@@ -5,9 +5,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
-from pypdfium2 import raw  # type: ignore[import-untyped]
+from pypdfium2 import PdfPage, raw  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import right_to_left
@@ -32,10 +31,12 @@ _MAX_METRICS_DIFFERENCE = 0.1  # in line heights; between the font boxes of one 
 _MIN_FONT_HEIGHT = 0.8  # as a fraction of the ink's height; fonts may have wrong metrics
 
 
-def read_words(page: object, text_page: object, limits: Limits) -> dict[int, list[Token | Line]]:
+def read_words(
+    page: PdfPage, text_page: raw.FPDF_TEXTPAGE, limits: Limits
+) -> dict[int, list[Token | Line]]:
     """Return the words that a page shows, grouped by writing direction, in file order.
 
-    `page` is a pypdfium2 page, and `text_page` a pdfium handle. Directions are clockwise quarter
+    Directions are clockwise quarter
     turns (0 to 3), or `OBLIQUE`. Positions are in points from the top left of the displayed page,
     rotated so that the text is upright. Raises `ParseFailed` (`too_large_unpacked`).
     """
@@ -58,7 +59,9 @@ def rotate_box(box: Box, quarters: int, width: float, height: float) -> Box:
 class _WordExtractor:
     """Reads the words of one page and their positions from pdfium."""
 
-    def __init__(self, page: Any, text_page: object, count: int, limits: Limits) -> None:
+    def __init__(
+        self, page: PdfPage, text_page: raw.FPDF_TEXTPAGE, count: int, limits: Limits
+    ) -> None:
         self._max_words = limits.max_words_per_page
         self._positions = CharacterPositions(text_page)
         self._characters = read_characters(text_page, count)

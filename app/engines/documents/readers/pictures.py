@@ -5,10 +5,14 @@ The pages have no text layer, like the pages of a scanned PDF.
 
 import io
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.opc.part import Part as WordPart
+from docx.opc.part import XmlPart
+from lxml import etree  # type: ignore[import-untyped]
 from PIL import Image, ImageOps
+from pptx.opc.package import Part as PresentationPart
 
 from app.engines.documents import media
 from app.engines.documents.layout import PAGE_HEIGHT, PAGE_WIDTH
@@ -98,6 +102,8 @@ def _iterate_word_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
     part = docx.open_document(file, limits).part
     outer_types = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
     for source in [part, *docx.find_related_parts(part, outer_types)]:
+        if not isinstance(source, XmlPart):
+            raise ParseFailed("unreadable", "A header or footer of the document is not XML.")
         yield from _iterate_related_pictures(source, source.element)
 
 
@@ -107,7 +113,10 @@ def _iterate_slide_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
         yield from _iterate_related_pictures(slide.part, slide.element)
 
 
-def _iterate_related_pictures(part: Any, element: Any) -> Iterator[bytes]:
+def _iterate_related_pictures(
+    part: WordPart | PresentationPart, element: etree._Element
+) -> Iterator[bytes]:
+    """Yield the pictures that an element of `part` shows, in document order."""
     for picture in element.iter(_BLIP, _IMAGE_DATA):
         name = picture.get(f"{_RELATIONS}embed") or picture.get(f"{_RELATIONS}id")
         relation = part.rels.get(name)

@@ -5,12 +5,16 @@ with a tab between cells. Speaker notes, charts and hidden slides are left out.
 """
 
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pptx
 from lxml import etree  # type: ignore[import-untyped]
 from pptx.exc import PythonPptxError
+from pptx.shapes.autoshape import Shape
+from pptx.shapes.base import BaseShape
+from pptx.shapes.graphfrm import GraphicFrame
 from pptx.shapes.group import GroupShape
+from pptx.slide import Slide
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive
@@ -28,7 +32,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     return normalize_text(replace_unstorable_chars("\f".join(pages)))
 
 
-def list_slides(file: BinaryIO, limits: Limits) -> list[Any]:
+def list_slides(file: BinaryIO, limits: Limits) -> list[Slide]:
     """Return the visible slides of a file as python-pptx objects. Raises `ParseFailed`."""
     check_archive(
         file,
@@ -44,18 +48,18 @@ def list_slides(file: BinaryIO, limits: Limits) -> list[Any]:
         raise ParseFailed("unreadable", _UNREADABLE) from error
 
 
-def _build_page_text(slide: Any) -> str:
+def _build_page_text(slide: Slide) -> str:
     return "\n".join(line for shape in slide.shapes for line in _iterate_lines(shape))
 
 
-def _iterate_lines(shape: Any) -> Iterator[str]:
+def _iterate_lines(shape: BaseShape) -> Iterator[str]:
     if isinstance(shape, GroupShape):
         for inner in shape.shapes:
             yield from _iterate_lines(inner)
-    elif getattr(shape, "has_table", False):
+    elif isinstance(shape, GraphicFrame) and shape.has_table:
         for row in shape.table.rows:
             yield "\t".join(" ".join(cell.text.split()) for cell in row.cells)
-    elif shape.has_text_frame:
+    elif isinstance(shape, Shape):  # only these have a text frame
         for paragraph in shape.text_frame.paragraphs:
             if paragraph.text.strip():
                 yield paragraph.text.replace("\v", "\n").rstrip()

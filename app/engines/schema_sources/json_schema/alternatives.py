@@ -1,7 +1,5 @@
 """Merge the alternatives of `anyOf` and `oneOf` into one node that accepts every alternative."""
 
-from typing import Any
-
 from app.engines.schema_sources.json_schema.nodes import Node, Resolver, SchemaPart
 from app.engines.schema_sources.json_schema.scalars import find_value_type
 from app.engines.schema_sources.model import WarningCollector
@@ -72,19 +70,18 @@ def _merge_objects(node: Node, branches: list[Node], collector: WarningCollector
 
 def _merge_choices(node: Node, branches: list[Node], collector: WarningCollector) -> None:
     """Merge the options of all alternatives; the titles of constants become labels."""
-    options: list[tuple[Any, str]] = []
+    options: list[tuple[object, str]] = []
     for branch in branches:
-        branch_options = branch.keywords.get("options")
-        if branch_options is not None:
-            options += branch_options
+        if branch.options is not None:
+            options += branch.options
         elif "const" in branch.keywords:
             options.append((branch.keywords["const"], branch.pop_text("title")))
         else:
             options += [(value, "") for value in branch.keywords["enum"]]
-    if "options" in node.keywords or "enum" in node.keywords or "const" in node.keywords:
+    if node.options is not None or "enum" in node.keywords or "const" in node.keywords:
         collector.add(node.path, "Only one list of options was imported.")
         return
-    node.keywords["options"] = options
+    node.options = options
 
 
 def _warn_about_constraints(node: Node, branches: list[Node], collector: WarningCollector) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import orjson
 
@@ -54,8 +54,10 @@ class Node:
     """A location in the schema, with the keywords of all schemas that apply to it.
 
     `types` is None if any type is allowed. One alternative of each group in `alternatives` must
-    apply. `is_circular` is True if the location contains itself. `allows_nothing` is True if no
-    value is allowed. `keywords` contains the keywords that have not been handled yet.
+    apply. `options` contains the values of merged alternatives with their labels, or is None if the
+    alternatives are not lists of values. `is_circular` is True if the location contains itself.
+    `allows_nothing` is True if no value is allowed. `keywords` contains the keywords that have not
+    been handled yet.
     """
 
     path: str
@@ -65,10 +67,11 @@ class Node:
     required: set[str] = field(default_factory=set)
     items: list[SchemaPart] = field(default_factory=list)
     alternatives: list[list[SchemaPart]] = field(default_factory=list)
+    options: list[tuple[object, str]] | None = None
     is_circular: bool = False
     allows_nothing: bool = False
 
-    def pop_keyword(self, name: str) -> Any:
+    def pop_keyword(self, name: str) -> object:
         """Remove a keyword and return its value, or None if it is absent."""
         return self.keywords.pop(name, None)
 
@@ -203,14 +206,13 @@ class Resolver:
         schema, path = self._references.find(ref, part.path)
         return [SchemaPart(schema, path, part.trail | {ref})]
 
-    def _add_keyword(self, node: Node, name: str, value: Any, path: str) -> None:
+    def _add_keyword(self, node: Node, name: str, value: object, path: str) -> None:
         if name == "type":
             self._restrict_types(node, value, path)
             return
         if name == "enum":
-            if not isinstance(value, list):
-                raise SchemaSourceError(_join_path(path, "enum"), "must be a list")
-            self._count_visits(len(value), path)
+            self._restrict_values(node, value, path)
+            return
         if name not in node.keywords:
             node.keywords[name] = value
             return
@@ -219,16 +221,23 @@ class Resolver:
             node.keywords[name] = (
                 max(current, value) if name in _LOWER_LIMITS else min(current, value)
             )
-        elif name == "enum":
-            # Removing duplicates keeps the list from growing when lists are merged repeatedly.
-            allowed = {orjson.dumps(entry) for entry in value}
-            by_text = {orjson.dumps(entry): entry for entry in current}
-            node.keywords[name] = [entry for text, entry in by_text.items() if text in allowed]
         elif current != value and name not in ("title", "description", "default"):
             self._collector.add(
                 path,
                 f"Another value of {to_line(name, 64)} also applies: the first value was used.",
             )
+
+    def _restrict_values(self, node: Node, values: object, path: str) -> None:
+        if not isinstance(values, list):
+            raise SchemaSourceError(_join_path(path, "enum"), "must be a list")
+        self._count_visits(len(values), path)
+        if "enum" not in node.keywords:
+            node.keywords["enum"] = values
+            return
+        # Removing duplicates keeps the list from growing when lists are merged repeatedly.
+        allowed = {orjson.dumps(entry) for entry in values}
+        by_text = {orjson.dumps(entry): entry for entry in node.keywords["enum"]}
+        node.keywords["enum"] = [entry for text, entry in by_text.items() if text in allowed]
 
     def _restrict_types(self, node: Node, value: object, path: str) -> None:
         entries = value if isinstance(value, list) else [value]
@@ -251,7 +260,7 @@ def _narrow_to_integer(left: set[str], right: set[str]) -> set[str]:
     return {"integer"} if "integer" in left and "number" in right else set()
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

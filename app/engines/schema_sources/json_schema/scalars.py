@@ -36,7 +36,7 @@ def find_value_type(node: Node) -> str | None:
 
     `mixed` means that the schema allows several types. Returns None if any value is allowed.
     """
-    if any(name in node.keywords for name in ("options", "enum", "const")):
+    if node.options is not None or "enum" in node.keywords or "const" in node.keywords:
         return "choice"
     if node.types:
         types = (node.types - {"null"}) or {"null"}
@@ -79,12 +79,12 @@ def convert_scalar(node: Node, collector: WarningCollector) -> dict[str, Any]:
 
 def _convert_choice(node: Node, collector: WarningCollector) -> dict[str, Any]:
     enum, const = node.pop_keyword("enum"), node.keywords.get("const")
-    labeled_values = node.pop_keyword("options")
+    labeled_values, node.options = node.options, None
     if "const" in node.keywords:
         node.pop_keyword("const")
         labeled_values = [(const, "")]
     if labeled_values is None:
-        labeled_values = [(value, "") for value in enum or []]
+        labeled_values = [(value, "") for value in enum] if isinstance(enum, list) else []
     values = [value for value, _ in labeled_values]
     booleans = {value for value in values if isinstance(value, bool)}
     if booleans and all(isinstance(value, bool) or value is None for value in values):
@@ -105,7 +105,7 @@ def _convert_choice(node: Node, collector: WarningCollector) -> dict[str, Any]:
 
 
 def _convert_options(
-    labeled_values: list[tuple[Any, str]], path: str, collector: WarningCollector
+    labeled_values: list[tuple[object, str]], path: str, collector: WarningCollector
 ) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for value, label in labeled_values:
