@@ -158,7 +158,7 @@ def _describe(problem: ValidationError) -> str:
 
 
 def _list_alternatives(problem: ValidationError) -> Sequence[Mapping[str, Sequence[str]]]:
-    """Return the schemas of which settings must satisfy one, or must not satisfy the only one."""
+    """Return the schemas in a violated `oneOf` or `not`; other keywords have none."""
     match problem.validator, problem.validator_value:
         case "oneOf", [*schemas]:
             return schemas
