@@ -20,24 +20,28 @@ _COLUMNS = (
 _MAX_REASON_LENGTH = 500
 
 
-class _MonthType(click.ParamType[Any]):
+class _MonthType(click.ParamType[datetime]):
     """A parameter type that converts a month, such as 2026-10, to the start of that month."""
 
     name = "month"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
         try:
             return get_bounds(value)[0]
         except ValueError:
             self.fail(f"{value!r} is not a month such as 2026-10.", param, ctx)
 
 
-class _AmountType(click.ParamType[Any]):
+class _AmountType(click.ParamType[Decimal]):
     """A parameter type that converts an amount, such as 12.50, to a `Decimal`."""
 
     name = "amount"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Decimal:
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Decimal:
         try:
             amount = Decimal(value)
         except InvalidOperation:

@@ -5,13 +5,13 @@ import binascii
 import hmac
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from threading import Lock, Thread
-from typing import Any
+from typing import Protocol
 
 from app.commands.running import format_value
 from app.delivery.webhooks.sending import sign_body
@@ -21,6 +21,13 @@ TIMEOUT_SECONDS = 10.0
 """The time in seconds after which the server closes a connection that sends no data."""
 TOLERANCE_SECONDS = 300
 """The maximum difference in seconds between a signed timestamp and the current time."""
+
+
+class Headers(Protocol):
+    """The headers of a request; names are case-insensitive."""
+
+    def get(self, name: str, /) -> str | None:
+        """Return the value of a header, or None if it is missing."""
 
 
 class SignatureStatus(StrEnum):
@@ -43,7 +50,7 @@ def verify_service_signature(secret: bytes, body: bytes, header: str | None) -> 
 
 
 def verify_standard_signature(
-    secret: bytes, body: bytes, headers: Mapping[str, str], now: float
+    secret: bytes, body: bytes, headers: Headers, now: float
 ) -> SignatureStatus:
     """Verify the Standard Webhooks headers; at least one signature must be valid."""
     header_names = ("webhook-id", "webhook-timestamp", "webhook-signature")
@@ -86,7 +93,7 @@ class Receiver:
         self._echo = echo
         self._lock = Lock()
 
-    def receive(self, headers: Mapping[str, str], body: bytes) -> bool:
+    def receive(self, headers: Headers, body: bytes) -> bool:
         """Receive, verify and print a delivery; return whether it was the last delivery."""
         service_result = standard_result = SignatureStatus.UNVERIFIED
         if self._secret is not None:
@@ -131,8 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
         if len(body) < length:
             self.send_error(400)
             return
-        headers: Any = self.headers
-        is_last = self.server.receiver.receive(headers, body)
+        is_last = self.server.receiver.receive(self.headers, body)
         self.send_response(self.server.receiver.status)
         if self.server.receiver.status != HTTPStatus.NO_CONTENT:
             self.send_header("Content-Length", "0")

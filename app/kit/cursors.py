@@ -29,6 +29,9 @@ class Cursor:
     values: list[Any]
 
 
+JsonScalar = str | float | bool | None
+
+
 def build_binding(*, scope: str, operation: str, sort: str, filters: Mapping[str, Any]) -> bytes:
     """Return bytes that identify a list. A cursor is valid only for the list it was created for."""
     return orjson.dumps(
@@ -63,10 +66,10 @@ def _build_error() -> errors.ApiError:
     return errors.unprocessable("cursor", "The cursor does not belong to this list.")
 
 
-def _parse_value(value_type: type, value: Any) -> object:
+def _parse_value(value_type: type, value: JsonScalar) -> object:
     if value_type is datetime:
-        return datetime.fromisoformat(value)
-    return UUID(value) if value_type is UUID else value
+        return datetime.fromisoformat(str(value))
+    return UUID(str(value)) if value_type is UUID else value
 
 
 def parse_values(cursor: Cursor, types: Sequence[type]) -> list[Any]:

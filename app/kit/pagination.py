@@ -19,7 +19,7 @@ from sqlalchemy.sql import ColumnElement
 
 from app.kit import counters, db
 from app.kit.cursors import Cursor, build_binding, decode, encode, parse_values
-from app.kit.periods import Column, within
+from app.kit.periods import Column, CreatedFilters, within
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
@@ -264,6 +264,7 @@ __all__ = [
     "DEFAULT_PAGE_SIZE",
     "MAX_PAGE_SIZE",
     "Column",
+    "CreatedFilters",
     "KeyQuery",
     "Page",
     "PageRequest",

@@ -1,12 +1,19 @@
 """SQL conditions that limit a column to a period."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql import ColumnElement
 
 Column = ColumnElement[Any] | InstrumentedAttribute[Any]
+
+
+class CreatedFilters(TypedDict, total=False):
+    """Filters for records created in a period; `created_before` is exclusive."""
+
+    created_after: datetime
+    created_before: datetime
 
 
 def within(

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import psycopg2
+from psycopg2 import extensions
 from psycopg2.errors import FeatureNotSupported
 from psycopg2.extensions import adapt
 from sqlalchemy import Select
@@ -114,33 +115,36 @@ class Prepared:
             raise _wrap_error(self.execute_sql, failure, is_broken=is_broken) from failure
 
     def _run(
-        self, pooled_connection: Any, info: dict[Any, Any], values: tuple[object, ...]
+        self,
+        pooled_connection: PoolProxiedConnection,
+        info: dict[Any, Any],
+        values: tuple[object, ...],
     ) -> Rows:
-        cursor = pooled_connection.dbapi_connection.cursor()
+        dbapi_connection = pooled_connection.dbapi_connection
+        assert isinstance(dbapi_connection, extensions.connection)
+        cursor = dbapi_connection.cursor()
         try:
             if self.name not in info:
                 cursor.execute(self.prepare_sql)
                 info[self.name] = True
             cursor.execute(
-                tenancy.build_scope_prefix(pooled_connection.dbapi_connection, info)
-                + self.execute_sql,
-                values,
+                tenancy.build_scope_prefix(dbapi_connection, info) + self.execute_sql, values
             )
-            rows: Rows = cursor.fetchall() if cursor.description is not None else []
+            rows = cursor.fetchall() if cursor.description is not None else []
         finally:
             cursor.close()
         return rows
 
 
-def _must_reconnect(pooled_connection: Any, failure: psycopg2.Error) -> bool:
+def _must_reconnect(pooled_connection: PoolProxiedConnection, failure: psycopg2.Error) -> bool:
     """Return whether the connection is closed, or has outdated prepared statements.
 
     Statements that were prepared before the type of a column changed must be prepared again on a
     new connection.
     """
-    return bool(pooled_connection.dbapi_connection.closed) or isinstance(
-        failure, FeatureNotSupported
-    )
+    dbapi_connection = pooled_connection.dbapi_connection
+    is_closed = dbapi_connection is None or bool(dbapi_connection.closed)
+    return is_closed or isinstance(failure, FeatureNotSupported)
 
 
 def _get_thread_connection() -> PoolProxiedConnection:
@@ -156,7 +160,7 @@ def _get_thread_connection() -> PoolProxiedConnection:
 
 
 def _is_dead(connection: PoolProxiedConnection) -> bool:
-    dbapi_connection: Any = connection.dbapi_connection
+    dbapi_connection = connection.dbapi_connection
     return dbapi_connection is None or bool(dbapi_connection.is_dead)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from email.utils import parseaddr
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.kit import settings_values as values
 from app.kit.settings_values import (
@@ -19,6 +19,7 @@ from app.kit.settings_values import (
     RetryDelays,
 )
 
+_Value = TypeVar("_Value")
 PLANS = ("free", "team", "business", "enterprise", "unlimited")
 
 
@@ -30,7 +31,7 @@ class SettingsError(Exception):
         self.problems = problems
 
 
-def _setting(parse: Callable[[str], object], default: object, *, secret: bool = False) -> Any:
+def _setting(parse: Callable[[str], _Value], default: _Value, *, secret: bool = False) -> _Value:
     """Return a dataclass field for one setting.
 
     `parse` converts the text of the environment variable. Messages and reprs never show the

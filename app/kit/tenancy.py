@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Engine, ForeignKey, Table, event
+from psycopg2 import extensions
+from sqlalchemy import ClauseElement, Connection, Engine, Executable, ForeignKey, Table, event
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.orm import Mapped, ORMExecuteState, Session, mapped_column, with_loader_criteria
 from sqlalchemy.sql import visitors
@@ -131,19 +132,20 @@ def _restrict_to_organization(state: ORMExecuteState) -> None:
         )
 
 
-def _reject_tenant_tables(statement: Any) -> None:
+def _reject_tenant_tables(statement: Executable) -> None:
+    assert isinstance(statement, ClauseElement), "a SELECT, UPDATE or DELETE"
     for element in visitors.iterate(statement):
         if isinstance(element, Table) and element.name in TENANT_TABLES:
             raise TenantNotBoundError(f"no organization is bound; the statement reads {element}")
 
 
-def build_scope_prefix(connection: Any, info: MutableMapping[Any, Any]) -> str:
+def build_scope_prefix(connection: extensions.connection, info: MutableMapping[Any, Any]) -> str:
     """Return the SQL that sets the scope. It is put before a statement on `connection`.
 
     In autocommit, a setting lasts for one statement, so every statement needs this SQL. In a
     transaction, the SQL also sets the actor, because only transactions change audited records. It
-    is an empty string if the transaction already has the same scope and actor. `connection` is a
-    psycopg2 connection, and `info` is the dictionary that the pool keeps for it.
+    is an empty string if the transaction already has the same scope and actor. `info` is the
+    dictionary that the pool keeps for the connection.
     """
     scope = _scope.get()
     sql = _UNBOUND if scope is None else scope.sql
@@ -172,7 +174,9 @@ def _before_cursor_execute(
     if statement.startswith(_ROLLBACK_TO_SAVEPOINT):
         conn.info.pop("scope", None)
         return statement, parameters
-    return build_scope_prefix(conn.connection.dbapi_connection, conn.info) + statement, parameters
+    dbapi_connection = conn.connection.dbapi_connection
+    assert isinstance(dbapi_connection, extensions.connection)
+    return build_scope_prefix(dbapi_connection, conn.info) + statement, parameters
 
 
 def _clear_sent_scope(conn: Connection, *_: object) -> None:

@@ -4,7 +4,7 @@ A JSON Schema for each type validates the settings. Secrets are stored encrypted
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, Protocol
 
@@ -117,15 +117,12 @@ def _check_encryption(settings: Mapping[str, Any], field: str) -> None:
 def _find_path(problem: ValidationError) -> Iterator[str]:
     """Yield the parts of the path to the setting that is invalid, missing or unknown."""
     yield from (str(part) for part in problem.absolute_path)
-    rule: Any = problem.validator_value
-    settings: Any = problem.instance
-    schema: Any = problem.schema
-    match problem.validator:
-        case "required":
-            yield next(name for name in rule if name not in settings)
-        case "additionalProperties":
-            yield next(name for name in settings if name not in schema["properties"])
-        case "dependentRequired":
+    match problem.validator, problem.validator_value, problem.instance, problem.schema:
+        case "required", [*names], dict(settings), _:
+            yield next(name for name in names if name not in settings)
+        case "additionalProperties", _, dict(settings), {"properties": properties}:
+            yield next(name for name in settings if name not in properties)
+        case "dependentRequired", dict(rule), dict(settings), _:
             dependent_names = (
                 dependent_name for name in rule if name in settings for dependent_name in rule[name]
             )
@@ -153,7 +150,18 @@ _DEFAULT_MESSAGE = "Does not match the schema of this type."
 
 
 def _describe(problem: ValidationError) -> str:
-    rule: Any = problem.validator_value
-    groups = {"oneOf": rule, "not": [rule]}.get(str(problem.validator), [])
-    names = ", ".join(f"`{name}`" for group in groups for name in group["required"])
-    return _MESSAGES.get(str(problem.validator), _DEFAULT_MESSAGE).format(rule=rule, names=names)
+    names = ", ".join(
+        f"`{name}`" for group in _list_alternatives(problem) for name in group["required"]
+    )
+    message = _MESSAGES.get(str(problem.validator), _DEFAULT_MESSAGE)
+    return message.format(rule=problem.validator_value, names=names)
+
+
+def _list_alternatives(problem: ValidationError) -> Sequence[Mapping[str, Sequence[str]]]:
+    """Return the schemas in a violated `oneOf` or `not`; other keywords have none."""
+    match problem.validator, problem.validator_value:
+        case "oneOf", [*schemas]:
+            return schemas
+        case "not", dict(schema):
+            return [schema]
+    return []

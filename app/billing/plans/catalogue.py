@@ -7,6 +7,7 @@ each plan. A published version is never changed: a new price or limit needs a ne
 import re
 import tomllib
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -107,7 +108,7 @@ def read_catalog(path: Path) -> Mapping[str, Mapping[int, Plan]]:
     except (OSError, ValueError) as error:
         raise CatalogError(f"cannot be read: {error}") from None
     plans_by_name: dict[str, dict[int, Plan]] = {name: {} for name in PLANS}
-    _check_keys(content, {"plans"}, "the file")
+    _check_table(content, {"plans"}, "the file")
     for number, table in enumerate(_check_list(content.get("plans"), "plans"), start=1):
         plan = parse_plan(table, f"plan {number}")
         if plan.version in plans_by_name[plan.name]:
@@ -118,29 +119,31 @@ def read_catalog(path: Path) -> Mapping[str, Mapping[int, Plan]]:
     return MappingProxyType(plans_by_name)
 
 
-def parse_plan(table: Any, location: str) -> Plan:
+def parse_plan(definition: object, location: str) -> Plan:
     """Parse a plan from a TOML table or a stored definition.
 
     Raises CatalogError if the plan is invalid. `location` names the plan in the message until its
     name and version are known.
     """
-    _check_keys(table, {*Plan.__dataclass_fields__}, location, optional={"limits", "charges"})
-    if table["name"] not in PLANS:
+    names = {*Plan.__dataclass_fields__}
+    table = _check_table(definition, names, location, optional={"limits", "charges"})
+    name, is_public, currency = table["name"], table["is_public"], table["currency"]
+    if not isinstance(name, str) or name not in PLANS:
         raise CatalogError(f"{location}: name must be one of {', '.join(PLANS)}")
-    location = f"{table['name']}, version {table['version']}"
-    if not isinstance(table["is_public"], bool):
+    location = f"{name}, version {table['version']}"
+    if not isinstance(is_public, bool):
         raise CatalogError(f"{location}: is_public must be true or false")
-    if not isinstance(table["currency"], str) or not _CURRENCY.fullmatch(table["currency"]):
+    if not isinstance(currency, str) or not _CURRENCY.fullmatch(currency):
         raise CatalogError(f"{location}: currency must be an ISO 4217 code, for example EUR")
     charges = _check_list(table.get("charges", []), f"{location}: charges")
     plan = Plan(
-        name=table["name"],
+        name=name,
         version=_parse_quantity(table["version"], f"{location}: version", 1, MAX_VERSION),
-        currency=table["currency"],
+        currency=currency,
         price=_parse_amount(table["price"], f"{location}: price"),
         limits=_parse_limits(table.get("limits", {}), location),
         charges=tuple(_parse_charge(charge, location) for charge in charges),
-        is_public=table["is_public"],
+        is_public=is_public,
     )
     meters = [charge.meter for charge in plan.charges]
     if len(set(meters)) < len(meters):
@@ -173,19 +176,21 @@ def format_plan(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _parse_limits(table: Any, location: str) -> Mapping[str, int | None]:
-    _check_keys(table, set(), f"{location}: limits", optional=set(Meter))
+def _parse_limits(value: object, location: str) -> Mapping[str, int | None]:
+    table = _check_table(value, set(), f"{location}: limits", optional=set(Meter))
     limits: dict[str, int | None] = dict.fromkeys(map(str, Meter))
     for name, limit in table.items():
         limits[name] = _parse_quantity(limit, f"{location}: limit {name}")
     return MappingProxyType(limits)
 
 
-def _parse_charge(table: Any, location: str) -> Charge:
-    _check_keys(table, {"meter", "included", "tiers"}, f"{location}: charge", optional={"unit"})
-    if table["meter"] not in tuple(Meter):
-        raise CatalogError(f"{location}: {table['meter']!r} is not a meter")
-    location = f"{location}: charge for {table['meter']}"
+def _parse_charge(value: object, location: str) -> Charge:
+    names = {"meter", "included", "tiers"}
+    table = _check_table(value, names, f"{location}: charge", optional={"unit"})
+    meter = table["meter"]
+    if not isinstance(meter, str) or meter not in tuple(Meter):
+        raise CatalogError(f"{location}: {meter!r} is not a meter")
+    location = f"{location}: charge for {meter}"
     tiers = tuple(
         _parse_tier(tier, location) for tier in _check_list(table["tiers"], f"{location}: tiers")
     )
@@ -198,15 +203,15 @@ def _parse_charge(table: Any, location: str) -> Charge:
     if len(finite_bounds) < len(bounds) - 1:
         raise CatalogError(f"{location}: only the last tier may omit up_to")
     return Charge(
-        meter=table["meter"],
+        meter=meter,
         included=_parse_quantity(table["included"], f"{location}: included"),
         tiers=tiers,
         unit=_parse_quantity(table.get("unit", 1), f"{location}: unit", minimum=1),
     )
 
 
-def _parse_tier(table: Any, location: str) -> Tier:
-    _check_keys(table, {"unit_price"}, f"{location}: tier", optional={"up_to"})
+def _parse_tier(value: object, location: str) -> Tier:
+    table = _check_table(value, {"unit_price"}, f"{location}: tier", optional={"up_to"})
     up_to = table.get("up_to")
     return Tier(
         up_to=None
@@ -216,7 +221,7 @@ def _parse_tier(table: Any, location: str) -> Tier:
     )
 
 
-def _parse_amount(value: Any, location: str) -> Decimal:
+def _parse_amount(value: object, location: str) -> Decimal:
     # Floating-point numbers in TOML would not be exact, so amounts are strings.
     if not isinstance(value, str) or not _AMOUNT.fullmatch(value):
         raise CatalogError(f'{location} must be a decimal number in quotes, for example "49.00"')
@@ -224,26 +229,31 @@ def _parse_amount(value: Any, location: str) -> Decimal:
 
 
 def _parse_quantity(
-    value: Any, location: str, minimum: int = 0, maximum: int = MAX_QUANTITY
+    value: object, location: str, minimum: int = 0, maximum: int = MAX_QUANTITY
 ) -> int:
     if type(value) is not int or not minimum <= value <= maximum:
         raise CatalogError(f"{location} must be a whole number from {minimum} to {maximum}")
     return value
 
 
-def _check_list(value: Any, location: str) -> list[Any]:
+def _check_list(value: object, location: str) -> list[object]:
     if not isinstance(value, list):
         raise CatalogError(f"{location} must be a list")
     return value
 
 
-def _check_keys(
-    value: Any, names: set[str], location: str, *, optional: set[Any] | None = None
-) -> None:
-    optional = optional or set()
+def _check_table(
+    value: object,
+    names: AbstractSet[str],
+    location: str,
+    *,
+    optional: AbstractSet[str] = frozenset(),
+) -> Mapping[str, object]:
+    """Return the value if it is a table with these keys. Raises CatalogError otherwise."""
     if not isinstance(value, dict):
         raise CatalogError(f"{location} must be a table")
     if unknown := sorted(value.keys() - names - optional):
         raise CatalogError(f"{location}: unknown keys: {', '.join(unknown)}")
     if missing := sorted(names - optional - value.keys()):
         raise CatalogError(f"{location}: missing keys: {', '.join(missing)}")
+    return value

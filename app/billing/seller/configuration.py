@@ -9,7 +9,6 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import pycountry
 from stdnum import bic, iban
@@ -119,13 +118,12 @@ def read_configuration(path: Path) -> BillingConfiguration:
     return configuration
 
 
-def _parse_file(content: Any) -> BillingConfiguration:
-    _check_keys(content, "the file", {"seller", "taxes"}, {"invoices", "payment"})
+def _parse_file(content: Mapping[str, object]) -> BillingConfiguration:
+    _check_table(content, "the file", {"seller", "taxes"}, {"invoices", "payment"})
     seller = _parse_seller(content["seller"])
-    invoices, taxes = content.get("invoices", {}), content["taxes"]
     optional = {"series", "credit_note_series", "digits", "payment_days", "notes"}
-    _check_keys(invoices, "invoices", set(), optional)
-    _check_keys(taxes, "taxes", {"name", "rates"}, set())
+    invoices = _check_table(content.get("invoices", {}), "invoices", set(), optional)
+    taxes = _check_table(content["taxes"], "taxes", {"name", "rates"}, set())
     rates = _parse_rates(taxes["rates"])
     if seller.country not in rates:
         raise BillingFileError(f"taxes.rates: the rate for {seller.country} is missing")
@@ -147,11 +145,11 @@ def _parse_file(content: Any) -> BillingConfiguration:
     )
 
 
-def _parse_payment(value: Any) -> Payment | None:
+def _parse_payment(value: object) -> Payment | None:
     if value is None:
         return None
-    _check_keys(value, "payment", {"iban"}, {"bic", "account_holder"})
-    texts = {key: _parse_text(text, f"payment.{key}") for key, text in value.items()}
+    table = _check_table(value, "payment", {"iban"}, {"bic", "account_holder"})
+    texts = {key: _parse_text(text, f"payment.{key}") for key, text in table.items()}
     for key, library in (("iban", iban), ("bic", bic)):
         if key not in texts:
             continue
@@ -162,30 +160,30 @@ def _parse_payment(value: Any) -> Payment | None:
     return Payment(**texts)
 
 
-def _parse_seller(value: Any) -> Party:
+def _parse_seller(value: object) -> Party:
     # EN 16931 requires the seller's tax number on every invoice.
     required = {*("name", "address_lines", "postal_code", "city", "country", "email"), "tax_number"}
-    _check_keys(value, "seller", required, set())
-    country = _parse_country(value["country"], "seller.country")
+    table = _check_table(value, "seller", required, set())
+    country = _parse_country(table["country"], "seller.country")
     try:
         tax_number = normalize_tax_number(
-            _parse_text(value["tax_number"], "seller.tax_number"), country
+            _parse_text(table["tax_number"], "seller.tax_number"), country
         )
     except TaxNumberError as error:
         raise BillingFileError(f"seller.tax_number {error.message}") from None
-    lines = _parse_texts(value["address_lines"], "seller.address_lines", 3)
+    lines = _parse_texts(table["address_lines"], "seller.address_lines", 3)
     if not lines:
         raise BillingFileError("seller.address_lines must have at least one line")
     return Party(
-        **{key: _parse_text(value[key], f"seller.{key}") for key in ("name", "city", "email")},
-        postal_code=_parse_text(value["postal_code"], "seller.postal_code"),
+        **{key: _parse_text(table[key], f"seller.{key}") for key in ("name", "city", "email")},
+        postal_code=_parse_text(table["postal_code"], "seller.postal_code"),
         address_lines=lines,
         country=country,
         tax_number=tax_number,
     )
 
 
-def _parse_rates(value: Any) -> Mapping[str, Decimal]:
+def _parse_rates(value: object) -> Mapping[str, Decimal]:
     if not isinstance(value, dict):
         raise BillingFileError("taxes.rates must be a table")
     rates = {}
@@ -231,10 +229,14 @@ def _parse_integer(value: object, location: str, low: int, high: int) -> int:
     return value
 
 
-def _check_keys(value: object, location: str, required: set[str], optional: set[str]) -> None:
+def _check_table(
+    value: object, location: str, required: set[str], optional: set[str]
+) -> Mapping[str, object]:
+    """Return the value if it is a table with these keys. Raises BillingFileError otherwise."""
     if not isinstance(value, dict):
         raise BillingFileError(f"{location} must be a table")
     if unknown := sorted(value.keys() - required - optional):
         raise BillingFileError(f"{location}: unknown keys: {', '.join(unknown)}")
     if missing := sorted(required - value.keys()):
         raise BillingFileError(f"{location}: missing keys: {', '.join(missing)}")
+    return value

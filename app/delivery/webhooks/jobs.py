@@ -5,7 +5,8 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
-from flask import Flask, current_app
+from flask import Flask
+from flask.globals import app_ctx
 
 from app.delivery.webhooks import abandoning, fanout, replaying
 from app.delivery.webhooks.catalogue import SUBSCRIBABLE
@@ -130,8 +131,7 @@ def accept(batch: list[list[Any]]) -> None:
     previous release. In those messages, it contains leased deliveries, each as a list of
     organization id, webhook id, failures, delivery id and token.
     """
-    app: Any = current_app
-    dispatcher = start(app._get_current_object())  # noqa: SLF001 - Flask's documented way
+    dispatcher = start(app_ctx.app)
     dispatcher.wake([Lease(UUID(row[0]), UUID(row[3]), UUID(row[4])) for row in batch])
 
 

@@ -13,7 +13,7 @@ from app.delivery.webhooks import abandoning, checks, fanout, replaying
 from app.delivery.webhooks.catalogue import CATALOGUE
 from app.delivery.webhooks.models import DeliveryAttempt, DeliveryStatus, Webhook
 from app.delivery.webhooks.queries import records, replays, statistics
-from app.delivery.webhooks.queries.records import DeliveryFilters, DeliveryRecord
+from app.delivery.webhooks.queries.records import DeliveryFilters, DeliveryRecord, WebhookFilters
 from app.delivery.webhooks.replaying import ReplayRequest
 from app.kit import container, db, errors, events, plan_limits, secrets
 from app.kit.counters import spans
@@ -25,12 +25,12 @@ STATISTICS_PERIOD = timedelta(hours=24)
 _DEACTIVATED_BY_USER = "Deactivated by a user."
 
 
-def list_webhooks(**query: Any) -> Page:
+def list_webhooks(*, page: PageRequest, **filters: Unpack[WebhookFilters]) -> Page:
     """Return a page of webhooks that match the filters, with their statistics."""
-    page = records.list_webhooks(**query)
-    stats = _build_statistics([row.id for row in page.items])
-    items = [{**row._mapping, "statistics": stats[row.id]} for row in page.items]  # noqa: SLF001
-    return replace(page, items=items)
+    rows = records.list_webhooks(page=page, **filters)
+    stats = _build_statistics([row.id for row in rows.items])
+    items = [{**row._mapping, "statistics": stats[row.id]} for row in rows.items]  # noqa: SLF001
+    return replace(rows, items=items)
 
 
 def _build_statistics(webhook_ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:

@@ -12,9 +12,8 @@ a `Source` that provides them.
 """
 
 import functools
-import importlib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.engines.formats import (
     coco,
@@ -40,6 +39,9 @@ from app.engines.formats.model import (
     Writer,
 )
 from app.engines.formats.processes import ProcessWriter
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
 
 __all__ = [
     "FORMATS",
@@ -97,10 +99,11 @@ def check_options(format_id: str, options: object) -> dict[str, Any]:
 
 
 @functools.cache
-def _get_validator(format_id: str) -> Any:
+def _get_validator(format_id: str) -> "Validator":
     # Imported on first use, because it needs 2 MB of memory per process.
-    jsonschema: Any = importlib.import_module("jsonschema")
-    return jsonschema.Draft202012Validator(FORMATS[format_id].options_schema)
+    from jsonschema import Draft202012Validator  # noqa: PLC0415
+
+    return Draft202012Validator(FORMATS[format_id].options_schema)
 
 
 def _replace_unprintable_characters(name: object) -> str:

@@ -5,9 +5,16 @@ pyarrow is imported when the first writer is created, because it takes 50 MB per
 
 import importlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
+from app.engines.formats.arrow_types import (
+    Arrow,
+    ArrowSchema,
+    DataType,
+    ParquetFile,
+    RecordBatch,
+)
 from app.engines.formats.model import Field, Format, Row
 from app.engines.formats.parquet_columns import BatchBuilder
 from app.engines.formats.parquet_values import DECIMAL_DIGITS, DECIMAL_SCALE, build_converter
@@ -49,18 +56,18 @@ class ParquetWriter(ParsingWriter):
 
     def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
         super().__init__()
-        self._arrow: Any = importlib.import_module("pyarrow")
-        parquet: Any = importlib.import_module("pyarrow.parquet")
+        pyarrow = importlib.import_module("pyarrow")
+        self._arrow: Arrow = pyarrow
         fields = [field for field in fields if field["type"] != "table" or field["columns"]]
         self._schema = _build_schema(self._arrow, fields)
         self._builder = BatchBuilder(self._arrow, self._schema, fields)
         self._batch: list[dict[str, Any]] = []
         self._batch_bytes = 0
-        self._group: list[Any] = []
+        self._group: list[RecordBatch] = []
         self._group_rows = self._group_bytes = 0
         self._is_open = True
-        self._file: Any = parquet.ParquetWriter(
-            self._arrow.PythonFile(_OutputFile(out), mode="w"),
+        self._file: ParquetFile = importlib.import_module("pyarrow.parquet").ParquetWriter(
+            pyarrow.PythonFile(_OutputFile(out), mode="w"),
             self._schema,
             compression=options.get("compression", "snappy"),
             use_dictionary=[*_DICTIONARY_COLUMNS, *_list_label_paths(self._schema)],
@@ -122,7 +129,7 @@ class _OutputFile:
         self.closed = True
 
 
-def _build_schema(arrow: Any, fields: Sequence[Field]) -> object:
+def _build_schema(arrow: Arrow, fields: Sequence[Field]) -> ArrowSchema:
     string, bool_, int32 = arrow.string(), arrow.bool_(), arrow.int32()
     evidence = [("page", int32), ("box", arrow.list_(arrow.float64()))]
     evidence += [("start", arrow.int64()), ("end", arrow.int64()), ("text", string)]
@@ -149,14 +156,14 @@ def _build_schema(arrow: Any, fields: Sequence[Field]) -> object:
     return arrow.schema(columns)
 
 
-def _list_label_paths(schema: Any) -> list[str]:
+def _list_label_paths(schema: ArrowSchema) -> list[str]:
     """Return the paths of all label columns, which are dictionary-encoded as values may repeat."""
     if "labels" not in schema.names:
         return []
     return list(_iterate_paths("labels", schema.field("labels").type))
 
 
-def _iterate_paths(path: str, type_: Any) -> Iterator[str]:
+def _iterate_paths(path: str, type_: DataType) -> Iterator[str]:
     children = [type_.field(number) for number in range(type_.num_fields)]
     if not children:
         yield path
@@ -167,7 +174,7 @@ def _iterate_paths(path: str, type_: Any) -> Iterator[str]:
             yield from _iterate_paths(f"{path}.{child.name}", child.type)
 
 
-def _build_type(arrow: Any, field: Field) -> Any:
+def _build_type(arrow: Arrow, field: Field) -> DataType:
     if field["type"] == "table":
         columns = [(column["key"], _build_type(arrow, column)) for column in field["columns"]]
         return arrow.list_(arrow.struct(columns))
@@ -175,11 +182,11 @@ def _build_type(arrow: Any, field: Field) -> Any:
     return arrow.list_(type_) if field.get("multiple") else type_
 
 
-def _build_value_type(arrow: Any, field_type: str) -> Any:
+def _build_value_type(arrow: Arrow, field_type: str) -> DataType:
     if field_type == "money":
         amount = arrow.decimal128(DECIMAL_DIGITS, DECIMAL_SCALE)
         return arrow.struct([("amount", amount), ("currency", arrow.string())])
-    types = {
+    types: dict[str, Callable[[], DataType]] = {
         "number": arrow.float64,
         "integer": arrow.int64,
         "boolean": arrow.bool_,

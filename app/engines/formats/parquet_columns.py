@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
+from app.engines.formats.arrow_types import Arrow, ArrowArray, ArrowSchema, RecordBatch
 from app.engines.formats.model import Field, Row
 from app.engines.formats.parquet_labels import LabelColumnBuilder
 from app.engines.formats.parsing import dump_json
@@ -29,13 +30,13 @@ class BatchBuilder:
         fields: the union of the fields from all schema versions.
     """
 
-    def __init__(self, arrow: Any, schema: Any, fields: Sequence[Field]) -> None:
+    def __init__(self, arrow: Arrow, schema: ArrowSchema, fields: Sequence[Field]) -> None:
         self._arrow = arrow
         self._schema = schema
         type_ = schema.field("labels").type if fields else ()
         self._labels = LabelColumnBuilder(arrow, fields, type_)
 
-    def build(self, rows: Sequence[Row]) -> Any:
+    def build(self, rows: Sequence[Row]) -> RecordBatch:
         """Convert tag sets to a record batch with one row for each tag set."""
         columns = self._build_string_columns(rows, _TEXT_COLUMNS)
         revisions = [row.get("revision") for row in rows]
@@ -54,18 +55,20 @@ class BatchBuilder:
         arrays = [columns[name] for name in self._schema.names]
         return self._arrow.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _build_string_column(self, values: Sequence[str | None]) -> Any:
+    def _build_string_column(self, values: Sequence[str | None]) -> ArrowArray:
         return self._arrow.array(values, type=self._arrow.string())
 
-    def _build_string_columns(self, items: Sequence[Row], names: tuple[str, ...]) -> dict[str, Any]:
+    def _build_string_columns(
+        self, items: Sequence[Row], names: tuple[str, ...]
+    ) -> dict[str, ArrowArray]:
         columns = zip(names, _transpose(items, names), strict=True)
         return {name: self._build_string_column(values) for name, values in columns}
 
-    def _build_timestamp_column(self, rows: Sequence[Row], name: str) -> object:
+    def _build_timestamp_column(self, rows: Sequence[Row], name: str) -> ArrowArray:
         type_ = self._arrow.timestamp("us", tz="UTC")
         return self._build_string_column([row.get(name) for row in rows]).cast(type_)
 
-    def _build_artifact_column(self, artifacts: Sequence[Mapping[str, Any] | None]) -> object:
+    def _build_artifact_column(self, artifacts: Sequence[Mapping[str, Any] | None]) -> ArrowArray:
         arrow = self._arrow
         non_null_artifacts = [artifact or _EMPTY_OBJECT for artifact in artifacts]
         columns = self._build_string_columns(non_null_artifacts, _ARTIFACT_TEXT_COLUMNS)
@@ -81,7 +84,7 @@ class BatchBuilder:
             )
         return self._build_struct_column("artifact", columns, [a is None for a in artifacts])
 
-    def _build_schema_column(self, schemas: Sequence[Mapping[str, Any] | None]) -> object:
+    def _build_schema_column(self, schemas: Sequence[Mapping[str, Any] | None]) -> ArrowArray:
         arrow = self._arrow
         non_null_schemas = [schema or _EMPTY_OBJECT for schema in schemas]
         columns = self._build_string_columns(non_null_schemas, _SCHEMA_TEXT_COLUMNS)
@@ -90,8 +93,8 @@ class BatchBuilder:
         return self._build_struct_column("schema", columns, [s is None for s in schemas])
 
     def _build_struct_column(
-        self, name: str, columns: Mapping[str, Any], null_mask: list[bool]
-    ) -> object:
+        self, name: str, columns: Mapping[str, ArrowArray], null_mask: list[bool]
+    ) -> ArrowArray:
         fields = list(self._schema.field(name).type)
         arrays = [columns[field.name] for field in fields]
         mask = self._arrow.array(null_mask)
@@ -101,10 +104,10 @@ class BatchBuilder:
 class _TagColumnBuilder:
     """A builder for the Arrow column `tags`, which includes the evidence of each tag."""
 
-    def __init__(self, arrow: Any) -> None:
+    def __init__(self, arrow: Arrow) -> None:
         self._arrow = arrow
 
-    def build(self, tag_lists: Sequence[list[Mapping[str, Any]] | None]) -> Any:
+    def build(self, tag_lists: Sequence[list[Mapping[str, Any]] | None]) -> ArrowArray:
         """Build the column from the tag lists of all tag sets; None becomes null."""
         offsets: list[int | None] = []
         count = 0
@@ -127,7 +130,7 @@ class _TagColumnBuilder:
         )
         return self._wrap_in_lists([*offsets, count], structure)
 
-    def _build_evidence_column(self, pieces: list[Mapping[str, Any]]) -> object:
+    def _build_evidence_column(self, pieces: list[Mapping[str, Any]]) -> ArrowArray:
         arrow = self._arrow
         page, box, start, end, text = _transpose(pieces, _EVIDENCE_PROPERTIES)
         return arrow.StructArray.from_arrays(
@@ -144,8 +147,8 @@ class _TagColumnBuilder:
         )
 
     def _build_list_column(
-        self, lists: Sequence[list[Any] | None], build: Callable[[list[Any]], Any]
-    ) -> object:
+        self, lists: Sequence[list[Any] | None], build: Callable[[list[Any]], ArrowArray]
+    ) -> ArrowArray:
         """Build a column of lists; `build` converts the concatenated list items to a column."""
         offsets: list[int | None] = []
         items: list[Any] = []
@@ -154,7 +157,7 @@ class _TagColumnBuilder:
             items += list_items or ()
         return self._wrap_in_lists([*offsets, len(items)], build(items))
 
-    def _wrap_in_lists(self, offsets: list[int | None], items: object) -> object:
+    def _wrap_in_lists(self, offsets: list[int | None], items: ArrowArray) -> ArrowArray:
         arrow = self._arrow
         return arrow.ListArray.from_arrays(arrow.array(offsets, type=arrow.int32()), items)
 

@@ -4,16 +4,17 @@ A column of plain values is converted as a whole, which is several times faster 
 value. If a value in the batch does not fit the column, each value is converted separately.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeAlias
 
+from app.engines.formats.arrow_types import Arrow, ArrowArray, ArrowField, DataType
 from app.engines.formats.model import Field
 from app.engines.formats.parquet_values import AMOUNT_PATTERN, build_converter, is_text
 from app.engines.formats.parsing import dump_json
 
 _Labels: TypeAlias = Sequence[Mapping[str, Any]]
-_ColumnBuilder: TypeAlias = Callable[[Any, Sequence[Any], Any], Any]
+_ColumnBuilder: TypeAlias = Callable[[Arrow, Sequence[Any], DataType], ArrowArray]
 _NONE_TYPE = type(None)
 
 
@@ -30,7 +31,7 @@ class LabelColumnBuilder:
         type_: the Arrow type of the column.
     """
 
-    def __init__(self, arrow: Any, fields: Sequence[Field], type_: Any) -> None:
+    def __init__(self, arrow: Arrow, fields: Sequence[Field], type_: Iterable[ArrowField]) -> None:
         self._arrow = arrow
         self._types = list(type_)
         self._converters = {field["key"]: build_converter(field) for field in fields}
@@ -42,7 +43,7 @@ class LabelColumnBuilder:
             if is_text(field) or (field["type"] in _COLUMN_BUILDERS and not field.get("multiple"))
         }
 
-    def build(self, rows: _Labels) -> tuple[Any, list[str | None]]:
+    def build(self, rows: _Labels) -> tuple[ArrowArray, list[str | None]]:
         """Convert the labels of all rows, and return the column and the labels that do not fit.
 
         The second return value contains, for each row, a JSON object with these labels, or None.
@@ -58,7 +59,9 @@ class LabelColumnBuilder:
             other_labels[number] = dump_json({k: v for k, v in rows[number].items() if k in keys})
         return self._arrow.StructArray.from_arrays(arrays, fields=self._types), other_labels
 
-    def _build_column(self, child: Any, rows: _Labels, unfit_keys: dict[int, set[str]]) -> object:
+    def _build_column(
+        self, child: ArrowField, rows: _Labels, unfit_keys: dict[int, set[str]]
+    ) -> ArrowArray:
         """Build the child column for one field.
 
         A value that does not fit the column becomes null, and the field's key is added to
@@ -87,29 +90,29 @@ def _require_types(values: Sequence[Any], *types: type) -> None:
         raise UnfitColumnError
 
 
-def _build_string_column(arrow: Any, values: Sequence[Any], type_: object) -> object:
+def _build_string_column(arrow: Arrow, values: Sequence[Any], type_: DataType) -> ArrowArray:
     _require_types(values, str)
     return arrow.array(values, type=type_)
 
 
-def _build_number_column(arrow: Any, values: Sequence[Any], type_: object) -> object:
+def _build_number_column(arrow: Arrow, values: Sequence[Any], type_: DataType) -> ArrowArray:
     _require_types(values, float)
     if not all(map(isfinite, filter(None, values))):
         raise UnfitColumnError
     return arrow.array(values, type=type_)
 
 
-def _build_integer_column(arrow: Any, values: Sequence[Any], type_: object) -> object:
+def _build_integer_column(arrow: Arrow, values: Sequence[Any], type_: DataType) -> ArrowArray:
     _require_types(values, int)
     return arrow.array(values, type=type_)
 
 
-def _build_boolean_column(arrow: Any, values: Sequence[Any], type_: Any) -> object:
+def _build_boolean_column(arrow: Arrow, values: Sequence[Any], type_: DataType) -> ArrowArray:
     _require_types(values, bool)
     return arrow.array(values, type=type_)
 
 
-def _build_money_column(arrow: Any, values: Sequence[Any], type_: Any) -> object:
+def _build_money_column(arrow: Arrow, values: Sequence[Any], type_: DataType) -> ArrowArray:
     _require_types(values, dict)
     non_null_values = [value or {"amount": None, "currency": None} for value in values]
     if any(value.keys() != {"amount", "currency"} for value in non_null_values):

@@ -79,8 +79,10 @@ def _convert_address(value: object) -> str:
     return dump_json(value) if isinstance(value, dict) else _convert_text(value)
 
 
-def _convert_number(value: Any) -> float:
-    if type(value) not in (int, float) or not isfinite(value) or float(value) != value:
+def _convert_number(value: object) -> float:
+    if type(value) is not int and type(value) is not float:
+        raise UnfitValueError
+    if not isfinite(value) or float(value) != value:
         raise UnfitValueError
     return float(value)
 

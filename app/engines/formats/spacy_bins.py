@@ -4,16 +4,18 @@ A DocBin can be written only as a whole, so the tag sets are divided among sever
 spaCy is imported when the first writer is created, because it needs much memory.
 """
 
-import importlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from app.engines.formats.archives import ArchiveWriter
 from app.engines.formats.model import Field, Format, Row
 from app.engines.formats.parsing import ParsingWriter, dump_json, parse_row
 from app.engines.formats.sample import SAMPLE_ROW
 from app.engines.formats.text_spans import TextSpan, list_text_spans
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span
 
 SPANS_KEY = "labels"
 _PART_ROWS = 1_000
@@ -52,11 +54,11 @@ class SpacyWriter(ParsingWriter):
         fields: Sequence[Field],  # noqa: ARG002 - each tag names its field
         options: Mapping[str, Any],
     ) -> None:
+        from spacy.util import filter_spans  # noqa: PLC0415 - spaCy needs much memory
+
         super().__init__()
         self._archive = ArchiveWriter(out)
-        self._spacy: Any = importlib.import_module("spacy")
-        self._tokens: Any = importlib.import_module("spacy.tokens")
-        self._filter_spans: Any = importlib.import_module("spacy.util").filter_spans
+        self._filter_spans = filter_spans
         self._language = options.get("language", "xx")
         self._part_count = 0
         self._is_open = True
@@ -97,9 +99,12 @@ class SpacyWriter(ParsingWriter):
         self._archive.close()
 
     def _start_part(self) -> None:
+        import spacy  # noqa: PLC0415 - needs much memory
+        from spacy.tokens import DocBin  # noqa: PLC0415
+
         # Each part has a new vocabulary; a shared one would keep the words of all texts.
-        self._tokenizer: Any = self._spacy.blank(self._language).tokenizer
-        self._bin: Any = self._tokens.DocBin(attrs=_ATTRIBUTES, store_user_data=True)
+        self._tokenizer: Callable[[str], Doc] = spacy.blank(self._language).tokenizer
+        self._bin = DocBin(attrs=_ATTRIBUTES, store_user_data=True)
         self._part_tokens = 0
 
     def _end_part(self) -> None:
@@ -108,7 +113,7 @@ class SpacyWriter(ParsingWriter):
         self._archive.add(name, self._bin.to_bytes(), is_compressed=True)
 
 
-def _build_span(doc: Any, text: str, text_span: TextSpan) -> Any:
+def _build_span(doc: "Doc", text: str, text_span: TextSpan) -> "Span | None":
     """Build a spaCy span of all tokens that a text span overlaps, or None if it marks no text.
 
     Leading and trailing white space is removed, because spaCy does not train on entities with it.

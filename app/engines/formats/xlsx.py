@@ -8,7 +8,7 @@ import importlib
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from app.engines.formats import xlsx_values as values
 from app.engines.formats.cells import escape_formula
@@ -56,6 +56,38 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
+class _Format(Protocol):
+    """A cell format of XlsxWriter, which only its own methods use."""
+
+
+class _Worksheet(Protocol):
+    """The methods of `xlsxwriter.worksheet.Worksheet` that are used here."""
+
+    def freeze_panes(self, row: int, col: int) -> None: ...
+
+    def write_boolean(self, row: int, col: int, boolean: bool) -> object: ...  # noqa: FBT001
+
+    def write_datetime(self, row: int, col: int, value: date, cell_format: _Format) -> object: ...
+
+    def write_number(self, row: int, col: int, number: float) -> object: ...
+
+    def write_string(self, row: int, col: int, string: str) -> object: ...
+
+
+class _Workbook(Protocol):
+    """The methods of `xlsxwriter.Workbook` that are used here."""
+
+    def add_format(self, properties: Mapping[str, str]) -> _Format: ...
+
+    def add_worksheet(self, name: str) -> _Worksheet: ...
+
+    def close(self) -> None: ...
+
+    def set_properties(self, properties: Mapping[str, datetime]) -> None: ...
+
+    def use_zip64(self) -> None: ...
+
+
 class XlsxWriter(ParsingWriter):
     """A writer that collects rows in a workbook, and writes it to the output in `close`."""
 
@@ -63,8 +95,7 @@ class XlsxWriter(ParsingWriter):
         super().__init__()
         self._out = _OutputFile(out)
         self._folder = tempfile.TemporaryDirectory(prefix="export-")
-        library: Any = importlib.import_module("xlsxwriter")
-        self._book: Any = library.Workbook(
+        self._book: _Workbook = importlib.import_module("xlsxwriter").Workbook(
             self._out, {"constant_memory": True, "tmpdir": self._folder.name}
         )
         self._book.use_zip64()
@@ -133,7 +164,7 @@ class XlsxWriter(ParsingWriter):
 class _Sheet:
     """A sheet of rows with the same columns. When it is full, rows are added to a new sheet."""
 
-    def __init__(self, book: Any, name: str, headers: Sequence[str], names: set[str]) -> None:
+    def __init__(self, book: _Workbook, name: str, headers: Sequence[str], names: set[str]) -> None:
         self._book = book
         self._name = name
         self._headers = headers
@@ -142,7 +173,7 @@ class _Sheet:
         self._datetime_format = _add_format(book, "yyyy-mm-dd hh:mm:ss")
         self._start()
 
-    def write(self, cells: Iterable[Any]) -> None:
+    def write(self, cells: Iterable[values.Cell]) -> None:
         """Add a row of cells, on a new sheet if the current one is full."""
         if self._next_row >= MAX_ROWS:
             self._start()
@@ -159,7 +190,7 @@ class _Sheet:
             self._write_cell(column, header)
         self._next_row = 1
 
-    def _write_cell(self, column: int, value: Any) -> None:
+    def _write_cell(self, column: int, value: str | float | date) -> None:
         row, sheet = self._next_row, self._sheet
         if isinstance(value, str):
             sheet.write_string(row, column, values.encode_text(value))
@@ -196,7 +227,7 @@ class _OutputFile:
         """Do nothing; the owner of the output flushes it."""
 
 
-def _add_format(book: Any, pattern: str) -> Any:
+def _add_format(book: _Workbook, pattern: str) -> _Format:
     return book.add_format({"num_format": pattern})
 
 

@@ -64,18 +64,20 @@ def encode_text(text: str) -> str:
     return text
 
 
-def _convert_number(value: Any) -> list[Cell] | None:
+def _convert_number(value: object) -> list[Cell] | None:
     """Return a number as a cell, or None if Excel would not show all its digits."""
-    if type(value) not in (int, float) or abs(value) >= 10**_MAX_DIGITS:
+    if type(value) is not int and type(value) is not float:
+        return None
+    if abs(value) >= 10**_MAX_DIGITS:
         return None
     return [value] if float(f"{value:.{_MAX_DIGITS}G}") == value else None
 
 
-def _convert_boolean(value: Any) -> list[Cell] | None:
+def _convert_boolean(value: object) -> list[Cell] | None:
     return [value] if type(value) is bool else None
 
 
-def _convert_money(value: Any) -> list[Cell] | None:
+def _convert_money(value: object) -> list[Cell] | None:
     if not isinstance(value, Mapping):
         return None
     amount, currency = value.get("amount"), value.get("currency")

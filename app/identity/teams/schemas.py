@@ -1,6 +1,6 @@
 """Request and response schemas for teams."""
 
-from typing import Any
+from typing import Unpack
 
 from marshmallow import ValidationError
 
@@ -9,6 +9,8 @@ from app.identity.teams.service import MAX_ADDED_MEMBERS
 from app.identity.teams.skills import MAX_SKILL_LENGTH, MAX_SKILLS, normalize
 from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import (
+    Data,
+    FieldOptions,
     Int,
     List,
     Name,
@@ -30,11 +32,11 @@ _MEMBERS_METADATA = {"description": "Null in lists; get a single team to see its
 class Skill(Name):
     """A skill as free text; skills that differ only in case or spacing count as equal."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=MAX_SKILL_LENGTH, **kwargs)
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(max_length=MAX_SKILL_LENGTH, **options)
 
-    def _deserialize(self, value: object, *args: Any, **kwargs: Any) -> str:
-        text = normalize(super()._deserialize(value, *args, **kwargs))
+    def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> str:
+        text = normalize(super()._deserialize(value, attr, data, **options))
         if not text:
             raise ValidationError("Must not be blank.")
         return text

@@ -1,7 +1,7 @@
 """Jobs that compute quality runs and keep the list of disagreements current."""
 
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from app.insight.quality_runs import emitted_events
@@ -11,6 +11,9 @@ from app.insight.quality_runs.service import creating, disagreeing, running
 from app.kit import jobs, purging
 from app.kit.jobs import Job
 from app.workflow.tag_sets import emitted_events as tag_set_events
+
+if TYPE_CHECKING:
+    from app.insight.quality_runs.service.computing import RunResults
 
 REPORT_SECONDS = 1.0
 EXPIRED_CONDITION = "created_at < now() - interval '400 days'"
@@ -62,7 +65,7 @@ def run_computation(job: Job) -> None:
     )
 
 
-def _compute(job: Job, run: QualityRun) -> Any:
+def _compute(job: Job, run: QualityRun) -> "RunResults":
     # Imported here because it loads numpy and scipy, which idle processes must not keep in memory.
     from app.insight.quality_runs.service import computing  # noqa: PLC0415
 

@@ -1,6 +1,6 @@
 """Builders for responses: JSON envelopes and their schemas, entity tags, and file downloads."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -191,15 +191,18 @@ def get_dumper(returns: type[Schema], *, many: bool) -> Dumper:
     if not min_roles:
         return partial(dump_many, returns) if many else compile_dumper(returns)
 
-    def dump(result: Any) -> object:
-        role = g.get("role")
-        hidden_names = frozenset(
-            name
-            for name, required_role in min_roles.items()
-            if role is None or role < required_role
-        )
-        if many:
-            return dump_many(returns, result, hidden_names)
-        return compile_dumper(returns, hidden_names)(result)
+    def dump_record(record: object) -> object:
+        return compile_dumper(returns, _list_hidden_names(min_roles))(record)
 
-    return dump
+    def dump_records(records: Sequence[object]) -> object:
+        return dump_many(returns, records, _list_hidden_names(min_roles))
+
+    return dump_records if many else dump_record
+
+
+def _list_hidden_names(min_roles: Mapping[str, Role]) -> frozenset[str]:
+    """Return the names of the fields for which the caller's role is too low."""
+    role = g.get("role")
+    return frozenset(
+        name for name, required_role in min_roles.items() if role is None or role < required_role
+    )

@@ -5,7 +5,7 @@ import select
 import socket
 import weakref
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 from psycopg2 import extensions
 
@@ -33,7 +33,7 @@ class Connection(extensions.connection):
     time, and the number may then be reused for a file that must not be shut down.
     """
 
-    def __init__(self, guard: Watcher, dsn: str, **options: Any) -> None:
+    def __init__(self, guard: Watcher, dsn: str, **options: int) -> None:
         with guard.watch_connecting(dsn):
             super().__init__(dsn, **options)
         self._guard = guard

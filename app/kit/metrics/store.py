@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock, RLock, Thread
-from typing import Any
 
 import orjson
 from redis import Redis
@@ -152,7 +151,7 @@ class MetricStore:
         if self._connect is None:
             return self._increments.copy()
         try:
-            fields: Any = self._redis().hgetall(SUMS)
+            fields = self._redis().hgetall(SUMS)
         except Exception as failure:  # noqa: BLE001 - metrics are most important in an outage
             self._log_outage(failure)
             return None
@@ -178,7 +177,7 @@ def _encode_increments(increments: Mapping[SeriesKey, float]) -> list[str]:
     return parts
 
 
-def _decode_sums(fields: Mapping[bytes, bytes]) -> dict[SeriesKey, float]:
+def _decode_sums(fields: Mapping[bytes | str, bytes | str]) -> dict[SeriesKey, float]:
     """Return the sums by key. Entries in the format of another release are skipped."""
     sums: dict[SeriesKey, float] = {}
     for field, value in fields.items():

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal, Protocol, overload
 from urllib.parse import parse_qsl, urlsplit
 
 from app.kit.storage.keys import NotStored, StorageUnavailable
@@ -34,6 +34,50 @@ def _translate_errors(key: str, not_found_error: type[Exception] = NotStored) ->
         raise not_found_error(key) from None
     except Exception as error:  # each file system of fsspec raises different errors
         raise StorageUnavailable(f"{type(error).__name__} at {key}") from error
+
+
+class WritableFile(Protocol):
+    """A file of fsspec that is being written. Only files in blocks have `discard`."""
+
+    closed: bool
+
+    def write(self, data: bytes, /) -> int: ...
+
+    def close(self) -> None: ...
+
+    def discard(self) -> None: ...
+
+
+class FileSystem(Protocol):
+    """The methods of fsspec's `AbstractFileSystem` that are used here."""
+
+    @overload
+    def open(
+        self, path: str, mode: Literal["rb"], *, block_size: int, cache_type: str
+    ) -> BinaryIO: ...
+
+    @overload
+    def open(self, path: str, mode: Literal["wb"], *, block_size: int) -> WritableFile: ...
+
+    def pipe(self, path: dict[str, bytes]) -> object: ...
+
+    def cat_file(self, path: str) -> bytes: ...
+
+    def cp_file(self, path1: str, path2: str) -> object: ...
+
+    def get_file(self, rpath: str, lpath: str) -> object: ...
+
+    def info(self, path: str) -> dict[str, Any]: ...
+
+    def sign(self, path: str, *, expiration: int, **options: str) -> str: ...
+
+    def rm_file(self, path: str) -> object: ...
+
+    def rm(self, path: list[str]) -> object: ...
+
+    def walk(
+        self, path: str, *, detail: Literal[True], on_error: str
+    ) -> Iterator[tuple[str, dict[str, dict[str, Any]], dict[str, dict[str, Any]]]]: ...
 
 
 class RemoteWriter:
@@ -77,18 +121,18 @@ class RemoteFiles:
         self._options |= {"use_listings_cache": False, "skip_instance_cache": True}
         if self._protocol == "s3":
             self._options["config_kwargs"] = {"retries": {"total_max_attempts": _MAX_S3_ATTEMPTS}}
-        self._cached_system: tuple[int, Any] = (0, None)
+        self._cached_system: tuple[int, FileSystem] | None = None
 
     @property
-    def system(self) -> Any:
+    def system(self) -> FileSystem:
         """Return the fsspec file system of this process. After a fork, a new one is created."""
-        pid, system = self._cached_system
-        if pid != os.getpid():
+        pid = os.getpid()
+        if self._cached_system is None or self._cached_system[0] != pid:
             system = import_module("fsspec").filesystem(self._protocol, **self._options)
             if self._protocol == "s3":  # botocore retries already
                 system.retries = 1
-            self._cached_system = (os.getpid(), system)
-        return system
+            self._cached_system = (pid, system)
+        return self._cached_system[1]
 
     def path(self, key: str) -> str:
         return f"{self._root}/{key}" if key else self._root

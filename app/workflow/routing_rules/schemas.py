@@ -5,7 +5,7 @@ meaning (400).
 """
 
 import re
-from typing import Any
+from typing import Any, Unpack
 
 from marshmallow import ValidationError
 
@@ -15,6 +15,7 @@ from app.kit.api.alternatives import NEVER, AlternativesSchema
 from app.kit.api.fields import (
     Any_,
     Bool,
+    FieldOptions,
     Float,
     Int,
     JsonObject,
@@ -82,8 +83,8 @@ class Conditions(Nested):
     Only an empty object is replaced: by an empty group `all`, which matches every document.
     """
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(RoutingConditions, **kwargs)
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(RoutingConditions, **options)
 
     def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, Any]:
         check_json(value)

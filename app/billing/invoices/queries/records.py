@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, func, select, text
 from app.billing.invoices.models import Invoice, InvoiceKind, InvoiceStatus
 from app.identity.organizations.models import Organization
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
 
 _BATCH_SIZE = 1000
 _ERASED = "erased"
@@ -23,6 +23,13 @@ _CLAIM_NUMBERS = text(
     RETURNING last_number
     """
 )
+
+
+class InvoiceFilters(CreatedFilters, total=False):
+    """Filters for the list of invoices and credit notes."""
+
+    status: str
+    kind: str
 
 
 class CreditedAmounts(NamedTuple):

@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from app.billing.invoices.models import Invoice, InvoiceStatus
 from app.billing.invoices.queries import records
+from app.billing.invoices.queries.records import InvoiceFilters
 from app.billing.invoices.service import computing
 from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
 from app.billing.invoices.service.dumping import dump_line, dump_tax
@@ -24,17 +25,17 @@ from app.identity.organizations.models import Organization
 from app.kit import container, db, errors, tenancy
 from app.kit.api.responses import Download
 from app.kit.errors import ApiError
-from app.kit.pagination import Page
+from app.kit.pagination import Page, PageRequest
 from app.kit.storage import NotStored, StorageUnavailable
 
 _LINK_SECONDS = 300
 _PDF = "application/pdf"
 
 
-def list_invoices(**query: Any) -> Page:
+def list_invoices(*, page: PageRequest, **filters: Unpack[InvoiceFilters]) -> Page:
     """Return a page of the invoices and credit notes of the current organization."""
-    page = records.list_page(**query)
-    return replace(page, items=[render(invoice) for invoice in page.items])
+    documents = records.list_page(page, **filters)
+    return replace(documents, items=[render(invoice) for invoice in documents.items])
 
 
 def list_all(

@@ -30,7 +30,14 @@ from app.delivery.notifications.models import Notification
 from app.identity.organizations.models import CLOSED_STATUSES
 from app.kit import counters, db
 from app.kit.counters import Between
-from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
+from app.kit.pagination import (
+    CreatedFilters,
+    KeyQuery,
+    Page,
+    PageRequest,
+    paginate,
+    within,
+)
 from app.kit.periods import Column
 
 COLUMNS: tuple[Column, ...] = (
@@ -59,6 +66,12 @@ _LIST_ORGANIZATIONS = text(
 
 Period = tuple[datetime | None, datetime | None]
 """The inclusive start and exclusive end of a period; None means no bound."""
+
+
+class NotificationFilters(CreatedFilters, total=False):
+    """Filters for a person's notifications, besides their type."""
+
+    unread: bool
 
 
 class VisibleOrganization(NamedTuple):

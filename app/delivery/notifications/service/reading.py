@@ -6,13 +6,17 @@ because the organization's identity provider must not learn about other organiza
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 from uuid import UUID
 
 from sqlalchemy import Row
 
 from app.delivery.notifications.queries import changing, listing, newest
-from app.delivery.notifications.queries.listing import NotificationScope, VisibleOrganization
+from app.delivery.notifications.queries.listing import (
+    NotificationFilters,
+    NotificationScope,
+    VisibleOrganization,
+)
 from app.kit import db, errors, tenancy
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
@@ -28,18 +32,21 @@ class _Inbox(NamedTuple):
 
 
 def list_notifications(
-    caller: Caller, page: PageRequest, *, kind: str | None = None, **filters: Any
+    caller: Caller,
+    page: PageRequest,
+    *,
+    kind: str | None = None,
+    **filters: Unpack[NotificationFilters],
 ) -> Page:
     """Return a page of the caller's notifications, newest first by default.
 
-    `filters` may contain `unread`, `created_after` and `created_before`. Raises 422 if the cursor
-    is invalid.
+    Raises 422 if the cursor is invalid.
     """
     is_first = page.cursor is None and page.sort == newest.SORT and set(filters) <= {"unread"}
     with tenancy.across_organizations(reason=_REASON):
         inbox = _open_inbox(caller, kind)
         if is_first and kind is None:
-            result = newest.list_newest(page, inbox.scope, **filters)
+            result = newest.list_newest(page, inbox.scope, unread=filters.get("unread"))
         else:
             result = listing.list_notifications(page, inbox.scope, **filters)
     return replace(result, items=[_build_response(row, inbox) for row in result.items])

@@ -9,7 +9,7 @@ from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
 from app.identity.organizations.models import Organization
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
 
 _ACTIVE_STATUS = "active"
 _UNFINISHED_STATUSES = (
@@ -17,6 +17,13 @@ _UNFINISHED_STATUSES = (
     ExportStatus.RUNNING.value,
     ExportStatus.COMPLETED.value,
 )
+
+
+class ScheduledExportFilters(CreatedFilters, total=False):
+    """Filters for the list of scheduled exports."""
+
+    paused: bool
+    format_id: str
 
 
 def list_scheduled_exports(

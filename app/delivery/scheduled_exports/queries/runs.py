@@ -2,15 +2,23 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, Select, select, true, update
+from sqlalchemy import Select, select, true, update
 from sqlalchemy.orm import aliased
 
 from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports.models import ScheduledExport, ScheduledRun
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
+
+
+class RunRecord(NamedTuple):
+    """A run of a scheduled export, with the export job that has the same id."""
+
+    run: ScheduledRun
+    job: Export
 
 
 def _select_runs() -> Select[ScheduledRun, Export]:
@@ -43,7 +51,7 @@ def get_export_jobs(job_ids: Collection[UUID]) -> dict[UUID, Export]:
     return {job.id: job for job in db.session().scalars(statement)}
 
 
-def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, Row[ScheduledRun, Export]]:
+def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, RunRecord]:
     """Return the latest run of each scheduled export with its export job, by scheduled export id.
 
     Scheduled exports that have never run are omitted.
@@ -67,12 +75,14 @@ def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, Row[ScheduledRu
         .join(Export, (Export.organization_id == run.organization_id) & (Export.id == run.job_id))
         .where(ScheduledExport.id.in_(export_ids))
     )
-    return {row[0].scheduled_export_id: row for row in db.session().execute(statement)}
+    records = map(RunRecord._make, db.session().execute(statement))
+    return {record.run.scheduled_export_id: record for record in records}
 
 
-def read(job_id: UUID) -> Row[ScheduledRun, Export] | None:
+def read(job_id: UUID) -> RunRecord | None:
     """Return a run with its export job, or None if the run does not exist."""
-    return db.session().execute(_select_runs().where(ScheduledRun.job_id == job_id)).first()
+    row = db.session().execute(_select_runs().where(ScheduledRun.job_id == job_id)).first()
+    return None if row is None else RunRecord._make(row)
 
 
 def lock(job_id: UUID) -> ScheduledRun | None:

@@ -142,7 +142,7 @@ def _lock_pending_run(job_id: UUID) -> ScheduledRun | None:
 def _lock_run(job_id: UUID) -> ScheduledRun | None:
     """Lock a run's scheduled export and then the run, in the order that a deletion uses."""
     row = runs.read(job_id)
-    if row is None or records.get(row[0].scheduled_export_id, lock=True) is None:
+    if row is None or records.get(row.run.scheduled_export_id, lock=True) is None:
         return None
     return runs.lock(job_id)
 
@@ -171,7 +171,7 @@ def _get_scheduled_export_and_job(run: ScheduledRun) -> tuple[ScheduledExport, E
     scheduled, row = records.get(run.scheduled_export_id), runs.read(run.job_id)
     assert scheduled is not None, "a run is deleted with its scheduled export"
     assert row is not None
-    return scheduled, row[1]
+    return scheduled, row.job
 
 
 def _send_files(

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from app.delivery.exports.service import creating
 from app.delivery.exports.service.creating import ExportRequest
 from app.delivery.scheduled_exports.models import Mode, ScheduledExport
 from app.delivery.scheduled_exports.queries import records, runs
+from app.delivery.scheduled_exports.queries.records import ScheduledExportFilters
+from app.delivery.scheduled_exports.queries.runs import RunRecord
 from app.delivery.scheduled_exports.service import destinations, periods
 from app.delivery.scheduled_exports.service.describing import build_run_response
 from app.engines.formats import FORMATS
@@ -21,7 +23,7 @@ from app.kit.typed_settings import ValidatedSettings
 MIN_INTERVAL = timedelta(minutes=15)
 
 
-def list_scheduled_exports(*, page: PageRequest, **filters: Any) -> Page:
+def list_scheduled_exports(*, page: PageRequest, **filters: Unpack[ScheduledExportFilters]) -> Page:
     """Return a page of scheduled exports that match the filters, each with its last run."""
     exports = records.list_scheduled_exports(page, **filters)
     latest_runs = runs.list_latest_runs([export.id for export in exports.items])
@@ -212,7 +214,7 @@ def _set_next_run(export: ScheduledExport) -> None:
     export.next_run_at = None if export.paused else next_run_at
 
 
-def _build_response(export: ScheduledExport, latest_run: Any) -> dict[str, Any]:
+def _build_response(export: ScheduledExport, latest_run: RunRecord | None) -> dict[str, Any]:
     values = {
         column.key: getattr(export, column.key) for column in ScheduledExport.__table__.columns
     }

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 from zoneinfo import ZoneInfoNotFoundError
 
@@ -16,14 +16,14 @@ from app.kit import cron, db, errors, tenancy
 from app.kit.errors import ApiError
 from app.kit.jobs.faults import is_fault
 from app.kit.logging import get_logger
-from app.kit.pagination import Page, PageRequest
+from app.kit.pagination import CreatedFilters, Page, PageRequest
 
 log = get_logger(__name__)
 
 _BATCH_SIZE = 20
 
 
-def list_runs(export_id: UUID, *, page: PageRequest, **filters: Any) -> Page:
+def list_runs(export_id: UUID, *, page: PageRequest, **filters: Unpack[CreatedFilters]) -> Page:
     """Return a page of runs. Raises 404 if the scheduled export does not exist."""
     if records.get(export_id) is None:
         raise errors.not_found()
@@ -52,7 +52,7 @@ def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None
     )
     row = runs.read(job.id)
     assert row is not None
-    return build_run_response(row[0], row[1])
+    return build_run_response(*row)
 
 
 def start_due_runs() -> int:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, String, any_, column, func, literal, select, values
@@ -13,7 +13,14 @@ from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
-from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
+from app.kit.pagination import (
+    CreatedFilters,
+    KeyQuery,
+    Page,
+    PageRequest,
+    paginate,
+    within,
+)
 
 WEBHOOK_COLUMNS: tuple[Any, ...] = (
     Webhook.id,
@@ -51,13 +58,18 @@ class DeliveryRecord(NamedTuple):
     updated_at: datetime
 
 
-class DeliveryFilters(TypedDict, total=False):
+class WebhookFilters(CreatedFilters, total=False):
+    """Filters for the list of webhooks."""
+
+    active: bool
+    event: str
+
+
+class DeliveryFilters(CreatedFilters, total=False):
     """Filters for a webhook's deliveries."""
 
     status: str
     event: str
-    created_after: datetime
-    created_before: datetime
 
 
 _DELIVERY_COLUMNS = tuple(getattr(Delivery, name) for name in DeliveryRecord._fields)

@@ -1,7 +1,8 @@
 """SQL queries for the list of documents; totals come from counters, and filters have indexes."""
 
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, Unpack
 from uuid import UUID
 
 from sqlalchemy import (
@@ -21,11 +22,22 @@ from sqlalchemy import (
 from app.documents.artifacts.counters import ARTIFACTS, ASSIGNED, SCANNED
 from app.documents.artifacts.models import SCHEMA_OR_NONE, Artifact, ArtifactAssignee
 from app.documents.artifacts.queries import search_pages
-from app.documents.artifacts.queries.reading import LIST_STATEMENT, SORTS, apply_filters
+from app.documents.artifacts.queries.reading import (
+    LIST_STATEMENT,
+    SORTS,
+    apply_filters,
+)
 from app.documents.artifacts.statuses import OcrStatus
 from app.kit import counters, tenancy
 from app.kit.counters import Between
-from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
+from app.kit.pagination import (
+    CreatedFilters,
+    KeyQuery,
+    Page,
+    PageRequest,
+    paginate,
+    within,
+)
 from app.kit.periods import Column
 from app.kit.prepared_lists import PreparedList
 
@@ -48,8 +60,28 @@ _NEWEST_LIST = PreparedList(
 )
 
 
-def list_artifacts(page: PageRequest, **filters: Any) -> Page:
-    """Return a page of documents that match `filters`, the properties of `ArtifactFilters`."""
+class DocumentFilters(CreatedFilters, total=False):
+    """Filters for the list of documents; without `archived`, archived documents are left out."""
+
+    status: list[str]
+    schema_id: UUID
+    media_type: str
+    language: str
+    ocr: str
+    external_id: str
+    parent_id: UUID
+    gold: bool
+    archived: str
+    assignee: UUID
+    assigned: bool
+    due_after: datetime
+    due_before: datetime
+    q: str
+
+
+def list_artifacts(page: PageRequest, **document_filters: Unpack[DocumentFilters]) -> Page:
+    """Return a page of documents that match the filters."""
+    filters: dict[str, Any] = {**document_filters}
     if "q" in filters:
         return search_pages.list_hits(page, filters)
     if page.sort == _DEFAULT_SORT and filters == _DEFAULT_FILTERS:

@@ -1,7 +1,7 @@
 """Request and response schemas for artifacts."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from marshmallow import ValidationError, fields
 
@@ -21,6 +21,7 @@ from app.kit.api import strict_json
 from app.kit.api.fields import (
     MAX_FORM_BYTES,
     Bool,
+    FieldOptions,
     Int,
     JsonObject,
     List,
@@ -79,9 +80,9 @@ _METADATA_TEXT_SCHEMA = {
 class DocumentName(Str):
     """A document name, validated by `names.check_name`."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        metadata = {"pattern": NAME_PATTERN, **kwargs.pop("metadata", {})}
-        super().__init__(min_length=1, max_length=MAX_NAME_LENGTH, metadata=metadata, **kwargs)
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        options["metadata"] = {"pattern": NAME_PATTERN, **options.get("metadata", {})}
+        super().__init__(min_length=1, max_length=MAX_NAME_LENGTH, **options)
 
     def _deserialize(
         self,

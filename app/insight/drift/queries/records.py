@@ -17,12 +17,22 @@ from app.insight.drift.models import (
 )
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 MAX_VERSIONS = 100
 """The maximum number of schema versions to compare. Tag sets of older versions are left out."""
 SORTS = {"created_at": DriftReport.created_at}
+
+
+class ReportFilters(CreatedFilters, total=False):
+    """Filters for the list of drift reports."""
+
+    schema_id: UUID
+    status: str
+    subject: str
+    field: str
+    metric: str
 
 
 class DetectionPeriods(NamedTuple):

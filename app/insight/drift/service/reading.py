@@ -1,10 +1,11 @@
 """Read and acknowledge drift reports."""
 
-from typing import Any
+from typing import Unpack
 from uuid import UUID
 
 from app.insight.drift.models import DetectionStatus, DriftReport, ReportStatus
 from app.insight.drift.queries import records
+from app.insight.drift.queries.records import ReportFilters
 from app.insight.visibility.service import get_visibility
 from app.kit import db, errors
 from app.kit.pagination import Page, PageRequest
@@ -12,7 +13,11 @@ from app.kit.principal import Caller
 
 
 def list_reports(
-    *, caller: Caller, page: PageRequest, detection_id: UUID | None = None, **filters: Any
+    *,
+    caller: Caller,
+    page: PageRequest,
+    detection_id: UUID | None = None,
+    **filters: Unpack[ReportFilters],
 ) -> Page:
     """Return a page of reports, newest first.
 

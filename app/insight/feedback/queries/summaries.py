@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ColumnElement, Select, cast, func, select
+from sqlalchemy import BigInteger, ColumnElement, Select, Subquery, cast, func, select
 
 from app.engines.calibration import Outcomes
 from app.insight.feedback.counters import CONFIDENCES, OUTCOMES
@@ -57,7 +57,7 @@ def _to_datetime(day: date | None) -> datetime | None:
 
 def _select_cells(
     source: Source, facet_names: Sequence[str], criteria: SummaryCriteria, span: BucketSpan | None
-) -> Any:
+) -> Subquery:
     return counters.select_cells(source, facet_names, criteria.build_where(), span=span)
 
 
@@ -90,7 +90,7 @@ def sum_outcomes(
     return _build_rows(db.session().execute(_build_sum(cells, columns)), len(columns))
 
 
-def _build_sum(cells: Any, columns: Sequence[ColumnElement[Any]]) -> Select[Any]:
+def _build_sum(cells: Subquery, columns: Sequence[ColumnElement[Any]]) -> Select[Any]:
     """Build the statement that sums the outcomes of cells, grouped by `columns`."""
     sum_columns: list[Any] = [
         cast(

@@ -1,10 +1,9 @@
 """Summaries of feedback by model, by field and over time."""
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 from app.engines.calibration import (
@@ -26,6 +25,17 @@ MAX_DAYS = 366
 MAX_MODELS = 200
 MAX_FIELDS = 1000
 _EARLIEST_DAY = date(2000, 1, 1)
+
+
+class SummaryFilters(TypedDict, total=False):
+    """The filters of a summary; `first` is inclusive and `end` is exclusive."""
+
+    schema_id: UUID
+    model: str
+    field: str
+    labeler_id: UUID
+    first: date
+    end: date
 
 
 def build_criteria(
@@ -78,7 +88,9 @@ def build_metrics(outcomes: Outcomes) -> dict[str, Any]:
     }
 
 
-def get_summary(*, caller: Caller, interval: str = "month", **filters: Any) -> dict[str, Any]:
+def get_summary(
+    *, caller: Caller, interval: str = "month", **filters: Unpack[SummaryFilters]
+) -> dict[str, Any]:
     """Return a summary of the selected feedback: metrics in total, by model and over time.
 
     Models are ordered by their number of predictions. Raises the errors of `build_criteria`, and
@@ -122,9 +134,7 @@ def _parse_bucket(bucket: str) -> date:
     )
 
 
-def _build_criteria_response(
-    criteria: SummaryCriteria, filters: Mapping[str, Any]
-) -> dict[str, Any]:
+def _build_criteria_response(criteria: SummaryCriteria, filters: SummaryFilters) -> dict[str, Any]:
     """Build the response properties that show the criteria."""
     return {
         "schema_id": criteria.schema_id,
@@ -148,7 +158,10 @@ def get_outcomes_by_field(
 
 
 def get_summary_by_field(
-    *, caller: Caller, target_precision: float = DEFAULT_TARGET, **filters: Any
+    *,
+    caller: Caller,
+    target_precision: float = DEFAULT_TARGET,
+    **filters: Unpack[SummaryFilters],
 ) -> dict[str, Any]:
     """Return a summary by field: metrics, calibration and recommended threshold of each field.
 

@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
-from sqlalchemy import Row, Select, Text, cast, func, null, select, text
+from sqlalchemy import Select, Text, cast, func, null, select, text
 
 from app.documents.artifacts.models import Artifact
 from app.kit import db, tenancy
@@ -40,6 +41,32 @@ _COUNT = text(
 )
 
 
+class TagSetRow(Protocol):
+    """A tag set, with the size in bytes of the tags that are read for it."""
+
+    artifact_id: UUID
+    id: UUID
+    schema_id: UUID
+    schema_version_id: UUID
+    labeler_id: UUID | None
+    source: str
+    status: str
+    superseded_by: UUID | None
+    seconds_spent: int
+    loaded_bytes: int
+
+
+class RevisionRow(Protocol):
+    """A revision of a tag set that is not a save."""
+
+    tag_set_id: UUID
+    number: int
+    kind: str
+    author_id: UUID | None
+    created_at: datetime
+    tags: list[dict[str, Any]] | None
+
+
 class LoadedDocument(NamedTuple):
     """A document with the rows of its tag sets and revisions.
 
@@ -49,8 +76,8 @@ class LoadedDocument(NamedTuple):
     id: UUID
     schema_id: UUID | None
     gold: bool
-    tag_sets: Sequence[Row[Any]]
-    revisions: dict[UUID, list[Row[Any]]]
+    tag_sets: Sequence[TagSetRow]
+    revisions: dict[UUID, list[RevisionRow]]
     has_tags: bool
 
 
@@ -75,7 +102,7 @@ def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[LoadedDocument]:
         .where(Artifact.id.in_(artifact_ids))
         .order_by(Artifact.id)
     )
-    tag_sets: dict[UUID, list[Row[Any]]] = defaultdict(list)
+    tag_sets: dict[UUID, list[TagSetRow]] = defaultdict(list)
     for row in _list_tag_sets(artifact_ids):
         tag_sets[row.artifact_id].append(row)
     chunk: list[Any] = []
@@ -90,7 +117,7 @@ def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[LoadedDocument]:
     yield from _load_chunk(chunk, tag_sets, has_tags=size <= MAX_BYTES)
 
 
-def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Any]:
+def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[TagSetRow]:
     # Earlier revisions may be much larger than the current tags. Only saves store their size.
     loaded_bytes = (
         select(func.coalesce(func.sum(func.octet_length(cast(TagSetRevision.tags, Text))), 0))
@@ -121,10 +148,10 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Any]:
 
 
 def _load_chunk(
-    artifacts: Sequence[Any], tag_sets: dict[UUID, list[Row[Any]]], *, has_tags: bool
+    artifacts: Sequence[Any], tag_sets: dict[UUID, list[TagSetRow]], *, has_tags: bool
 ) -> Iterator[LoadedDocument]:
     ids = [row.id for artifact in artifacts for row in tag_sets[artifact.id]]
-    revisions: dict[UUID, list[Row[Any]]] = defaultdict(list)
+    revisions: dict[UUID, list[RevisionRow]] = defaultdict(list)
     for row in _list_revisions(ids, has_tags=has_tags):
         revisions[row.tag_set_id].append(row)
     for artifact in artifacts:
@@ -138,7 +165,7 @@ def _load_chunk(
         )
 
 
-def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Sequence[Row[Any]]:
+def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Sequence[RevisionRow]:
     if not tag_set_ids:
         return []
     tags = TagSetRevision.tags if has_tags else null()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from sqlalchemy import (
@@ -39,6 +39,37 @@ from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 
 MAX_ROWS = 500
 """The maximum number of schemas or fields in one response."""
+
+
+class SumRow(Protocol):
+    """A row with sums of counters; `_asdict` maps the names of its columns to their values."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+class SchemaRow(SumRow, Protocol):
+    """The sums of a schema."""
+
+    schema_id: UUID
+    name: str
+
+
+class FieldRow(SumRow, Protocol):
+    """The sums of a field with one of the types that it has had."""
+
+    schema_id: UUID
+    field: str
+    field_type: str
+
+
+class PersonRow(SumRow, Protocol):
+    """The sums of a labeler or reviewer, with the decisions of their peers."""
+
+    user_id: UUID
+    name: str
+    email: str
+    peers_accepted: int
+    peers_decided: int
 
 
 _FIELD_COUNTERS = ("accepted", "corrected", "compared", "agreement")
@@ -114,12 +145,12 @@ _PEOPLE = {
 }
 
 
-def sum_by_schema(cell_filter: CellFilter) -> Sequence[Any]:
+def sum_by_schema(cell_filter: CellFilter) -> Sequence[SchemaRow]:
     """Sum the cells by schema, sorted by schema name; at most `MAX_ROWS` + 1 rows."""
     return _BY_SCHEMA.read(cell_filter)
 
 
-def sum_by_field(cell_filter: CellFilter) -> Sequence[Any]:
+def sum_by_field(cell_filter: CellFilter) -> Sequence[FieldRow]:
     """Sum the cells of each schema, field and field type, and return at most `MAX_ROWS` + 1 rows.
 
     The rows are sorted by schema, field and field type. They have only the counters of corrections
@@ -135,7 +166,7 @@ def list_people(request: PageRequest, cell_filter: CellFilter) -> Page:
     match the filter.
     """
 
-    def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
+    def fetch(edge: PageStart) -> tuple[list[PersonRow], int | None]:
         edge_id = next(map(str, edge.values.values()), None)
         rows = _PEOPLE[edge.descending].read(cell_filter, edge_id, edge.limit)
         # The total is from the same snapshot: if the first page is empty, the list is empty.

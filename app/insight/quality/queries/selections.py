@@ -83,7 +83,7 @@ _CONDITION_TYPES = {
 """The SQL parameter type of each condition, by the name of its field in `CellFilter`."""
 
 
-def _build_conditions(model: Any) -> dict[str, ColumnElement[bool]]:
+def _build_conditions(model: type[QualityCell | QualitySum]) -> dict[str, ColumnElement[bool]]:
     """Return the SQL conditions for cells or sums, by the name of the field in `CellFilter`."""
     schema_id = bindparam("schema_id", type_=Uuid())
     members = select(cast(TeamMember.user_id, Text)).where(

@@ -10,6 +10,7 @@ from app.engines.calibration import Outcomes
 from app.insight.feedback import service as feedback
 from app.insight.quality.models import CellSubject
 from app.insight.quality.queries import reading, trends
+from app.insight.quality.queries.reading import FieldRow, SchemaRow
 from app.insight.quality.queries.selections import CellFilter
 from app.insight.quality.service import gold
 from app.insight.quality.service.periods import Period, get_period, list_buckets
@@ -78,7 +79,7 @@ def _sum_large_samples(metric: QualityMetric, weeks: Iterable[tuple[int, ...]]) 
     return metric.compute(dict(zip(metric.counters, totals, strict=True)))
 
 
-def _build_schema(row: Any, gold_rates: Mapping[str, Rate] | None) -> dict[str, Any]:
+def _build_schema(row: SchemaRow, gold_rates: Mapping[str, Rate] | None) -> dict[str, Any]:
     """Build a schema's metrics; `gold_rates` replaces the accuracy on gold documents."""
     counts = row._asdict()
     rates = compute_rates(counts, *_SCHEMA_METRICS)
@@ -166,8 +167,8 @@ def get_current_types(
 
 
 def split_rows_by_type(
-    rows: Sequence[Any], types: Mapping[tuple[UUID, str], str]
-) -> tuple[list[Any], list[dict[str, Any]]]:
+    rows: Sequence[FieldRow], types: Mapping[tuple[UUID, str], str]
+) -> tuple[list[FieldRow], list[dict[str, Any]]]:
     """Split rows by field type.
 
     Returns the rows of the current types, and a warning for each row of an earlier type.
@@ -187,7 +188,7 @@ def split_rows_by_type(
 
 
 def _build_field(
-    row: Any,
+    row: FieldRow,
     current_fields: Mapping[UUID, tuple[str, list[Any]]],
     types: Mapping[tuple[UUID, str], str],
     accuracy: Mapping[tuple[UUID, str], Rate],

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from app.insight.quality.models import CellSubject
 from app.insight.quality.queries import reading
+from app.insight.quality.queries.reading import PersonRow
 from app.insight.quality.queries.selections import CellFilter
 from app.insight.quality.service.latest import build_throughput
 from app.insight.quality.service.periods import get_period
@@ -63,7 +64,7 @@ def list_labelers(
     return replace(result, items=[_build_labeler(row) for row in result.items])
 
 
-def _build_labeler(row: Any) -> dict[str, Any]:
+def _build_labeler(row: PersonRow) -> dict[str, Any]:
     counts = row._asdict()
     return {
         "id": row.user_id,
@@ -74,7 +75,7 @@ def _build_labeler(row: Any) -> dict[str, Any]:
     }
 
 
-def _build_user(row: Any) -> dict[str, Any]:
+def _build_user(row: PersonRow) -> dict[str, Any]:
     return {"id": row.user_id, "name": row.name, "email": row.email}
 
 
@@ -99,7 +100,7 @@ def list_reviewers(
     return replace(result, items=[_build_reviewer(row) for row in result.items])
 
 
-def _build_reviewer(row: Any) -> dict[str, Any]:
+def _build_reviewer(row: PersonRow) -> dict[str, Any]:
     counts = row._asdict()
     rate = compute_acceptance_rate(counts)
     peer_rate = compute_rate(row.peers_accepted, row.peers_decided)

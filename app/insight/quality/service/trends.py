@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 from functools import cache, partial
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 from uuid import UUID
 
 from app.engines.charts import ImageKind, Point, Series, TrendChart
@@ -48,13 +48,13 @@ class TrendPoint(NamedTuple):
     n: int
 
 
-class TrendFilters(NamedTuple):
+class TrendFilters(TypedDict, total=False):
     """The filters of a trend, except for its period."""
 
-    schema_id: UUID | None = None
-    field: str | None = None
-    team_id: UUID | None = None
-    labeler_id: UUID | None = None
+    schema_id: UUID
+    field: str
+    team_id: UUID
+    labeler_id: UUID
 
 
 def get_trends(
@@ -65,19 +65,19 @@ def get_trends(
     group_by: str | None = None,
     first: date | None = None,
     end: date | None = None,
-    **filters: Any,
+    **filters: Unpack[TrendFilters],
 ) -> dict[str, Any]:
     """Return the trend of a metric: its value in each bucket, for each group that has cases.
 
-    `filters` are the fields of `TrendFilters`. The metrics of teams and of other labelers require
-    the reviewer role. Raises 400 if the metric does not apply to fields, if filters and group
-    cannot be combined, or if `schema_id` is missing for fields; 403 if the caller may not see the
-    metric; 404 for an unknown schema; 400 for an invalid period or too many buckets.
+    The metrics of teams and of other labelers require the reviewer role. Raises 400 if the metric
+    does not apply to fields, if filters and group cannot be combined, or if `schema_id` is missing
+    for fields; 403 if the caller may not see the metric; 404 for an unknown schema; 400 for an
+    invalid period or too many buckets.
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)
     definition = METRICS[metric]
-    cell_filter = _build_filter(caller, definition, group_by, period, TrendFilters(**filters))
+    cell_filter = _build_filter(caller, definition, group_by, period, filters)
     if hide_small_samples := metric == gold.METRIC and gold.is_restricted(caller):
         gold.check_trend(caller, bucket, by_field=cell_filter.subject is CellSubject.FIELD)
         cell_filter = gold.limit_to_visible_weeks(cell_filter, period, buckets)
@@ -117,9 +117,10 @@ def _build_filter(
 ) -> CellFilter:
     """Build the filter for the cells to read. Raises 400, 403 and 404 like `get_trends`."""
     subject = _choose_subject(group_by, filters)
+    schema_id = filters.get("schema_id")
     if subject is CellSubject.FIELD and not metric.applies_to_fields:
         raise errors.invalid("This metric does not apply to fields.", "metric")
-    if subject is CellSubject.FIELD and filters.schema_id is None:
+    if subject is CellSubject.FIELD and schema_id is None:
         raise errors.invalid(
             "Required for metrics of fields. Send the id of the schema that has the fields.",
             "schema_id",
@@ -127,15 +128,15 @@ def _build_filter(
     labelers = teams = None
     if subject is CellSubject.LABELER:
         labelers, teams = _get_visibility(caller, group_by, filters)
-    if filters.schema_id is not None:
-        schemas.check_exists(filters.schema_id)
+    if schema_id is not None:
+        schemas.check_exists(schema_id)
     return CellFilter(
         subject,
         period.first,
         period.end,
-        schema_id=filters.schema_id,
-        field=filters.field,
-        team_id=filters.team_id,
+        schema_id=schema_id,
+        field=filters.get("field"),
+        team_id=filters.get("team_id"),
         labelers=labelers,
         teams=teams,
     )
@@ -143,8 +144,8 @@ def _build_filter(
 
 def _choose_subject(group_by: str | None, filters: TrendFilters) -> CellSubject:
     """Choose the subject whose cells support all filters. Raises 400 for an invalid filter."""
-    people_filter = next((n for n in ("team_id", "labeler_id") if getattr(filters, n)), None)
-    field_filter = "field" if filters.field is not None else None
+    people_filter = next((n for n in ("team_id", "labeler_id") if filters.get(n)), None)
+    field_filter = "field" if "field" in filters else None
     subject = _SUBJECTS[group_by]
     if people_filter and (field_filter or subject is CellSubject.FIELD):
         raise errors.invalid(
@@ -163,15 +164,15 @@ def _get_visibility(caller: Caller, group_by: str | None, filters: TrendFilters)
     Raises 403 if the caller may not see the labeler or team in `filters`, or may not group by team.
     """
     visibility = get_visibility(caller)
-    if group_by == "team" or filters.team_id is not None:
+    if group_by == "team" or "team_id" in filters:
         assert caller.role is not None
         require_role(caller.role, Role.reviewer)
-    if filters.team_id is not None:
-        visibility.check_team(filters.team_id)
-    if filters.labeler_id is None:
+    if "team_id" in filters:
+        visibility.check_team(filters["team_id"])
+    if "labeler_id" not in filters:
         return visibility
-    visibility.check_labeler(filters.labeler_id)
-    return visibility._replace(labelers=[filters.labeler_id])
+    visibility.check_labeler(filters["labeler_id"])
+    return visibility._replace(labelers=[filters["labeler_id"]])
 
 
 def _build_series(

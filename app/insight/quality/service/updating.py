@@ -15,7 +15,7 @@ from app.identity.organizations import service as organizations
 from app.insight.quality.models import RULES_VERSION, CellSubject
 from app.insight.quality.queries import cells, documents, sums
 from app.insight.quality.queries.cells import RecountState
-from app.insight.quality.queries.documents import LoadedDocument
+from app.insight.quality.queries.documents import LoadedDocument, TagSetRow
 from app.insight.quality.service.contributions import compute_contributions
 from app.insight.quality.service.histories import (
     CellKey,
@@ -198,7 +198,7 @@ def _build_document(document: LoadedDocument) -> DocumentHistory:
     )
 
 
-def _build_history(row: Any, document: LoadedDocument) -> TagSetHistory:
+def _build_history(row: TagSetRow, document: LoadedDocument) -> TagSetHistory:
     revisions = [
         Revision(
             revision.number,

@@ -9,7 +9,13 @@ from sqlalchemy.dialects.postgresql import insert
 from app.intake.connectors.models import Connector, ConnectorAlert
 from app.intake.connectors.queries import records
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
+
+
+class AlertFilters(CreatedFilters, total=False):
+    """Filters for a connector's alerts."""
+
+    is_open: bool
 
 
 def create(connector_id: UUID, kind: str, message: str, *, job_id: UUID | None) -> UUID | None:

@@ -23,7 +23,7 @@ from app.intake.connectors.models import Connector
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.statuses import ACTIVE
 from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import Column, CreatedFilters, Page, PageRequest, paginate, within
 
 _ACTIVE_STATUS = "active"
 _JOB_COLUMNS = (
@@ -33,6 +33,13 @@ _JOB_COLUMNS = (
     ),
     case((IngestionJob.status.in_(ACTIVE), IngestionJob.cursor)).label("cursor"),
 )
+
+
+class ConnectorFilters(CreatedFilters, total=False):
+    """Filters for the list of connectors."""
+
+    type: str
+    enabled: bool
 
 
 def _select_connectors() -> Select[Any]:
@@ -105,7 +112,7 @@ def lock_stale_connectors(limit: int) -> list[Connector]:
     return _lock_overdue_connectors(Connector.stale_at, limit)
 
 
-def _lock_overdue_connectors(time_column: Any, limit: int) -> list[Connector]:
+def _lock_overdue_connectors(time_column: Column, limit: int) -> list[Connector]:
     statement = (
         select(Connector)
         .join(Organization, Organization.id == Connector.organization_id)

@@ -1,6 +1,6 @@
 """Alerts about problems with connectors; a successful crawl closes a connector's alerts."""
 
-from typing import Any
+from typing import Unpack
 from uuid import UUID
 
 from app.engines.sources import SourceErrorKind
@@ -9,6 +9,7 @@ from app.intake.connectors.emitted_events import AlertPayload, AlertRaisedPayloa
 from app.intake.connectors.models import Connector, ConnectorAlert
 from app.intake.connectors.queries import alerts as queries
 from app.intake.connectors.queries import records
+from app.intake.connectors.queries.alerts import AlertFilters
 from app.intake.connectors.statuses import AlertKind
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
@@ -69,7 +70,7 @@ def close_alerts(connector_id: UUID) -> None:
     queries.close_all(connector_id)
 
 
-def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Any) -> Page:
+def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Unpack[AlertFilters]) -> Page:
     """Return a page of a connector's alerts that match the filters. Raises 404."""
     if records.get(connector_id) is None:
         raise errors.not_found()

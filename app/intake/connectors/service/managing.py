@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 from sqlalchemy import Row
@@ -10,6 +10,7 @@ from sqlalchemy import Row
 from app.engines.sources import SourceType
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
+from app.intake.connectors.queries.records import ConnectorFilters
 from app.intake.connectors.service import settings_rules
 from app.intake.connectors.service.globs import MAX_PATTERN_LENGTH, MAX_PATTERNS
 from app.intake.connectors.service.scheduling import (
@@ -31,7 +32,19 @@ DELETE_OBJECTS_JOB = "connectors.forget"
 _DELETE_BATCH_SIZE = 1000
 
 
-def list_connectors(*, page: PageRequest, **filters: Any) -> Page:
+class ConnectorChanges(TypedDict, total=False):
+    """The changes to a connector; omitted properties stay the same."""
+
+    name: str
+    settings: dict[str, Any]
+    schema_id: UUID | None
+    enabled: bool
+    schedule: str | None
+    include: Sequence[str]
+    exclude: Sequence[str]
+
+
+def list_connectors(*, page: PageRequest, **filters: Unpack[ConnectorFilters]) -> Page:
     """Return a page of connectors that match the filters, each with its last crawl."""
     rows = records.list_connectors(page, **filters)
     return replace(rows, items=[_build_response(row) for row in rows.items])
@@ -81,8 +94,15 @@ def create(
     checked_settings = settings_rules.check_settings(type, settings)
     connector = Connector(type=type, created_by=created_by)
     _store_settings(connector, checked_settings)
-    changes = {"name": name, "schema_id": schema_id, "enabled": enabled, "schedule": schedule}
-    _apply_changes(connector, {**changes, "include": include, "exclude": exclude})
+    changes: ConnectorChanges = {
+        "name": name,
+        "schema_id": schema_id,
+        "enabled": enabled,
+        "schedule": schedule,
+        "include": include,
+        "exclude": exclude,
+    }
+    _apply_changes(connector, changes)
     plan_limits.reserve(Meter.CONNECTORS)
     db.session().add(connector)
     connector.organization_id = tenancy.current_organization_id()
@@ -91,7 +111,9 @@ def create(
     return get(connector.id)
 
 
-def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[str, Any]:
+def update(
+    connector_id: UUID, *, revision: int | None, **changes: Unpack[ConnectorChanges]
+) -> dict[str, Any]:
     """Update the given properties of a connector, and return it.
 
     `settings` replaces all settings. If it contains no secrets, the stored secrets are kept; this
@@ -172,15 +194,18 @@ def _read_secrets(connector: Connector) -> dict[str, Any]:
         return {}
 
 
-def _apply_changes(connector: Connector, changes: dict[str, Any]) -> None:
+def _apply_changes(connector: Connector, changes: ConnectorChanges) -> None:
+    """Apply changes other than `settings` to a connector."""
     schema_id, schedule = changes.get("schema_id"), changes.get("schedule")
     artifact_schemas.check_reference(schema_id)
-    if schedule is not None:
-        changes = {**changes, "schedule": check_schedule(schedule)}
+    if "schedule" in changes:
+        connector.schedule = None if schedule is None else check_schedule(schedule)
+    if "include" in changes:
+        connector.include_patterns = _check_patterns(changes["include"], "include")
+    if "exclude" in changes:
+        connector.exclude_patterns = _check_patterns(changes["exclude"], "exclude")
     for name, value in changes.items():
-        if name in ("include", "exclude"):
-            setattr(connector, f"{name}_patterns", _check_patterns(value, name))
-        else:
+        if name in ("name", "schema_id", "enabled"):
             setattr(connector, name, value)
 
 

@@ -14,7 +14,7 @@ from app.intake.ingestion_jobs.models import COUNTS, IngestionItem, IngestionJob
 from app.intake.ingestion_jobs.statuses import ACTIVE, ItemStatus, JobKind
 from app.kit import counters, db, tenancy
 from app.kit.counters import Between
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
 
 # A retry replaces the failed item of an earlier run.
 _SAVE_ITEMS = text(
@@ -29,6 +29,12 @@ _SAVE_ITEMS = text(
         seconds = excluded.seconds
     """
 )
+
+
+class ItemFilters(CreatedFilters, total=False):
+    """Filters for the items of a job."""
+
+    status: str
 
 
 class ItemRow(NamedTuple):

@@ -1,11 +1,12 @@
 """Read access to ingestion jobs, their items and their statistics."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from app.intake.ingestion_jobs.models import COUNTS, IngestionJob
 from app.intake.ingestion_jobs.queries import records, statistics
+from app.intake.ingestion_jobs.queries.records import ItemFilters
 from app.kit import db, errors
 from app.kit.pagination import Page, PageRequest
 
@@ -24,7 +25,7 @@ def get(job_id: UUID) -> IngestionJob:
     return job
 
 
-def list_items(job_id: UUID, page: PageRequest, **filters: Any) -> Page:
+def list_items(job_id: UUID, page: PageRequest, **filters: Unpack[ItemFilters]) -> Page:
     """Return a page of a job's items that match the filters. Raises 404."""
     return records.list_items(get(job_id), page, **filters)
 

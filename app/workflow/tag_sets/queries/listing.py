@@ -39,7 +39,7 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 _SORTS = {"created_at": TagSet.created_at, "updated_at": TagSet.updated_at}
 _PERIOD = ("created_after", "created_before")
 _STATUSES = tuple(TagSetStatus)
-_KEYS: Any = select(TagSet.created_at, TagSet.id)
+_KEYS = select(TagSet.created_at, TagSet.id)
 VersionIds = Sequence[UUID]
 _NEWEST = PreparedList(
     "list_tag_sets",

@@ -1,13 +1,24 @@
 """Schemas of tags."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Unpack
 
 from marshmallow import ValidationError
 from marshmallow.validate import Range
 
 from app.engines.fields import MAX_EVIDENCE, MAX_ROW, MAX_TAGS
-from app.kit.api.fields import Any_, Float, Int, List, Nested, OneOf, Response, Schema, Str
+from app.kit.api.fields import (
+    Any_,
+    FieldOptions,
+    Float,
+    Int,
+    List,
+    Nested,
+    OneOf,
+    Response,
+    Schema,
+    Str,
+)
 
 TAG_SOURCES = ("human", "model", "import")
 
@@ -82,8 +93,8 @@ class Tags(List):
     every property again, to check that the values fit the fields of the schema version.
     """
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(Nested(TagInput), max_items=MAX_TAGS, **kwargs)
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(Nested(TagInput), max_items=MAX_TAGS, **options)
 
     def _deserialize(self, value: object, *_: object, **__: object) -> list[Any]:
         if not isinstance(value, list):
