@@ -187,6 +187,22 @@ def test_the_thread_ends_with_the_last_connection(engine: Engine, guard: Guard) 
     assert _one(engine) == 1
 
 
+def test_a_connection_that_no_thread_can_watch_is_refused_until_one_can(
+    engine: Engine, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(OperationalError, match="no thread can watch"):
+            _one(engine)
+    assert _one(engine) == 1
+    proxy.vanish()
+    assert _refused(engine) < IN_TIME
+    proxy.come_back()
+
+
 def test_a_fork_starts_with_a_closed_circuit_and_leaves_the_parents_connections(
     engine: Engine, guard: Guard, proxy: Proxy
 ) -> None:

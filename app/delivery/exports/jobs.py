@@ -11,7 +11,7 @@ from app.delivery.exports.queries import records, rows
 from app.delivery.exports.service import running
 from app.delivery.exports.service.manifests import RunResult
 from app.delivery.exports.service.sources import DocumentSource
-from app.engines.formats import FORMATS, ProcessWriter, Writer, merge_fields
+from app.engines.formats import FORMATS, ProcessWriter, TooManyColumnsError, Writer, merge_fields
 from app.kit import container, jobs, purging, watermarks
 from app.kit.jobs import Job, Retry
 from app.kit.storage import StagedFile
@@ -62,6 +62,9 @@ def run_export(job: Job) -> None:
                 staged, export, lambda done, total: _report_progress(job, export.id, done, total)
             )
             running.complete(job, export.id, staged, result)
+    except TooManyColumnsError as failure:
+        # Another attempt would fail as well.
+        running.fail(export.id, type(failure).__name__)
     except _ExportEnded:
         return
 
@@ -112,6 +115,8 @@ def _write_file(
     with ExitStack() as stack:
         snapshot = stack.enter_context(rows.open_snapshot(export.filter, export.include))
         fields = merge_fields([version.fields for version in snapshot.versions])
+        if format_.check_fields is not None:
+            format_.check_fields(fields)
         progress = _ProgressReporter(report, snapshot.total)
         source = None
         if format_.document_writer is not None:

@@ -103,7 +103,14 @@ class _MarkIndex:
             intersection *= width
         union = self._area[nearby] + (x1 - x0) * (y1 - y0)
         union -= intersection
-        return first, last, np.divide(intersection, union, out=intersection)
+        return first, last, _divide_areas(intersection, union)
+
+
+def _divide_areas(
+    intersection: NDArray[np.float64], union: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Divide in place. A union of 0, the rounded areas of boxes with tiny sides, gives 0."""
+    return np.divide(intersection, union, out=intersection, where=union > 0)
 
 
 def match_by_sorting(
@@ -130,7 +137,7 @@ def match_by_sorting(
     )
     intersection = np.maximum(intersection, 0.0) * np.maximum(width, 0.0)
     areas = [(side[2] - side[0]) * (side[3] - side[1]) for side in (a, b)]
-    overlap = intersection / (areas[1][j] + areas[0][i] - intersection)
+    overlap = _divide_areas(intersection, areas[1][j] + areas[0][i] - intersection)
     is_kept = (overlap > 0) & (overlap >= min_overlap)
     i, j, overlap = i[is_kept], j[is_kept], overlap[is_kept]
     # If overlaps are equal, prefer the pair higher on the page, whichever side its boxes are on.

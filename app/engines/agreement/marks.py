@@ -64,7 +64,9 @@ def compute_overlap(a: Box, b: Box) -> float:
     if width <= 0 or height <= 0:
         return 0.0
     intersection = height * width
-    return intersection / ((a1 - a0) * (b1 - b0) + (c1 - c0) * (d1 - d0) - intersection)
+    union = (a1 - a0) * (b1 - b0) + (c1 - c0) * (d1 - d0) - intersection
+    # The areas of stored boxes with tiny sides are rounded to 0.
+    return intersection / union if union > 0 else 0.0
 
 
 def match_marks(

@@ -63,11 +63,9 @@ def parse_identifier(text: str, formats: tuple[str, ...]) -> str:
 
 
 def _parse_in_format(text: str, format_name: str) -> str | None:
-    from stdnum.exceptions import ValidationError  # noqa: PLC0415
-
     module = importlib.import_module(f"stdnum.{MODULES[format_name]}")
     validate: Callable[[str], str] = module.validate
     try:
         return str(validate(text))
-    except ValidationError:
+    except ValueError:  # also raised for characters that a module does not expect
         return None

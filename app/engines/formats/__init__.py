@@ -35,6 +35,7 @@ from app.engines.formats.model import (
     ImageFormat,
     Page,
     Source,
+    TooManyColumnsError,
     Word,
     Writer,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "Page",
     "ProcessWriter",
     "Source",
+    "TooManyColumnsError",
     "Word",
     "Writer",
     "check_options",

@@ -28,6 +28,10 @@ class FormatError(ValueError):
         self.message = message
 
 
+class TooManyColumnsError(Exception):
+    """The file would have more columns than its format allows."""
+
+
 class Writer(Protocol):
     """A writer that adds tag sets to a file one by one, in bounded memory.
 
@@ -125,6 +129,7 @@ class Format:
     pages or the file of each document. If `keeps_removed` is true, the file has rows for removed
     tag sets, with the status `removed` and without labels. If `needs_process` is true, the writer
     needs much memory or time, and an export runs it in a separate process (see `processes`).
+    `check_fields` raises TooManyColumnsError if a file cannot have columns for the fields.
     """
 
     id: str
@@ -141,6 +146,7 @@ class Format:
     required_parts: tuple[str, ...] = ()
     keeps_removed: bool = False
     needs_process: bool = False
+    check_fields: Callable[[Sequence[Field]], None] | None = None
 
     @property
     def is_text(self) -> bool:

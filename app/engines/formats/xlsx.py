@@ -20,12 +20,13 @@ from app.engines.formats.flat import (
     list_plain_fields,
     list_table_rows,
 )
-from app.engines.formats.model import Field, Format, Row
+from app.engines.formats.model import Field, Format, Row, TooManyColumnsError
 from app.engines.formats.parsing import ParsingWriter
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 
 MAX_ROWS = 1_048_576
 """The maximum number of rows in a sheet; additional rows are written to another sheet."""
+MAX_COLUMNS = 16_384
 _MAX_NAME_LENGTH = 31
 _MAIN_SHEET_NAME = "Tag sets"
 _RESERVED_NAMES = ("history",)
@@ -54,6 +55,12 @@ _OPTIONS: dict[str, Any] = {
     },
     "additionalProperties": False,
 }
+
+
+def _check_fields(fields: Sequence[Field]) -> None:
+    headers = list_field_headers(list_plain_fields(fields), "labels.")
+    if len(COMMON_HEADERS) + len(headers) > MAX_COLUMNS:
+        raise TooManyColumnsError
 
 
 class _Format(Protocol):
@@ -278,7 +285,7 @@ FORMAT = Format(
     description=(
         "A workbook with one row per tag set, one column per field from all schema versions, and "
         "one sheet per table. Cells contain numbers, booleans, dates or text. Text is truncated to "
-        "32,767 characters."
+        "32,767 characters. Exports with more than 16,384 columns fail."
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables"),
@@ -286,4 +293,5 @@ FORMAT = Format(
     writer=XlsxWriter,
     keeps_removed=True,
     needs_process=True,
+    check_fields=_check_fields,
 )

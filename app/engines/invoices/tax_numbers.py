@@ -6,7 +6,6 @@ from typing import Literal, Protocol
 
 from stdnum import get_cc_module
 from stdnum.eu import vat
-from stdnum.exceptions import ValidationError
 
 from app.engines.invoices.model import InvoiceError
 
@@ -81,13 +80,13 @@ def _normalize_vat(text: str, country: str) -> str:
 
 class _Validator(Protocol):
     def validate(self, number: str, /) -> str:
-        """Return the compact form of a valid number, or raise `ValidationError`."""
+        """Return the compact form of a valid number, or raise ValueError."""
 
 
 def _validate(module: _Validator, text: str, country: str) -> str:
     try:
         return str(module.validate(text))
-    except ValidationError:
+    except ValueError:  # also raised for characters that a module does not expect
         raise TaxNumberError("malformed", f"is not a valid tax number of {country}") from None
 
 

@@ -126,9 +126,15 @@ class Guard:
         return [connection for connection in connections if connection is not None]
 
     def _start(self) -> None:
+        """Start the thread if it is not running. Raises OperationalError if that fails."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._watch, name="database-guard", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._watch, name="database-guard", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:
+                # Without the thread, nothing would end the wait for a server that hangs.
+                raise psycopg2.OperationalError("no thread can watch the connection") from None
+            self._thread = thread
 
     def _watch(self) -> None:
         while True:

@@ -10,7 +10,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock, RLock, Thread
 
 import orjson
@@ -81,11 +81,10 @@ class MetricStore:
         with self._start_lock:
             if self._thread is None:
                 thread = Thread(target=self._send_forever, name="metrics-sender", daemon=True)
-                self._thread = thread
-                try:
+                # The next increment tries again. If the interpreter exits, `flush` sends the rest.
+                with suppress(RuntimeError):
                     thread.start()
-                except RuntimeError:  # the interpreter is exiting: `flush` sends the rest
-                    return
+                    self._thread = thread
 
     def _send_forever(self) -> None:
         while True:

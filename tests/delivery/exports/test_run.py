@@ -15,6 +15,7 @@ import pytest
 
 from app.delivery.exports import jobs
 from app.delivery.exports.queries import rows, statements
+from app.engines.formats import xlsx
 from app.kit import db, tenancy
 from devserver.postgres import EmbeddedPostgres
 from tests.factories.labels import make_labeled
@@ -47,6 +48,21 @@ def test_an_export_from_begin_to_end(exports: Any) -> None:
             "download_path": made["download_path"],
         }
     ]
+    assert exports.staged() == []
+
+
+def test_a_workbook_with_too_many_columns_fails_at_once(
+    exports: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_labeled(exports.org, 1)
+    monkeypatch.setattr(xlsx, "MAX_COLUMNS", 20)
+    export_id = exports.start(format="xlsx")
+    exports.work()
+    failed = exports.get(export_id)
+    assert (failed["status"], failed["error"]["code"]) == ("failed", "validation_error")
+    assert "more columns than its format allows" in failed["error"]["message"]
+    (event,) = exports.events("export.failed")
+    assert (event["job_id"], event["error"]) == (export_id, failed["error"])
     assert exports.staged() == []
 
 

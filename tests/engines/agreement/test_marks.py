@@ -136,6 +136,15 @@ def _scattered(count: int) -> tuple[list[Mark], list[Mark]]:
     return [box() for _ in range(count)], [box() for _ in range(count)]
 
 
+@pytest.mark.parametrize("count", [1, 160])
+def test_boxes_whose_areas_are_rounded_to_zero_do_not_overlap(count: int) -> None:
+    left = [Mark(1, (0, 0, 1e-200 * n, 1e-200)) for n in range(1, count + 1)]
+    right = [Mark(1, (0, 0, 1e-200 * n, 2e-200)) for n in range(1, count + 1)]
+    assert compute_overlap(left[0].box, right[0].box) == 0.0
+    assert match_marks(left, right) == []
+    assert match_marks(left, left) == [(n, n) for n in range(count)]
+
+
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many times a mark asked for those near it, as the only member."""

@@ -53,6 +53,7 @@ def test_tax_numbers_get_their_compact_form(number: str, country: str, normal: s
         ("DE136695977", "DE", "malformed"),
         ("DE13669597", "DE", "malformed"),
         ("", "DE", "malformed"),
+        ("C00O2803561", "GH", "malformed"),
         ("not a number", "FR", "malformed"),
         ("DE136695976", "AT", "other_country"),
         ("ATU13585627", "DE", "other_country"),

@@ -47,6 +47,7 @@ BAD = [
     ("bank_check.routing_number", "111000026"),
     ("bank_check.amount", "-5.00 USD"),
     ("bill_of_lading.containers.container_number", "CSQU 305438 4"),
+    ("bill_of_lading.containers.container_number", "\u0421SQU3054383"),
     ("w2.wages", "52,345.67 EUR"),
     ("w2.employee_ssn", "12-345-6789"),
     ("w2.box_12.code", "X"),

@@ -25,7 +25,13 @@ RUN_COMPLETED = "export.run_completed"
 """The event emitted after the file of a scheduled export is stored. The payload has `job_id`."""
 _BATCH_SIZE = 100
 _STORAGE_FAILURE = ("service_unavailable", "The file could not be stored.")
-_FAILURES = dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE)
+_FAILURES = {
+    **dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE),
+    "TooManyColumnsError": (
+        "validation_error",
+        "The file would have more columns than its format allows. Export a single schema.",
+    ),
+}
 _UNKNOWN_FAILURE = ("internal_error", "The export failed after several attempts.")
 
 
