@@ -19,6 +19,7 @@ def list_cases(benchmark: BenchmarkOrganization) -> list[Case]:
         *_list_work_cases(benchmark),
         *_list_log_cases(benchmark),
         *_list_intake_cases(benchmark),
+        *_list_run_cases(benchmark),
         *list_notification_cases(),
     ]
 
@@ -173,3 +174,26 @@ def _list_intake_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
     items = f"/ingestion-jobs/{benchmark.job_id}/items?page_size=100"
     yield "ingestion items", "viewer", items
     yield "ingestion items by status", "viewer", f"{items}&status=failed"
+
+
+def _list_run_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
+    period = f"created_after={_format_days_ago(100)}&created_before={_format_days_ago(20)}"
+    for name, query in (
+        ("", ""),
+        ("by status", "status=failed"),
+        ("by format", "format=csv"),
+        ("by status and format", "status=failed&format=csv"),
+        ("of a period", period),
+        ("by format, of a period", f"format=csv&{period}"),
+    ):
+        yield f"exports {name}".strip(), "viewer", f"/exports?page_size=100&{query}"
+    runs = f"/exports/scheduled/{benchmark.scheduled_export_id}/runs?page_size=100"
+    yield "runs of a scheduled export", "viewer", runs
+    yield "runs of a scheduled export, of a period", "viewer", f"{runs}&{period}"
+    for name, query in (
+        ("", ""),
+        ("by status", "status=failed"),
+        ("by schema", f"schema_id={benchmark.schema_id}"),
+        ("of a period", period),
+    ):
+        yield f"quality runs {name}".strip(), "viewer", f"/quality/runs?page_size=100&{query}"

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from app.kit import db
 from app.kit.ids import uuid7
-from bench import filling
+from bench import filling, run_filling
 from bench.notification_filling import NOTIFICATIONS
 from bench.service import Service
 from devserver.progress import Progress
@@ -213,6 +213,7 @@ class BenchmarkOrganization:
     review_team_id: UUID
     webhook_id: UUID
     job_id: UUID
+    scheduled_export_id: UUID
 
 
 def create_organization(service: Service, rows: int) -> BenchmarkOrganization:
@@ -230,6 +231,9 @@ def create_organization(service: Service, rows: int) -> BenchmarkOrganization:
         assert response.status_code == 200, response.json
     hook = {"url": "http://127.0.0.2:9/", "events": ["artifact.ingested"]}
     webhook = owner.post("/webhooks", hook).json["data"]["id"]
+    # A paused export creates no runs during the measurement.
+    schedule = {"name": "Nightly", "format": "csv", "cron": "0 3 * * *", "paused": True}
+    scheduled_export = owner.post("/exports/scheduled", schedule).json["data"]["id"]
     values = {
         "org": str(org.id),
         "salt": org.slug,
@@ -250,10 +254,11 @@ def create_organization(service: Service, rows: int) -> BenchmarkOrganization:
         "person": str(org.users["viewer"]),
         "overlapping": str(schemas[-1][0]),
         "job": str(uuid7()),
+        "scheduled_export": scheduled_export,
     }
     with filling.without_triggers(service):
         _fill(service, values)
-    ids = (values["team"], values["review_team"], values["webhook"], values["job"])
+    ids = (team, review_team, webhook, values["job"], scheduled_export)
     return BenchmarkOrganization(org, rows, schemas[0][0], schemas[-1][0], *map(UUID, ids))
 
 
@@ -265,7 +270,8 @@ def _fill(service: Service, values: dict[str, Any]) -> None:
         for first in range(1, rows + 1, _BATCH)
     ]
     others = (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES, NOTIFICATIONS)
-    steps += [(statement, {}) for statement in (*others, _INGESTION_JOBS, _INGESTION_ITEMS)]
+    runs = (_INGESTION_JOBS, _INGESTION_ITEMS, *run_filling.STATEMENTS)
+    steps += [(statement, {}) for statement in (*others, *runs)]
     progress = Progress()
     progress.begin(f"{rows:,} documents")
     with filling.open_cursor(service) as cursor:

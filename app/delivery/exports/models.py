@@ -49,6 +49,7 @@ class Export(TenantModel, db.Record, db.Base):
     __tablename__ = "exports"
     __table_args__ = (
         Index("ix_exports_list", "organization_id", "created_at", "id"),
+        Index("ix_exports_filters", "organization_id", "status", "format", "created_at", "id"),
         Index("ix_exports_expiry", "expires_at", postgresql_where=text("storage_key IS NOT NULL")),
     )
 

@@ -58,6 +58,8 @@ class QualityRun(TenantModel, db.Record, db.Base):
             ondelete="CASCADE",
         ),
         Index("ix_quality_runs_list", "organization_id", "created_at", "id"),
+        Index("ix_quality_runs_schema", "organization_id", "schema_id", "created_at", "id"),
+        Index("ix_quality_runs_status", "organization_id", "status", "created_at", "id"),
         Index(
             "ix_quality_runs_newest", "organization_id", "schema_id", "status", "finished_at", "id"
         ),

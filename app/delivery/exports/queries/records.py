@@ -7,11 +7,13 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select, text, update
 
+from app.delivery.exports.counters import EXPORTS
 from app.delivery.exports.models import Export, ExportStatus
 from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Membership
-from app.kit import db
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between
+from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.workflow.tag_sets.models import TagSet
 
 _STATUSES_WITHOUT_FILE = (ExportStatus.FAILED, ExportStatus.CANCELLED)
@@ -31,14 +33,45 @@ def list_exports(
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of the current organization's exports that match the filters."""
-    conditions = [
-        column == value
-        for column, value in ((Export.status, status), (Export.format, format_id))
-        if value is not None
-    ]
-    conditions += within(Export.created_at, created_after, created_before)
-    statement = select(Export).where(*conditions)
-    return paginate(statement, page, sorts={"created_at": Export.created_at}, unique=Export.id)
+    facets = {"status": status, "format": format_id}
+    where = {name: value for name, value in facets.items() if value is not None}
+    conditions = [getattr(Export, name) == value for name, value in where.items()]
+    period = within(Export.created_at, created_after, created_before)
+    between = None
+    if period:
+        rows = select(Export.id).where(*conditions)
+        between = Between("created", Export.created_at, created_after, created_before, rows)
+    keys = [_build_keys(where, period)] if where else []
+    statement = select(Export)
+    return paginate(
+        statement if keys else statement.where(*period),
+        page,
+        sorts={"created_at": Export.created_at},
+        unique=Export.id,
+        total=counters.build_total(EXPORTS, where, between=between),
+        keys=keys,
+    )
+
+
+def _build_keys(where: dict[str, str], period: list[ColumnElement[bool]]) -> KeyQuery:
+    """Build the query for a page's keys, which searches each status and format separately.
+
+    Otherwise, the database might read many exports and find only a few that match.
+    """
+    cells = counters.select_cells(EXPORTS, ("status", "format"), where)
+    branches = (
+        select(cells.c.status, cells.c.format)
+        .group_by(cells.c.status, cells.c.format)
+        .having(func.sum(cells.c.n) > 0)
+        .subquery()
+    )
+    statement: Select[*tuple[Any, ...]] = select(Export.created_at, Export.id).where(
+        Export.organization_id == tenancy.current_organization_id(),
+        Export.status == branches.c.status,
+        Export.format == branches.c.format,
+        *period,
+    )
+    return KeyQuery(statement, branches)
 
 
 def lock(export_id: UUID) -> Export | None:

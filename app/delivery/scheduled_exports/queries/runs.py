@@ -9,8 +9,10 @@ from sqlalchemy import Select, select, true, update
 from sqlalchemy.orm import aliased
 
 from app.delivery.exports.models import Export
+from app.delivery.scheduled_exports.counters import RUNS
 from app.delivery.scheduled_exports.models import ScheduledExport, ScheduledRun
-from app.kit import db
+from app.kit import counters, db
+from app.kit.counters import Between
 from app.kit.pagination import Page, PageRequest, paginate, within
 
 
@@ -37,12 +39,19 @@ def list_runs(
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of the runs of a scheduled export."""
-    statement = select(ScheduledRun).where(
-        ScheduledRun.scheduled_export_id == export_id,
-        *within(ScheduledRun.created_at, created_after, created_before),
+    is_of_export = ScheduledRun.scheduled_export_id == export_id
+    period = within(ScheduledRun.created_at, created_after, created_before)
+    between = None
+    if period:
+        rows = select(ScheduledRun.job_id).where(is_of_export)
+        between = Between("created", ScheduledRun.created_at, created_after, created_before, rows)
+    return paginate(
+        select(ScheduledRun).where(is_of_export, *period),
+        page,
+        sorts={"created_at": ScheduledRun.created_at},
+        unique=ScheduledRun.job_id,
+        total=counters.build_total(RUNS, {"scheduled_export_id": export_id}, between=between),
     )
-    sorts = {"created_at": ScheduledRun.created_at}
-    return paginate(statement, page, sorts=sorts, unique=ScheduledRun.job_id)
 
 
 def get_export_jobs(job_ids: Collection[UUID]) -> dict[UUID, Export]:

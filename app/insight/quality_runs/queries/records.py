@@ -9,8 +9,10 @@ import orjson
 from sqlalchemy import ColumnElement, or_, select, text, update
 from sqlalchemy.orm import undefer
 
+from app.insight.quality_runs.counters import RUNS
 from app.insight.quality_runs.models import QualityRun, RunStatus
-from app.kit import db
+from app.kit import counters, db
+from app.kit.counters import Between
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import SchemaVersion
 
@@ -57,15 +59,20 @@ def list_runs(
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of runs without their results."""
-    conditions = [
-        column == value
-        for column, value in ((QualityRun.schema_id, schema_id), (QualityRun.status, status))
-        if value is not None
-    ]
-    conditions += within(QualityRun.created_at, created_after, created_before)
-    statement = select(QualityRun).where(*conditions)
+    facets = {"schema_id": schema_id, "status": status}
+    where = {name: value for name, value in facets.items() if value is not None}
+    conditions = [getattr(QualityRun, name) == value for name, value in where.items()]
+    period = within(QualityRun.created_at, created_after, created_before)
+    between = None
+    if period:
+        rows = select(QualityRun.id).where(*conditions)
+        between = Between("created", QualityRun.created_at, created_after, created_before, rows)
     return paginate(
-        statement, page, sorts={"created_at": QualityRun.created_at}, unique=QualityRun.id
+        select(QualityRun).where(*conditions, *period),
+        page,
+        sorts={"created_at": QualityRun.created_at},
+        unique=QualityRun.id,
+        total=counters.build_total(RUNS, where, between=between),
     )
 
 

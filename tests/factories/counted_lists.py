@@ -1,0 +1,53 @@
+"""Compare lists with the rows of their tables, and count the rows that their statements read."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from typing import Any
+
+import psycopg2
+
+from app.kit import db, tenancy
+from app.kit.pagination import PageRequest
+from devserver.postgres import EmbeddedPostgres
+from tests.factories.counts import find_differences, fold, run_sql
+from tests.factories.orgs import Org
+from tests.plans.explaining import Explained, explaining
+
+PAGE = PageRequest(None, 20, "-created_at", b"")
+
+
+def assert_lists_rows(org: Org, path: str, table: str, queries: Mapping[str, str]) -> None:
+    """Assert that a list has the total and the first rows of `table`, before and after a fold.
+
+    `queries` maps each query to the SQL condition of its rows.
+    """
+    unique = "job_id" if table == "scheduled_export_runs" else "id"
+    for is_folded in (False, True):
+        if is_folded:
+            fold(org.app)
+        for query, condition in queries.items():
+            answer = org.api("viewer").get(f"{path}?page_size=20&{query}")
+            assert answer.status_code == 200, answer.json
+            rows = run_sql(
+                org,
+                f"SELECT {unique} AS id FROM {table} WHERE organization_id = :org"
+                f" AND {condition} ORDER BY created_at DESC, {unique} DESC",
+            )
+            expected = [str(row.id) for row in rows]
+            assert answer.json["meta"]["total"] == len(expected), (query, is_folded)
+            assert [item["id"] for item in answer.json["data"]] == expected[:20], query
+    assert find_differences(org) == []
+
+
+def explain(
+    org: Org, postgres: EmbeddedPostgres, table: str, read: Callable[[], Any]
+) -> list[Explained]:
+    """Return the statements of `read`, after a fold and an analysis of the table."""
+    fold(org.app)
+    with closing(psycopg2.connect(postgres.url)) as owner, owner, owner.cursor() as cursor:
+        cursor.execute(f"ANALYZE {table}, counts")
+    with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
+        read()
+        db.session().rollback()
+    assert any(table in one.statement for one in explained)
+    return explained
