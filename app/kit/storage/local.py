@@ -80,13 +80,17 @@ class LocalFiles:
             raise
 
     def move(self, source: str, target: str) -> None:
-        path = self._root / target
+        path, staged_path = self._root / target, self._root / source
         with translate_disk_errors():
-            _make_folder(path.parent)
-            try:
-                (self._root / source).replace(path)
-            except FileNotFoundError:
-                raise NotStored(source) from None
+            while True:
+                _make_folder(path.parent)
+                try:
+                    staged_path.replace(path)
+                    break
+                except FileNotFoundError:
+                    # Or `prune` has deleted the empty folder since.
+                    if not staged_path.exists():
+                        raise NotStored(source) from None
             _sync_folder(path.parent)
 
     def open(self, key: str) -> BinaryIO:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -22,7 +23,7 @@ from app.kit.ids import uuid7
 from app.kit.storage import build_blob_key
 from devserver.postgres import EmbeddedPostgres
 from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, upload
-from tests.factories import Org, make_due
+from tests.factories import Org, make_due, run_jobs_of
 
 Work = Callable[[], None]
 _TABLES = ("artifacts", "artifact_texts", "artifact_pages", "tag_sets")
@@ -198,6 +199,57 @@ def test_a_request_that_lost_its_session_keeps_the_file_of_another(
     assert stored() == [build_blob_key(org.id, document["sha256"])]
     download = org.api("viewer").get(f"/artifacts/{document['id']}/content")
     assert download.data == b"the same bytes"
+
+
+def test_a_deletion_that_lost_its_session_keeps_the_file_of_a_new_document(
+    org: Org, postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job loses its session while it deletes the first of two files; the second is uploaded."""
+    by_digest = {sha256(content).hexdigest(): content for content in (b"one text", b"another text")}
+    _, digest = sorted(by_digest)
+    uploads = [upload(org.api("labeler"), content, "a.txt") for content in by_digest.values()]
+    run_jobs_of(org)
+    for answer in uploads:
+        path = f"/artifacts/{answer.json['data']['id']}"
+        assert org.api("admin").delete(path).status_code == 204
+    storage, answers = container.current().storage, []
+    delete = storage.delete
+
+    def lose(key: str) -> None:
+        monkeypatch.setattr(storage, "delete", delete)
+        delete(key)
+        pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
+
+        def upload_again() -> Any:
+            with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
+                # Waits until the backend has exited, at most 10,000 ms.
+                cursor.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+                assert cursor.fetchone() == (True,)
+            return upload(org.api("labeler"), by_digest[digest], "a.txt")
+
+        with ThreadPoolExecutor(1) as threads:
+            answers.append(threads.submit(upload_again).result())
+
+    monkeypatch.setattr(storage, "delete", lose)
+    run_jobs_of(org, "bulk")
+    (answer,) = answers
+    assert answer.status_code == 201
+    download = org.api("viewer").get(f"/artifacts/{answer.json['data']['id']}/content")
+    assert download.data == by_digest[digest]
+
+
+def test_the_deletion_of_page_images_leaves_no_folder(org: Org) -> None:
+    api = org.api("admin")
+    document = upload(api, make_pdf("Lease"), "lease.pdf").json["data"]
+    run_jobs_of(org)
+    path = f"/artifacts/{document['id']}"
+    assert api.get(f"{path}/pages/1/image?width=100").status_code == 200
+    root = Path(container.settings().storage_url.removeprefix("file://"))
+    folder = root / f"{build_blob_key(org.id, document['sha256'])}.pages"
+    assert folder.is_dir()
+    assert api.delete(path).status_code == 204
+    run_jobs_of(org)
+    assert not folder.exists()
 
 
 def test_the_sweep_deletes_only_old_stray_files(org: Org, stored: Stored) -> None:

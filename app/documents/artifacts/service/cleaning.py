@@ -22,7 +22,6 @@ STRAY_AFTER = timedelta(hours=1)
 """The minimum age of a stray file; a younger file may belong to a request in progress."""
 PAGE_IMAGE_LIFETIME = timedelta(days=7)
 _BATCH = 500
-_LOCK_BATCH = 10
 _CONTENT = re.compile(
     r"organizations/(?P<organization>[0-9a-f-]{36})/blobs/[0-9a-f]{2}/(?P<sha256>[0-9a-f]{64})"
     r"(?P<page_image>\.pages/.+)?"
@@ -44,17 +43,21 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
 def delete_contents(digests: Iterable[str], checkpoint: Checkpoint) -> int:
     """Delete the stored files with these SHA-256 digests that no document of the organization uses.
 
-    Locks a few digests at a time and commits with `checkpoint` after each batch, because uploads of
-    the same content wait for its lock. Returns the number of deleted files.
+    Each content has a transaction of its own, which `checkpoint` commits, because uploads of the
+    same content wait for its lock. Returns the number of deleted files.
     """
-    organization_id = tenancy.current_organization_id()
-    remaining_digests = iter(sorted(set(digests)))
     deleted_count = 0
-    while batch := list(islice(remaining_digests, _LOCK_BATCH)):
-        for sha256 in queries.lock_unused_contents(organization_id, batch):
-            files.delete_content(organization_id, sha256)
-            deleted_count += 1
+    for sha256 in sorted(set(digests)):
+        # If the session is lost, so is the lock, and the file may belong to a new document. So the
+        # query comes directly before the deletion, and fails if the session was lost before it.
+        is_unused = queries.lock_unused_content(sha256)
+        if is_unused:
+            files.delete_content(sha256)
         checkpoint()
+        if is_unused:
+            # This needs no lock: a new document with the content can render its images again.
+            files.delete_page_images(sha256)
+            deleted_count += 1
     return deleted_count
 
 
