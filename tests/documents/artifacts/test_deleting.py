@@ -263,7 +263,6 @@ def test_the_sweep_deletes_only_old_stray_files(org: Org, stored: Stored) -> Non
     recent_image = _write(f"{content}.pages/1-100.png")
     old_image = _write(f"{content}.pages/2-100.png")
     export = _write(f"organizations/{org.id}/exports/some.jsonl")
-    staged = _write(f"staging/{'d' * 32}")
     for key, hours in (
         (stray, 2),
         (stray_image, 2),
@@ -273,10 +272,19 @@ def test_the_sweep_deletes_only_old_stray_files(org: Org, stored: Stored) -> Non
     ):
         _age(key, hours)
     _age(export, hours=1000)
-    _age(staged, hours=2)
-    assert _sweep(org) >= 4
+    assert _sweep(org) >= 3
     assert stored() == sorted([content, fresh_stray, recent_image, export])
-    assert not container.current().storage.exists(staged)
+
+
+def test_staged_files_are_kept_for_a_day(org: Org, stored: Stored, work: Work) -> None:
+    """A batch of a crawl keeps its staged files for as long as its source is slow."""
+    staged = _write(f"staging/{'d' * 32}")
+    for hours in (23, 25):
+        _age(staged, hours=hours)
+        assert stored() == [staged]
+        make_due(org.app, "artifacts.sweep", "kit.sweep")
+        work()
+    assert stored() == []
 
 
 def test_the_sweep_compares_contents_by_organization(

@@ -15,7 +15,6 @@ from app.documents.artifacts.service import files
 from app.documents.artifacts.service.reading import lock
 from app.kit import db, events, tenancy
 from app.kit.db import Checkpoint
-from app.kit.storage.keys import STAGING
 from app.kit.storage.store import FileEntry
 
 STRAY_AFTER = timedelta(hours=1)
@@ -66,11 +65,11 @@ def sweep() -> int:
 
     Page images are old after `PAGE_IMAGE_LIFETIME`. Files younger than `STRAY_AFTER` are skipped,
     because they may belong to a request that has not committed yet. Runs across
-    organizations, and commits the session itself. Returns the number of deleted contents, page
-    images and staged files.
+    organizations, and commits the session itself. Returns the number of deleted contents and page
+    images.
     """
     store = files.get_storage()
-    deleted_count = store.sweep(STAGING, STRAY_AFTER)
+    deleted_count = 0
     now = db.utc_now()
     matches: Iterator[tuple[FileEntry, re.Match[str]]] = (
         (entry, match)
