@@ -93,11 +93,10 @@ def delete_content(batch: Sequence[Job]) -> None:
     service.delete_contents(digests, batch[0].checkpoint)
 
 
-@jobs.handler("artifacts.sweep", queue="maintenance")
+@jobs.handler("artifacts.sweep", queue="maintenance", resumable=True)
 def sweep_files(job: Job) -> None:
     """Delete files that belong to no document, and old page images."""
-    job.checkpoint()
-    service.sweep()
+    service.sweep(job.checkpoint_at, job.position or "")
 
 
 @jobs.handler("artifacts.index", queue="maintenance", resumable=True)

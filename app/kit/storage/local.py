@@ -144,6 +144,13 @@ class LocalFiles:
                     continue
                 yield path.relative_to(self._root).as_posix(), status.st_size, status.st_mtime
 
+    def list_folders(self, folder: str) -> Sequence[str]:
+        try:
+            with os.scandir(self._root / folder) as entries:
+                return [entry.name for entry in entries if entry.is_dir()]
+        except _NOT_FOUND_ERRORS:
+            return []
+
 
 def _write_file(path: str, data: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

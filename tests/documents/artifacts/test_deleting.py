@@ -16,10 +16,12 @@ from sqlalchemy import text
 
 from app.documents.artifacts import service
 from app.documents.artifacts.queries import creating
+from app.documents.artifacts.service import cleaning
 from app.documents.artifacts.service import creating as creation
 from app.kit import container, db, tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
+from app.kit.jobs.handlers import Yielded
 from app.kit.storage import build_blob_key
 from devserver.postgres import EmbeddedPostgres
 from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, upload
@@ -41,7 +43,7 @@ def _count_rows(org: Org) -> int:
 
 def _sweep(org: Org) -> int:
     with org.app.app_context(), tenancy.across_organizations(reason="as the job"):
-        return service.sweep()
+        return service.sweep(lambda _position: db.session().commit())
 
 
 def _age(key: str, hours: float) -> None:
@@ -285,6 +287,42 @@ def test_staged_files_are_kept_for_a_day(org: Org, stored: Stored, work: Work) -
         make_due(org.app, "artifacts.sweep", "kit.sweep")
         work()
     assert stored() == []
+
+
+def test_the_sweep_continues_after_the_folder_of_its_last_checkpoint(
+    org: Org, stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cleaning, "_BATCH", 1)
+    first, second, third = (build_blob_key(org.id, digit * 64) for digit in "abc")
+    positions = [f"organizations/{org.id}"]
+
+    def stop(position: str) -> None:
+        db.session().commit()
+        positions.append(position)
+        raise Yielded
+
+    for key in (first, second, third):
+        _age(_write(key), hours=2)
+    with org.app.app_context(), tenancy.across_organizations(reason="as the job"):
+        for remaining in ([second, third], [third]):
+            with pytest.raises(Yielded):
+                service.sweep(stop, positions[-1])
+            assert stored() == remaining
+        assert positions[1:] == [key.rpartition("/")[0] for key in (first, second)]
+        # A folder before the position is left to the next sweep.
+        _age(_write(first), hours=2)
+        service.sweep(lambda _position: db.session().commit(), positions[-1])
+    assert stored() == [first]
+
+
+def test_the_sweep_leaves_no_empty_folders_of_page_images(org: Org) -> None:
+    document = create_text(org.api("labeler"), "kept")
+    folder = f"{build_blob_key(org.id, document['sha256'])}.pages"
+    root = Path(container.settings().storage_url.removeprefix("file://"))
+    _age(_write(f"{folder}/1-100.png"), hours=200)
+    _sweep(org)
+    assert not (root / folder).exists()
+    assert (root / folder).parent.exists()
 
 
 def test_the_sweep_compares_contents_by_organization(
