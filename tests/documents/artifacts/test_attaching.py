@@ -5,14 +5,17 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
 
 from app.documents.artifacts import service
 from app.documents.artifacts.service import attaching
 from app.engines.documents.readers import attachments
-from app.kit import db, tenancy
+from app.kit import container, db, tenancy
+from app.kit.jobs import handlers, runs
+from app.kit.storage import build_blob_key
 from tests.documents.artifacts.conftest import create_text, make_pdf, make_png, upload
 from tests.engines.documents.outlook_files import inner_mail, outlook_mail
-from tests.factories import Org, run_jobs_of
+from tests.factories import Org, claim_jobs_of, run_jobs_of
 
 
 def _write_mail(subject: str = "Your invoice", **attached: bytes) -> EmailMessage:
@@ -144,6 +147,57 @@ def test_an_interrupted_run_creates_no_duplicates(org: Org) -> None:
     run_jobs_of(org)
     names = [document["name"] for document in _list_children(org, parent)]
     assert names == [f"note{number}.txt" for number in range(5)]
+
+
+def _upload_for_attaching(org: Org, mail: EmailMessage) -> dict[str, Any]:
+    """Upload an email, and run all jobs except the one that reads its attachments."""
+    email: dict[str, Any] = upload(org.api("reviewer"), mail.as_bytes(), "mail.eml").json["data"]
+    (parsing,) = claim_jobs_of(org, "documents")
+    with org.app.app_context():
+        runs.run(org.app, "documents", [parsing])
+    return email
+
+
+def _update_attach_job(org: Org, change: str) -> str:
+    """Change the job that reads attachments, and return its status."""
+    statement = f"UPDATE jobs SET {change} WHERE organization_id = :org AND function = :function"
+    values = {"org": org.id, "function": service.ATTACH_JOB}
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        row = session.execute(text(f"{statement} RETURNING status"), values).one()
+        return str(row.status)
+
+
+def test_a_missing_file_is_an_outage_for_a_day(org: Org) -> None:
+    email = _upload_for_attaching(org, _write_mail(note_txt=b"Read me"))
+    storage = container.current().storage
+    key = build_blob_key(org.id, email["sha256"])
+    content = b"".join(storage.stream(key))
+    storage.delete(key)
+    for _ in range(handlers.HANDLERS[service.ATTACH_JOB].max_attempts + 1):
+        run_jobs_of(org, "documents")
+        assert _update_attach_job(org, "due_at = now()") == "queued"
+    storage.write(key, [content])
+    run_jobs_of(org)
+    (note,) = _list_children(org, email["id"])
+    assert (note["name"], note["status"]) == ("note.txt", "ready")
+
+
+def test_a_file_that_is_missing_for_a_day_has_no_attachments(org: Org) -> None:
+    email = _upload_for_attaching(org, _write_mail(note_txt=b"Read me"))
+    container.current().storage.delete(build_blob_key(org.id, email["sha256"]))
+    _update_attach_job(org, "created_at = now() - interval '25 hours'")
+    run_jobs_of(org)
+    read = org.api("viewer").get(f"/artifacts/{email['id']}").json["data"]
+    assert read["attachment_count"] is None
+    assert _update_attach_job(org, "error = error") == "completed"
+
+
+def test_an_email_that_is_deleted_before_it_is_read_has_no_attachments(org: Org) -> None:
+    email = _upload_for_attaching(org, _write_mail(note_txt=b"Read me"))
+    assert org.api("admin").delete(f"/artifacts/{email['id']}").status_code == 204
+    run_jobs_of(org, "fanout", "default", "bulk", "documents")
+    assert _update_attach_job(org, "error = error") == "completed"
+    assert _list_all(org) == []
 
 
 def test_invalid_attachment_names_are_replaced(org: Org) -> None:
