@@ -60,7 +60,7 @@ def attach_files(job: Job) -> None:
     """Create documents from the attachments of an email."""
     container.current().reserve.check()
     try:
-        service.attach(UUID(job.args["artifact_id"]), job.checkpoint)
+        service.attach(UUID(job.args["artifact_id"]), job.checkpoint_at, int(job.position or 0))
     except NotStored as missing:
         # If the email was deleted while it was read, the next run has nothing to do.
         _treat_as_outage(job, missing)

@@ -1,5 +1,6 @@
 """Attachments of emails become separate documents."""
 
+from collections import Counter
 from email.message import EmailMessage
 from typing import Any
 from uuid import UUID
@@ -133,7 +134,7 @@ def test_an_interrupted_run_creates_no_duplicates(org: Org) -> None:
     parent = answer.json["data"]["id"]
     committed: list[int] = []
 
-    def stop_after_two() -> None:
+    def stop_after_two(_position: str) -> None:
         db.session().commit()
         committed.append(1)
         if len(committed) == 3:
@@ -147,6 +148,33 @@ def test_an_interrupted_run_creates_no_duplicates(org: Org) -> None:
     run_jobs_of(org)
     names = [document["name"] for document in _list_children(org, parent)]
     assert names == [f"note{number}.txt" for number in range(5)]
+
+
+def test_each_run_continues_after_the_attachments_of_earlier_runs(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each run yields at its second checkpoint, so the first attachment must not take it again."""
+    notes = {f"note{number}_txt": f"Note {number}".encode() for number in range(3)}
+    email = _upload_for_attaching(org, _write_mail(**notes))
+    checkpoint_counts: Counter[float] = Counter()
+
+    def must_yield(job: handlers.Job) -> bool:
+        checkpoint_counts[job.started_at] += 1
+        return checkpoint_counts[job.started_at] == 2
+
+    monkeypatch.setattr(handlers.Job, "_must_yield", must_yield)
+    child_counts = []
+    for _ in range(4):
+        (attaching_job,) = [
+            job for job in claim_jobs_of(org, "documents") if job.function == service.ATTACH_JOB
+        ]
+        with org.app.app_context():
+            runs.run(org.app, "documents", [attaching_job])
+        child_counts.append(len(_list_children(org, email["id"])))
+        _update_attach_job(org, "due_at = due_at - interval '1 hour'")
+    assert child_counts == [1, 2, 3, 3]
+    read = org.api("viewer").get(f"/artifacts/{email['id']}").json["data"]
+    assert read["attachment_count"] == 3
 
 
 def _upload_for_attaching(org: Org, mail: EmailMessage) -> dict[str, Any]:
