@@ -31,6 +31,8 @@ itself, increase the value by one (docs/contributors/migrations.md)."""
 JSON = dict[str, Any]
 Checkpoint = Callable[[], None]
 """A function that commits a batch of long work, or raises if the work must stop."""
+PositionCheckpoint = Callable[[str], None]
+"""A `Checkpoint` that also stores the position from which the next run of the work continues."""
 
 
 def utc_now() -> datetime:

@@ -248,6 +248,16 @@ def test_listings_have_size_and_time(storage: Storage) -> None:
     assert abs(entry.modified - datetime.now(UTC)) < timedelta(minutes=1)
 
 
+def test_folders_are_listed_in_order(storage: Storage) -> None:
+    assert storage.list_folders() == storage.list_folders("nothing/here") == []
+    for key in ("a/c/3", "a/b/d/1", "a/b/2", "a/file", "ab/3", "top"):
+        storage.write(f"base/{key}", [b"x"])
+    assert "base" in storage.list_folders()
+    assert storage.list_folders("base") == ["a", "ab"]
+    assert storage.list_folders("base/a") == ["b", "c"]
+    assert storage.list_folders("base/a/c/") == []
+
+
 def test_sweeping_takes_only_what_is_old(storage: Storage) -> None:
     storage.write("staging/stray", [b"x"])
     storage.write("blobs/kept", [b"x"])

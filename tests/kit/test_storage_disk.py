@@ -149,6 +149,21 @@ def test_files_of_others_are_not_listed_nor_swept(disk: Storage, tmp_path: Path)
     assert disk.sweep("staging", timedelta(seconds=-5)) == 1
 
 
+def test_a_folder_that_is_deleted_before_the_move_is_created_again(
+    disk: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def delete_folder_first(source: Path, target: Path) -> Path:
+        monkeypatch.setattr(Path, "replace", replace)
+        target.parent.rmdir()
+        return replace(source, target)
+
+    monkeypatch.setattr(Path, "replace", delete_folder_first)
+    disk.write("a/b", [b"x"])
+    assert keys(disk) == ["a/b"]
+
+
 def test_a_relative_folder_is_refused() -> None:
     with pytest.raises(ValueError, match="absolute"):
         Storage("file://files")

@@ -1,7 +1,6 @@
 """Background jobs for artifacts: parse and delete files, index documents, apply retention."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -11,11 +10,20 @@ from app.documents.artifacts.statuses import OcrStatus
 from app.identity.organizations import service as organizations
 from app.kit import container, db, jobs
 from app.kit.jobs import Job
+from app.kit.logging import get_logger
 from app.kit.storage import NotStored, StorageUnavailable
+
+log = get_logger(__name__)
 
 _MISSING_RETRY_PERIOD = timedelta(days=1)
 """How long after its creation a job treats a missing file as a storage outage, and is retried. The
 file was stored before the job was created, so an outage is more likely than a deletion."""
+
+
+def _treat_as_outage(job: Job, missing: NotStored) -> None:
+    """Raise StorageUnavailable, so that the job is retried, unless the job is too old for that."""
+    if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
+        raise StorageUnavailable(f"the file is missing: {missing}") from missing
 
 
 def _mark_failed(job: Job, _error: str) -> None:
@@ -43,8 +51,7 @@ def parse_artifact(job: Job) -> None:
     try:
         service.parse(artifact_id, job.checkpoint)
     except NotStored as missing:
-        if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
-            raise StorageUnavailable(f"the file is missing: {missing}") from missing
+        _treat_as_outage(job, missing)
         service.mark_failed(artifact_id, "content_missing", "The file is missing from the storage.")
 
 
@@ -52,8 +59,12 @@ def parse_artifact(job: Job) -> None:
 def attach_files(job: Job) -> None:
     """Create documents from the attachments of an email."""
     container.current().reserve.check()
-    with suppress(NotStored):  # The email was deleted.
-        service.attach(UUID(job.args["artifact_id"]), job.checkpoint)
+    try:
+        service.attach(UUID(job.args["artifact_id"]), job.checkpoint_at, int(job.position or 0))
+    except NotStored as missing:
+        # If the email was deleted while it was read, the next run has nothing to do.
+        _treat_as_outage(job, missing)
+        log.warning("artifact.attachments_missing", artifact=job.args["artifact_id"])
 
 
 def _finish_failed_recognition(job: Job, _error: str) -> None:
@@ -75,8 +86,7 @@ def recognize_artifact(job: Job) -> None:
     try:
         service.recognize(artifact_id, job.checkpoint)
     except NotStored as missing:
-        if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
-            raise StorageUnavailable(f"the file is missing: {missing}") from missing
+        _treat_as_outage(job, missing)
         service.finish_recognition(artifact_id, OcrStatus.FAILED)
 
 
@@ -93,11 +103,10 @@ def delete_content(batch: Sequence[Job]) -> None:
     service.delete_contents(digests, batch[0].checkpoint)
 
 
-@jobs.handler("artifacts.sweep", queue="maintenance")
+@jobs.handler("artifacts.sweep", queue="maintenance", resumable=True)
 def sweep_files(job: Job) -> None:
     """Delete files that belong to no document, and old page images."""
-    job.checkpoint()
-    service.sweep()
+    service.sweep(job.checkpoint_at, job.position or "")
 
 
 @jobs.handler("artifacts.index", queue="maintenance", resumable=True)

@@ -28,7 +28,8 @@ def crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
 register_run(JobKind.CRAWL, "connectors.crawl", crawl, queue="crawls", on_failure=_fail_crawl)
 
 
-@jobs.handler("connectors.schedule", queue="maintenance", resumable=True)
+# Not in the queue `maintenance`, where a long sweep of the storage would delay the crawls.
+@jobs.handler("connectors.schedule", resumable=True)
 def handle_schedules(job: Job) -> None:
     """Handle crawl schedules: start due crawls, and raise alerts for stale connectors."""
     while service.start_due_crawls():

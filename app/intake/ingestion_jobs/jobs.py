@@ -42,10 +42,10 @@ def delete_expired_files(job: Job) -> None:
         job.checkpoint()
 
 
-@jobs.handler("ingestion_jobs.sweep", queue="maintenance")
+@jobs.handler("ingestion_jobs.sweep", queue="maintenance", resumable=True)
 def sweep_files(job: Job) -> None:
     """Sweep the storage: delete uploaded files that belong to no job."""
-    service.delete_stray_files(job.checkpoint)
+    service.delete_stray_files(job.checkpoint_at, job.position)
 
 
 jobs.periodic("ingestion_jobs.expire", every=EXPIRE_INTERVAL_SECONDS)

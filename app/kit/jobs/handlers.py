@@ -11,7 +11,7 @@ from uuid import UUID
 from flask import Flask
 
 from app.kit import db, events, tenancy
-from app.kit.jobs import claims
+from app.kit.jobs import claims, positions
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
 
@@ -68,6 +68,16 @@ class Job:
         db.session().commit()
         if self.resumable and (stopping.is_set() or self._must_yield()):
             raise Yielded
+
+    @property
+    def position(self) -> str | None:
+        """Return the position that an earlier run passed to `checkpoint_at`, or None."""
+        return positions.find(self.args)
+
+    def checkpoint_at(self, position: str) -> None:
+        """Commit like `checkpoint`, and store the position from which the next run continues."""
+        positions.store(self.lease, position)
+        self.checkpoint()
 
     def lock_lease(self) -> bool:
         """Lock the lease until the commit, and return whether this run still has it."""

@@ -63,3 +63,6 @@ class Backend(Protocol):
 
         The modification time is in seconds since the epoch.
         """
+
+    def list_folders(self, folder: str) -> Sequence[str]:
+        """Return the names of the folders directly in a folder, in no particular order."""

@@ -80,13 +80,17 @@ class LocalFiles:
             raise
 
     def move(self, source: str, target: str) -> None:
-        path = self._root / target
+        path, staged_path = self._root / target, self._root / source
         with translate_disk_errors():
-            _make_folder(path.parent)
-            try:
-                (self._root / source).replace(path)
-            except FileNotFoundError:
-                raise NotStored(source) from None
+            while True:
+                _make_folder(path.parent)
+                try:
+                    staged_path.replace(path)
+                    break
+                except FileNotFoundError:
+                    # Or `prune` has deleted the empty folder since.
+                    if not staged_path.exists():
+                        raise NotStored(source) from None
             _sync_folder(path.parent)
 
     def open(self, key: str) -> BinaryIO:
@@ -139,6 +143,13 @@ class LocalFiles:
                 except FileNotFoundError:  # deleted since the folder was read
                     continue
                 yield path.relative_to(self._root).as_posix(), status.st_size, status.st_mtime
+
+    def list_folders(self, folder: str) -> Sequence[str]:
+        try:
+            with os.scandir(self._root / folder) as entries:
+                return [entry.name for entry in entries if entry.is_dir()]
+        except _NOT_FOUND_ERRORS:
+            return []
 
 
 def _write_file(path: str, data: bytes) -> None:

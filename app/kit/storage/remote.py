@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Literal, Protocol, overload
 from urllib.parse import parse_qsl, urlsplit
 
@@ -74,6 +74,8 @@ class FileSystem(Protocol):
     def rm_file(self, path: str) -> object: ...
 
     def rm(self, path: list[str]) -> object: ...
+
+    def ls(self, path: str, *, detail: Literal[True]) -> list[dict[str, Any]]: ...
 
     def walk(
         self, path: str, *, detail: Literal[True], on_error: str
@@ -223,6 +225,15 @@ class RemoteFiles:
                         )
         except NotStored:  # no file was ever written below this folder
             return
+
+    def list_folders(self, folder: str) -> Sequence[str]:
+        try:
+            with _translate_errors(folder):
+                entries = self.system.ls(self.path(folder), detail=True)
+        except NotStored:  # no file was ever written below this folder
+            return []
+        folders = (entry["name"] for entry in entries if entry["type"] == "directory")
+        return [PurePosixPath(path).name for path in folders]
 
 
 def _get_modified_at(info: dict[str, Any]) -> float:

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -23,9 +23,8 @@ from app.kit.storage.keys import (
 from app.kit.storage.local import LocalFiles
 from app.kit.storage.remote import RemoteFiles
 from app.kit.storage.space import DiskReserve
+from app.kit.storage.streams import CHUNK_BYTES, FileStream
 
-# One chunk stays in memory for each client that does not read its download.
-CHUNK_BYTES = 64 * 1024
 _CHECK_BYTES = 1024 * 1024
 """The number of bytes written to a file after which the free space is checked again."""
 
@@ -118,29 +117,6 @@ class StagedFile:
             # If removing fails, `sweep` does it later; the original error is more important.
             with suppress(StorageUnavailable, OSError):
                 self._writer.abort()
-
-
-class FileStream(Iterator[bytes]):
-    """An iterator over the chunks of a stored file. It closes the file at the end."""
-
-    def __init__(self, file: BinaryIO, remaining: int | None, chunk: int) -> None:
-        self._file = file
-        self._remaining = remaining
-        self._chunk = chunk
-
-    def __next__(self) -> bytes:
-        count = self._chunk if self._remaining is None else min(self._chunk, self._remaining)
-        data = self._file.read(count) if not self._file.closed else b""
-        if not data:
-            self.close()
-            raise StopIteration
-        if self._remaining is not None:
-            self._remaining -= len(data)
-        return data
-
-    def close(self) -> None:
-        """Close the file before its end is reached."""
-        self._file.close()
 
 
 class Storage:
@@ -261,6 +237,10 @@ class Storage:
             if is_valid_key(key):  # files from other programs are ignored
                 yield FileEntry(key, size, datetime.fromtimestamp(modified, UTC))
 
+    def list_folders(self, prefix: str = "") -> Sequence[str]:
+        """Return the names of the folders directly in a folder, in alphabetical order."""
+        return sorted(filter(is_valid_key, self._backend.list_folders(check_prefix(prefix))))
+
     def measure(self, prefix: str) -> FolderTotals:
         """Measure a folder and its subfolders: return the number and total size of the files."""
         files = size = 0
@@ -278,6 +258,10 @@ class Storage:
         while keys := [entry.key for entry in islice(files, batch)]:
             self._backend.remove_many(keys)
             yield len(keys)
+        self.prune(prefix)
+
+    def prune(self, prefix: str) -> None:
+        """Delete a folder and its subfolders if they are empty, as a local disk keeps them."""
         self._backend.prune(check_prefix(prefix))
 
     def sweep(self, prefix: str, older_than: timedelta) -> int:

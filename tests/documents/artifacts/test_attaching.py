@@ -1,18 +1,22 @@
 """Attachments of emails become separate documents."""
 
+from collections import Counter
 from email.message import EmailMessage
 from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
 
 from app.documents.artifacts import service
 from app.documents.artifacts.service import attaching
 from app.engines.documents.readers import attachments
-from app.kit import db, tenancy
+from app.kit import container, db, tenancy
+from app.kit.jobs import handlers, runs
+from app.kit.storage import build_blob_key
 from tests.documents.artifacts.conftest import create_text, make_pdf, make_png, upload
 from tests.engines.documents.outlook_files import inner_mail, outlook_mail
-from tests.factories import Org, run_jobs_of
+from tests.factories import Org, claim_jobs_of, run_jobs_of
 
 
 def _write_mail(subject: str = "Your invoice", **attached: bytes) -> EmailMessage:
@@ -130,7 +134,7 @@ def test_an_interrupted_run_creates_no_duplicates(org: Org) -> None:
     parent = answer.json["data"]["id"]
     committed: list[int] = []
 
-    def stop_after_two() -> None:
+    def stop_after_two(_position: str) -> None:
         db.session().commit()
         committed.append(1)
         if len(committed) == 3:
@@ -144,6 +148,84 @@ def test_an_interrupted_run_creates_no_duplicates(org: Org) -> None:
     run_jobs_of(org)
     names = [document["name"] for document in _list_children(org, parent)]
     assert names == [f"note{number}.txt" for number in range(5)]
+
+
+def test_each_run_continues_after_the_attachments_of_earlier_runs(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each run yields at its second checkpoint, so the first attachment must not take it again."""
+    notes = {f"note{number}_txt": f"Note {number}".encode() for number in range(3)}
+    email = _upload_for_attaching(org, _write_mail(**notes))
+    checkpoint_counts: Counter[float] = Counter()
+
+    def must_yield(job: handlers.Job) -> bool:
+        checkpoint_counts[job.started_at] += 1
+        return checkpoint_counts[job.started_at] == 2
+
+    monkeypatch.setattr(handlers.Job, "_must_yield", must_yield)
+    child_counts = []
+    for _ in range(4):
+        (attaching_job,) = [
+            job for job in claim_jobs_of(org, "documents") if job.function == service.ATTACH_JOB
+        ]
+        with org.app.app_context():
+            runs.run(org.app, "documents", [attaching_job])
+        child_counts.append(len(_list_children(org, email["id"])))
+        _update_attach_job(org, "due_at = due_at - interval '1 hour'")
+    assert child_counts == [1, 2, 3, 3]
+    read = org.api("viewer").get(f"/artifacts/{email['id']}").json["data"]
+    assert read["attachment_count"] == 3
+
+
+def _upload_for_attaching(org: Org, mail: EmailMessage) -> dict[str, Any]:
+    """Upload an email, and run all jobs except the one that reads its attachments."""
+    email: dict[str, Any] = upload(org.api("reviewer"), mail.as_bytes(), "mail.eml").json["data"]
+    (parsing,) = claim_jobs_of(org, "documents")
+    with org.app.app_context():
+        runs.run(org.app, "documents", [parsing])
+    return email
+
+
+def _update_attach_job(org: Org, change: str) -> str:
+    """Change the job that reads attachments, and return its status."""
+    statement = f"UPDATE jobs SET {change} WHERE organization_id = :org AND function = :function"
+    values = {"org": org.id, "function": service.ATTACH_JOB}
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        row = session.execute(text(f"{statement} RETURNING status"), values).one()
+        return str(row.status)
+
+
+def test_a_missing_file_is_an_outage_for_a_day(org: Org) -> None:
+    email = _upload_for_attaching(org, _write_mail(note_txt=b"Read me"))
+    storage = container.current().storage
+    key = build_blob_key(org.id, email["sha256"])
+    content = b"".join(storage.stream(key))
+    storage.delete(key)
+    for _ in range(handlers.HANDLERS[service.ATTACH_JOB].max_attempts + 1):
+        run_jobs_of(org, "documents")
+        assert _update_attach_job(org, "due_at = now()") == "queued"
+    storage.write(key, [content])
+    run_jobs_of(org)
+    (note,) = _list_children(org, email["id"])
+    assert (note["name"], note["status"]) == ("note.txt", "ready")
+
+
+def test_a_file_that_is_missing_for_a_day_has_no_attachments(org: Org) -> None:
+    email = _upload_for_attaching(org, _write_mail(note_txt=b"Read me"))
+    container.current().storage.delete(build_blob_key(org.id, email["sha256"]))
+    _update_attach_job(org, "created_at = now() - interval '25 hours'")
+    run_jobs_of(org)
+    read = org.api("viewer").get(f"/artifacts/{email['id']}").json["data"]
+    assert read["attachment_count"] is None
+    assert _update_attach_job(org, "error = error") == "completed"
+
+
+def test_an_email_that_is_deleted_before_it_is_read_has_no_attachments(org: Org) -> None:
+    email = _upload_for_attaching(org, _write_mail(note_txt=b"Read me"))
+    assert org.api("admin").delete(f"/artifacts/{email['id']}").status_code == 204
+    run_jobs_of(org, "fanout", "default", "bulk", "documents")
+    assert _update_attach_job(org, "error = error") == "completed"
+    assert _list_all(org) == []
 
 
 def test_invalid_attachment_names_are_replaced(org: Org) -> None:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -15,14 +16,16 @@ from sqlalchemy import text
 
 from app.documents.artifacts import service
 from app.documents.artifacts.queries import creating
+from app.documents.artifacts.service import cleaning
 from app.documents.artifacts.service import creating as creation
 from app.kit import container, db, tenancy
 from app.kit.errors import ApiError
 from app.kit.ids import uuid7
+from app.kit.jobs.handlers import Yielded
 from app.kit.storage import build_blob_key
 from devserver.postgres import EmbeddedPostgres
 from tests.documents.artifacts.conftest import Stored, create_text, make_pdf, upload
-from tests.factories import Org, make_due
+from tests.factories import Org, make_due, run_jobs_of
 
 Work = Callable[[], None]
 _TABLES = ("artifacts", "artifact_texts", "artifact_pages", "tag_sets")
@@ -40,7 +43,7 @@ def _count_rows(org: Org) -> int:
 
 def _sweep(org: Org) -> int:
     with org.app.app_context(), tenancy.across_organizations(reason="as the job"):
-        return service.sweep()
+        return service.sweep(lambda _position: db.session().commit())
 
 
 def _age(key: str, hours: float) -> None:
@@ -200,6 +203,57 @@ def test_a_request_that_lost_its_session_keeps_the_file_of_another(
     assert download.data == b"the same bytes"
 
 
+def test_a_deletion_that_lost_its_session_keeps_the_file_of_a_new_document(
+    org: Org, postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job loses its session while it deletes the first of two files; the second is uploaded."""
+    by_digest = {sha256(content).hexdigest(): content for content in (b"one text", b"another text")}
+    _, digest = sorted(by_digest)
+    uploads = [upload(org.api("labeler"), content, "a.txt") for content in by_digest.values()]
+    run_jobs_of(org)
+    for answer in uploads:
+        path = f"/artifacts/{answer.json['data']['id']}"
+        assert org.api("admin").delete(path).status_code == 204
+    storage, answers = container.current().storage, []
+    delete = storage.delete
+
+    def lose(key: str) -> None:
+        monkeypatch.setattr(storage, "delete", delete)
+        delete(key)
+        pid = db.session().execute(text("SELECT pg_backend_pid()")).scalar_one()
+
+        def upload_again() -> Any:
+            with closing(psycopg2.connect(postgres.admin_url)) as admin, admin.cursor() as cursor:
+                # Waits until the backend has exited, at most 10,000 ms.
+                cursor.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+                assert cursor.fetchone() == (True,)
+            return upload(org.api("labeler"), by_digest[digest], "a.txt")
+
+        with ThreadPoolExecutor(1) as threads:
+            answers.append(threads.submit(upload_again).result())
+
+    monkeypatch.setattr(storage, "delete", lose)
+    run_jobs_of(org, "bulk")
+    (answer,) = answers
+    assert answer.status_code == 201
+    download = org.api("viewer").get(f"/artifacts/{answer.json['data']['id']}/content")
+    assert download.data == by_digest[digest]
+
+
+def test_the_deletion_of_page_images_leaves_no_folder(org: Org) -> None:
+    api = org.api("admin")
+    document = upload(api, make_pdf("Lease"), "lease.pdf").json["data"]
+    run_jobs_of(org)
+    path = f"/artifacts/{document['id']}"
+    assert api.get(f"{path}/pages/1/image?width=100").status_code == 200
+    root = Path(container.settings().storage_url.removeprefix("file://"))
+    folder = root / f"{build_blob_key(org.id, document['sha256'])}.pages"
+    assert folder.is_dir()
+    assert api.delete(path).status_code == 204
+    run_jobs_of(org)
+    assert not folder.exists()
+
+
 def test_the_sweep_deletes_only_old_stray_files(org: Org, stored: Stored) -> None:
     document = create_text(org.api("labeler"), "kept")
     content = build_blob_key(org.id, document["sha256"])
@@ -211,7 +265,6 @@ def test_the_sweep_deletes_only_old_stray_files(org: Org, stored: Stored) -> Non
     recent_image = _write(f"{content}.pages/1-100.png")
     old_image = _write(f"{content}.pages/2-100.png")
     export = _write(f"organizations/{org.id}/exports/some.jsonl")
-    staged = _write(f"staging/{'d' * 32}")
     for key, hours in (
         (stray, 2),
         (stray_image, 2),
@@ -221,10 +274,55 @@ def test_the_sweep_deletes_only_old_stray_files(org: Org, stored: Stored) -> Non
     ):
         _age(key, hours)
     _age(export, hours=1000)
-    _age(staged, hours=2)
-    assert _sweep(org) >= 4
+    assert _sweep(org) >= 3
     assert stored() == sorted([content, fresh_stray, recent_image, export])
-    assert not container.current().storage.exists(staged)
+
+
+def test_staged_files_are_kept_for_a_day(org: Org, stored: Stored, work: Work) -> None:
+    """A batch of a crawl keeps its staged files for as long as its source is slow."""
+    staged = _write(f"staging/{'d' * 32}")
+    for hours in (23, 25):
+        _age(staged, hours=hours)
+        assert stored() == [staged]
+        make_due(org.app, "artifacts.sweep", "kit.sweep")
+        work()
+    assert stored() == []
+
+
+def test_the_sweep_continues_after_the_folder_of_its_last_checkpoint(
+    org: Org, stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cleaning, "_BATCH", 1)
+    first, second, third = (build_blob_key(org.id, digit * 64) for digit in "abc")
+    positions = [f"organizations/{org.id}"]
+
+    def stop(position: str) -> None:
+        db.session().commit()
+        positions.append(position)
+        raise Yielded
+
+    for key in (first, second, third):
+        _age(_write(key), hours=2)
+    with org.app.app_context(), tenancy.across_organizations(reason="as the job"):
+        for remaining in ([second, third], [third]):
+            with pytest.raises(Yielded):
+                service.sweep(stop, positions[-1])
+            assert stored() == remaining
+        assert positions[1:] == [key.rpartition("/")[0] for key in (first, second)]
+        # A folder before the position is left to the next sweep.
+        _age(_write(first), hours=2)
+        service.sweep(lambda _position: db.session().commit(), positions[-1])
+    assert stored() == [first]
+
+
+def test_the_sweep_leaves_no_empty_folders_of_page_images(org: Org) -> None:
+    document = create_text(org.api("labeler"), "kept")
+    folder = f"{build_blob_key(org.id, document['sha256'])}.pages"
+    root = Path(container.settings().storage_url.removeprefix("file://"))
+    _age(_write(f"{folder}/1-100.png"), hours=200)
+    _sweep(org)
+    assert not (root / folder).exists()
+    assert (root / folder).parent.exists()
 
 
 def test_the_sweep_compares_contents_by_organization(

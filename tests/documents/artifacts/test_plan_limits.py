@@ -72,6 +72,11 @@ def test_attachments_beyond_the_limit_are_left_out(org: Org) -> None:
     shown = org.api("viewer").get(f"/artifacts/{parent}").json["data"]
     assert (shown["status"], shown["attachment_count"]) == ("ready", 3)
     assert find_usage_differences(org) == []
+    set_plan(org, "free", {"documents_per_month": 4})
+    assert org.api("admin").post(f"/artifacts/{parent}/reprocess").status_code == 202
+    run_jobs_of(org)
+    listed = org.api("viewer").get(f"/artifacts?parent_id={parent}&sort=name").json["data"]
+    assert [artifact["name"] for artifact in listed] == ["0.pdf", "1.pdf", "2.pdf"]
 
 
 def test_changes_of_a_document_are_not_limited(org: Org) -> None:

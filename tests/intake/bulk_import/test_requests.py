@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.kit import container
+from app.intake.ingestion_jobs import service
+from app.kit import container, db, tenancy
 from app.kit.ids import uuid7
-from tests.factories import make_due
+from tests.factories import Org, make_due
 from tests.intake.conftest import Imports
 
 Lines = Callable[..., bytes]
@@ -112,3 +113,24 @@ def test_a_file_without_a_job_is_swept(imports: Imports, work: Any) -> None:
     work()
     assert {key for key in imports.files() if key.startswith(folder)} == {kept, young}
     assert imports.get(job["id"])["status"] == "completed"
+
+
+def test_the_sweep_continues_after_the_organization_of_its_last_checkpoint(
+    imports: Imports, other_org: Org
+) -> None:
+    first, second = sorted((imports.org.id, other_org.id))
+    storage = container.current().storage
+    root = Path(container.settings().storage_url.removeprefix("file://"))
+    keys = [f"organizations/{id_}/imports/{uuid7()}" for id_ in (first, second)]
+    for key in keys:
+        storage.write(key, [b"x"])
+        os.utime(root / key, (0, 0))
+    positions: list[str] = []
+    with imports.org.app.app_context(), tenancy.across_organizations(reason="as the job"):
+        service.delete_stray_files(positions.append, str(first))
+        assert [storage.exists(key) for key in keys] == [True, False]
+        assert str(first) not in positions
+        assert str(second) in positions
+        service.delete_stray_files(positions.append)
+        db.session().rollback()
+    assert [storage.exists(key) for key in keys] == [False, False]

@@ -1,10 +1,15 @@
 """Crawls by schedule, in the time zone of the organization."""
 
+from collections.abc import Callable
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from sqlalchemy import text
+
 from app.intake.connectors import service
-from app.kit import db, tenancy
+from app.kit import db, jobs, tenancy
+from app.kit.jobs import schedule
+from tests.factories import make_due
 from tests.intake.conftest import counts
 from tests.intake.connectors.conftest import Folder
 
@@ -90,3 +95,28 @@ def test_a_stale_source_raises_an_alert_once(folder: Folder) -> None:
     assert folder.alerts(connector, open="true") == []
     (row,) = folder.sql("SELECT stale_at, next_crawl_at FROM connectors")
     assert row.stale_at > row.next_crawl_at
+
+
+def test_schedules_do_not_wait_in_the_queue_of_long_maintenance(
+    folder: Folder, work: Callable[[], None]
+) -> None:
+    app = folder.org.app
+    everything = tenancy.across_organizations(reason="a test is the relay")
+    make_due(app, "connectors.schedule")
+    with app.app_context(), everything, db.transaction() as session:
+        schedule.enqueue_due_jobs()
+        statement = "SELECT queue FROM jobs WHERE unique_key = 'periodic:connectors.schedule'"
+        assert session.scalars(text(statement)).all() == ["default"]
+    work()
+
+
+def test_a_job_of_the_previous_release_starts_due_crawls(
+    folder: Folder, work: Callable[[], None]
+) -> None:
+    folder.connect(schedule="0 6 * * *")
+    _make_due(folder)
+    everything = tenancy.across_organizations(reason="a test is the previous release")
+    with folder.org.app.app_context(), everything, db.transaction():
+        jobs.enqueue_many("connectors.schedule", [(None, {})], queue="maintenance")
+    work()
+    assert folder.count("ingestion_jobs") == 1

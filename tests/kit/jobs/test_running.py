@@ -296,3 +296,36 @@ def test_only_a_resumable_job_yields_to_others(
     else:
         assert order == ["a", "a"]
         assert statuses == [("completed", 0), ("queued", 0)]
+
+
+def test_a_job_continues_at_the_position_that_it_stored(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.kit.jobs.handlers.YIELD_AFTER_SECONDS", -1)
+    order: list[tuple[str, str | None]] = []
+
+    def run(job: Job) -> None:
+        order.append((job.args["name"], job.position))
+        if job.position is None:
+            job.checkpoint_at("the end")
+
+    with declared("test.long", run, resumable=True):
+        for name in "ab":
+            enqueue(org, "test.long", {"name": name})
+        run_jobs_of(org, "default")
+        statuses = [row.status for row in rows(org)]
+    assert order == [("a", None), ("b", None), ("a", "the end"), ("b", "the end")]
+    assert statuses == ["completed", "completed"]
+
+
+def test_a_run_that_lost_its_lease_stores_no_position(org: Org) -> None:
+    def run(job: Job) -> None:
+        sql(org, "UPDATE jobs SET lease_token = gen_random_uuid() WHERE organization_id = :org")
+        job.checkpoint_at("x")
+        raise AssertionError("the run continued without its lease")
+
+    with declared("test.long", run, resumable=True):
+        enqueue(org, "test.long", {})
+        run_jobs_of(org, "default")
+        (row,) = rows(org)
+    assert (row.status, row.args) == ("running", {})

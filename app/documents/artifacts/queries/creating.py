@@ -158,18 +158,10 @@ def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, st
     }
 
 
-def lock_unused_contents(organization_id: UUID, digests: Sequence[str]) -> list[str]:
-    """Lock contents until the transaction ends, and return the digests that no document uses."""
-    ordered_digests = sorted(set(digests))
-    db.session().execute(
-        _LOCK_CONTENTS, {"organization": str(organization_id), "digests": ordered_digests}
-    )
-    used_contents = find_used_contents(
-        [(str(organization_id), digest) for digest in ordered_digests]
-    )
-    return [
-        digest for digest in ordered_digests if (str(organization_id), digest) not in used_contents
-    ]
+def lock_unused_content(sha256: str) -> bool:
+    """Lock a content until the transaction ends, and return whether no document uses it."""
+    lock_contents([sha256])
+    return find_by_content(sha256) is None
 
 
 def lock_contents(digests: Collection[str]) -> None:

@@ -11,7 +11,7 @@ from app.documents.artifacts.service import files
 from app.documents.artifacts.service.creating import create_from_file
 from app.engines import documents
 from app.kit import container
-from app.kit.db import Checkpoint
+from app.kit.db import PositionCheckpoint
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 from app.kit.storage import TooLarge
@@ -22,27 +22,30 @@ MAX_DEPTH = 5
 log = get_logger(__name__)
 
 
-def attach(artifact_id: UUID, checkpoint: Checkpoint) -> None:
+def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0) -> None:
     """Create a document from each attachment of an email, each in a separate transaction.
 
     The documents inherit the schema, metadata, priority, archived flag, creator, connector and
     ingestion job of the email, which is their parent. No document is created if the organization
     already has the content (including content from an earlier run), if the type cannot be read, or
-    if the plan does not allow it; such attachments are still counted. `checkpoint` commits, or
-    raises if this run must stop.
+    if the plan does not allow it; such attachments are still counted. `checkpoint` commits with the
+    number of the attachment, or raises if this run must stop. `position` is the number of the last
+    attachment that an earlier run has committed.
     """
     email = queries.find_parent_email(artifact_id)
     if email is None or queries.count_ancestors(artifact_id, MAX_DEPTH) >= MAX_DEPTH:
         return
-    checkpoint()
+    checkpoint(str(position))
     count = 0
     with files.get_storage().local(files.build_content_key(email.sha256)) as path:
         try:
             attachments = documents.iterate_attachments(path, email.media_type)
             for count, attachment in enumerate(attachments, start=1):
+                if count <= position:
+                    continue
                 if find_by_content(sha256(attachment.data).hexdigest()) is None:
                     _create(artifact_id, email, attachment, count)
-                checkpoint()
+                checkpoint(str(count))
         except documents.ParseFailed as failure:
             log.warning("artifact.attachments_unread", artifact=str(artifact_id), code=failure.code)
             return

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from itertools import groupby, islice
+from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events
@@ -14,19 +15,27 @@ from app.documents.artifacts.queries import updating
 from app.documents.artifacts.service import files
 from app.documents.artifacts.service.reading import lock
 from app.kit import db, events, tenancy
-from app.kit.db import Checkpoint
-from app.kit.storage.keys import STAGING
+from app.kit.db import Checkpoint, PositionCheckpoint
 from app.kit.storage.store import FileEntry
 
 STRAY_AFTER = timedelta(hours=1)
 """The minimum age of a stray file; a younger file may belong to a request in progress."""
 PAGE_IMAGE_LIFETIME = timedelta(days=7)
-_BATCH = 500
-_LOCK_BATCH = 10
+_BATCH = 200
+"""The minimum number of files that are checked before a checkpoint, and the maximum in a query."""
+_ORGANIZATION = re.compile(r"[0-9a-f-]{36}")
 _CONTENT = re.compile(
     r"organizations/(?P<organization>[0-9a-f-]{36})/blobs/[0-9a-f]{2}/(?P<sha256>[0-9a-f]{64})"
     r"(?P<page_image>\.pages/.+)?"
 )
+
+
+class _StoredFile(NamedTuple):
+    """A file or page image of a content, which is an organization id and a SHA-256."""
+
+    entry: FileEntry
+    content: tuple[str, str]
+    is_page_image: bool
 
 
 def delete(artifact_id: UUID, revision: int | None = None) -> None:
@@ -44,48 +53,92 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
 def delete_contents(digests: Iterable[str], checkpoint: Checkpoint) -> int:
     """Delete the stored files with these SHA-256 digests that no document of the organization uses.
 
-    Locks a few digests at a time and commits with `checkpoint` after each batch, because uploads of
-    the same content wait for its lock. Returns the number of deleted files.
+    Each content has a transaction of its own, which `checkpoint` commits, because uploads of the
+    same content wait for its lock. Returns the number of deleted files.
     """
-    organization_id = tenancy.current_organization_id()
-    remaining_digests = iter(sorted(set(digests)))
     deleted_count = 0
-    while batch := list(islice(remaining_digests, _LOCK_BATCH)):
-        for sha256 in queries.lock_unused_contents(organization_id, batch):
-            files.delete_content(organization_id, sha256)
-            deleted_count += 1
+    for sha256 in sorted(set(digests)):
+        # If the session is lost, so is the lock, and the file may belong to a new document. So the
+        # query comes directly before the deletion, and fails if the session was lost before it.
+        is_unused = queries.lock_unused_content(sha256)
+        if is_unused:
+            files.delete_content(sha256)
         checkpoint()
+        if is_unused:
+            # This needs no lock: a new document with the content can render its images again.
+            files.delete_page_images(sha256)
+            deleted_count += 1
     return deleted_count
 
 
-def sweep() -> int:
+def sweep(checkpoint: PositionCheckpoint, position: str = "") -> int:
     """Sweep the storage: delete files that belong to no document, and old page images.
 
     Page images are old after `PAGE_IMAGE_LIFETIME`. Files younger than `STRAY_AFTER` are skipped,
     because they may belong to a request that has not committed yet. Runs across
-    organizations, and commits the session itself. Returns the number of deleted contents, page
-    images and staged files.
+    organizations, and commits the session itself. Sweeps the folders after `position`, one after
+    the other, and passes the last one to `checkpoint` after some files. Returns the number of
+    deleted contents and page images.
+    """
+    deleted_count = 0
+    files_to_check: list[_StoredFile] = []
+    for folder in _list_folders(position):
+        files_to_check += _list_old_files(folder)
+        if len(files_to_check) >= _BATCH:
+            deleted_count += _sweep_files(files_to_check)
+            checkpoint(folder)
+            files_to_check = []
+    return deleted_count + _sweep_files(files_to_check)
+
+
+def _list_folders(position: str) -> Iterator[str]:
+    """List the folders with contents after `position`, in alphabetical order.
+
+    The folders are read from the storage, because organizations that were erased may have files.
     """
     store = files.get_storage()
-    deleted_count = store.sweep(STAGING, STRAY_AFTER)
-    now = db.utc_now()
-    matches: Iterator[tuple[FileEntry, re.Match[str]]] = (
-        (entry, match)
-        for entry in store.list("organizations")
-        if entry.modified < now - STRAY_AFTER and (match := _CONTENT.fullmatch(entry.key))
-    )
-    while batch := list(islice(matches, _BATCH)):
-        contents = [(match["organization"], match["sha256"]) for _, match in batch]
-        used_contents = queries.find_used_contents(contents)
+    for organization in filter(_ORGANIZATION.fullmatch, store.list_folders("organizations")):
+        parent = f"organizations/{organization}/blobs"
+        if parent >= position[: len(parent)]:
+            folders = (f"{parent}/{name}" for name in store.list_folders(parent))
+            yield from (folder for folder in folders if folder > position)
+
+
+def _list_old_files(folder: str) -> list[_StoredFile]:
+    modified_before = db.utc_now() - STRAY_AFTER
+    return [
+        _StoredFile(entry, (match["organization"], match["sha256"]), bool(match["page_image"]))
+        for entry in files.get_storage().list(folder)
+        if entry.modified < modified_before and (match := _CONTENT.fullmatch(entry.key))
+    ]
+
+
+def _sweep_files(stored_files: list[_StoredFile]) -> int:
+    """Delete the files that belong to no document, and old page images; return how many."""
+    deleted_count = 0
+    for start in range(0, len(stored_files), _BATCH):
+        batch = stored_files[start : start + _BATCH]
+        contents = {stored_file.content for stored_file in batch}
+        used_contents = queries.find_used_contents(list(contents))
         db.session().commit()
-        for entry, match in batch:
-            if match["page_image"] and entry.modified < now - PAGE_IMAGE_LIFETIME:
-                store.delete(entry.key)
-                deleted_count += 1
-        deleted_count += _delete_unused_contents(
-            content for content in set(contents) if content not in used_contents
-        )
+        deleted_count += _delete_old_page_images(batch)
+        deleted_count += _delete_unused_contents(contents - used_contents)
     return deleted_count
+
+
+def _delete_old_page_images(stored_files: list[_StoredFile]) -> int:
+    modified_before = db.utc_now() - PAGE_IMAGE_LIFETIME
+    keys = [
+        stored_file.entry.key
+        for stored_file in stored_files
+        if stored_file.is_page_image and stored_file.entry.modified < modified_before
+    ]
+    store = files.get_storage()
+    for key in keys:
+        store.delete(key)
+    for folder in {key.rpartition("/")[0] for key in keys}:
+        store.prune(folder)
+    return len(keys)
 
 
 def _delete_unused_contents(contents: Iterable[tuple[str, str]]) -> int:

@@ -26,12 +26,16 @@ def build_page_images_prefix(organization_id: UUID | str, sha256: str) -> str:
     return f"{build_blob_key(organization_id, sha256)}.pages"
 
 
-def delete_content(organization_id: UUID | str, sha256: str) -> None:
-    """Delete a file and its page images. The caller must have locked the content."""
-    store = get_storage()
-    for entry in store.list(build_page_images_prefix(organization_id, sha256)):
-        store.delete(entry.key)
-    store.delete(build_blob_key(organization_id, sha256))
+def delete_content(sha256: str) -> None:
+    """Delete the file with this digest. The caller must have locked the content."""
+    get_storage().delete(build_content_key(sha256))
+
+
+def delete_page_images(sha256: str) -> None:
+    """Delete the page images of the file with this digest."""
+    prefix = build_page_images_prefix(tenancy.current_organization_id(), sha256)
+    for _ in get_storage().clear(prefix):
+        pass
 
 
 @contextmanager

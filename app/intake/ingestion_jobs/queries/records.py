@@ -211,9 +211,12 @@ def has_processing_items(job_id: UUID) -> bool:
     return db.session().execute(statement.limit(1)).first() is not None
 
 
-def list_organization_ids() -> list[UUID]:
-    """Return the ids of all organizations."""
-    return list(db.session().scalars(select(Organization.id).order_by(Organization.id)))
+def list_organization_ids(after: UUID | None = None) -> list[UUID]:
+    """Return the ids of all organizations, or of those after the id `after`, in order."""
+    statement = select(Organization.id).order_by(Organization.id)
+    if after is not None:
+        statement = statement.where(Organization.id > after)
+    return list(db.session().scalars(statement))
 
 
 def find_source_keys(keys: Collection[str]) -> set[str]:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from app.intake.ingestion_jobs.queries import records
 from app.kit import container, db, tenancy
-from app.kit.db import Checkpoint
+from app.kit.db import PositionCheckpoint
 
 RETENTION = timedelta(days=7)
 """The time for which an uploaded file is kept after its job has ended, for retries."""
@@ -33,16 +33,17 @@ def delete_expired_files() -> int:
     return len(batch)
 
 
-def delete_stray_files(checkpoint: Checkpoint) -> int:
+def delete_stray_files(checkpoint: PositionCheckpoint, position: str | None = None) -> int:
     """Delete uploaded files that belong to no job, and return how many were deleted.
 
-    A process that is killed before it has committed a new job leaves a stray file. Files in all
-    organizations are checked; `checkpoint` ends the transaction after each organization.
+    A process that is killed before it has committed a new job leaves a stray file. Checks the
+    organizations whose ids follow `position`, and calls `checkpoint` with each id.
     """
     deleted_count = 0
-    for organization_id in records.list_organization_ids():
+    last_id = None if position is None else UUID(position)
+    for organization_id in records.list_organization_ids(last_id):
         deleted_count += _delete_stray_files_in(organization_id)
-        checkpoint()
+        checkpoint(str(organization_id))
     return deleted_count
 
 
