@@ -5,11 +5,13 @@ the path of the last object in the batch. After a run has been killed, the next 
 this path.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from hashlib import sha256
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.engines.sources import SourceError, SourceObject
@@ -40,10 +42,18 @@ class _LimitReachedError(Exception):
     """The plan allows no more documents; the message names the limit that is reached."""
 
 
+class _SettingsChangedError(Exception):
+    """The settings of the connector have changed since the run has read them."""
+
+
 class _CrawlSettings(NamedTuple):
-    """The settings for a crawl, read from the connector when the run starts."""
+    """The settings for a crawl, read from the connector when the run starts.
+
+    `source` identifies the settings of the source.
+    """
 
     connector_id: UUID
+    source: str
     schema_id: UUID | None
     patterns: PathPatterns
     target: SourceTarget
@@ -55,23 +65,34 @@ def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
     the last batch that was committed.
     """
-    job = ingestion_jobs.start(job_id)
-    if job is None:
-        return
-    connector = None if job.connector_id is None else records.get(job.connector_id)
-    if connector is None:
-        message = "The connector was deleted."
-        ingestion_jobs.fail(job_id, code="not_found", message=message)
-        return
     try:
-        crawl = _Crawl(job, _read_settings(connector), checkpoint)
-        checkpoint()
-        if crawl.run():
-            finish_crawl(job_id)
+        while crawl := _start_run(job_id, checkpoint):
+            try:
+                if crawl.run():
+                    finish_crawl(job_id)
+            except _SettingsChangedError:
+                continue  # The next run reads the new settings.
+            return
     except SourceError as problem:
         fail_crawl(job_id, code=problem.kind.value, message=problem.message)
     except _LimitReachedError as refusal:
         fail_crawl(job_id, code=plan_limits.CODE, message=str(refusal))
+
+
+def _start_run(job_id: UUID, checkpoint: Checkpoint) -> "_Crawl | None":
+    """Start a run of a crawl with the current settings, or return None if the job has ended."""
+    job = ingestion_jobs.start(job_id)
+    if job is None:
+        return None
+    connector = None if job.connector_id is None else records.get(job.connector_id)
+    if connector is None:
+        message = "The connector was deleted."
+        ingestion_jobs.fail(job_id, code="not_found", message=message)
+        return None
+    settings = _read_settings(connector)
+    ingestion_jobs.set_source(job, settings.source)
+    checkpoint()
+    return _Crawl(job, settings, checkpoint)
 
 
 def finish_crawl(job_id: UUID) -> None:
@@ -101,10 +122,15 @@ def _lock_connector(job_id: UUID) -> Connector | None:
 def _read_settings(connector: Connector) -> _CrawlSettings:
     return _CrawlSettings(
         connector.id,
+        _identify_source(connector.settings),
         connector.schema_id,
         PathPatterns(list(connector.include_patterns), list(connector.exclude_patterns)),
         read_target(connector),
     )
+
+
+def _identify_source(settings: Mapping[str, Any] | None) -> str:
+    return sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 class _Crawl:
@@ -183,8 +209,7 @@ class _Crawl:
         """
         with ExitStack() as stack:
             results = fetcher.fetch(batch.requests, stack) if batch.requests else []
-            job = self._job
-            if ingestion_jobs.begin_batch(job.id, batch.first, batch.end - 1) is None:
+            if not self._begin_batch(batch):
                 return False
             # Documents are created in the order of their checksums, so that crawls cannot deadlock.
             results.sort(key=lambda result: result.staged.sha256)
@@ -202,7 +227,7 @@ class _Crawl:
             if batch.cursor is not None:
                 objects.save(self._settings.connector_id, versions)
             ingestion_jobs.record_batch(
-                job,
+                self._job,
                 items,
                 next_number=batch.end,
                 cursor=batch.cursor,
@@ -212,6 +237,19 @@ class _Crawl:
         if refusal is not None:
             # Other documents would be refused as well.
             raise _LimitReachedError(refusal)
+        return True
+
+    def _begin_batch(self, batch: "_Batch") -> bool:
+        """Lock the job to record a batch; return False if the job has ended.
+
+        Raises _SettingsChangedError if the connector has another source now. The position of the
+        batch would belong to the old source.
+        """
+        connector_id = self._settings.connector_id
+        if ingestion_jobs.begin_batch(self._job.id, batch.first, batch.end - 1) is None:
+            return False
+        if _identify_source(records.get_settings(connector_id)) != self._settings.source:
+            raise _SettingsChangedError
         return True
 
     def _create_document(self, result: FetchResult) -> ItemOutcome:

@@ -96,8 +96,8 @@ def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[
 
     `settings` replaces all settings. If it contains no secrets, the stored secrets are kept; this
     requires that the host and account stay the same. If the settings change, an unfinished crawl
-    lists the source from its beginning when it continues. Resumes a suspended schedule. Raises
-    404, 400 if a property is invalid, and 409 if `revision` is outdated.
+    lists the new source from its beginning; the crawl itself notices the change. Resumes a
+    suspended schedule. Raises 404, 400 if a property is invalid, and 409 if `revision` is outdated.
     """
     connector = _lock_connector(connector_id, revision)
     if "settings" in changes:
@@ -105,8 +105,6 @@ def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[
         new_settings = settings_rules.merge_settings(
             connector.type, stored, changes.pop("settings")
         )
-        if new_settings.public != connector.settings:
-            ingestion_jobs.clear_crawl_positions(connector_id)
         _store_settings(connector, new_settings)
     _apply_changes(connector, changes)
     connector.next_crawl_at, connector.stale_at = compute_crawl_times(connector)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import ColumnElement, func, select, text, update
+from sqlalchemy import ColumnElement, func, select, text
 
 from app.identity.organizations.models import Organization
 from app.intake.ingestion_jobs.counters import JOBS
@@ -173,18 +173,6 @@ def list_failed_documents(job_id: UUID, first: int, last: int, limit: int) -> li
         .limit(limit)
     )
     return [FailedDocument._make(row) for row in db.session().execute(statement)]
-
-
-def clear_crawl_positions(connector_id: UUID) -> None:
-    """Clear the positions of a connector's crawls that have not listed their whole source."""
-    statement = update(IngestionJob).where(
-        IngestionJob.connector_id == connector_id,
-        IngestionJob.total.is_(None),
-        IngestionJob.cursor.is_not(None),
-    )
-    db.session().execute(
-        statement.values(cursor=None).execution_options(synchronize_session="fetch")
-    )
 
 
 def find_active_crawl(connector_id: UUID) -> IngestionJob | None:

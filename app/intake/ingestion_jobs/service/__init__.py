@@ -2,7 +2,6 @@
 
 from app.intake.ingestion_jobs.queries.records import (
     ItemRow,
-    clear_crawl_positions,
     has_processing_items,
     list_failed_documents,
 )
@@ -36,6 +35,7 @@ from app.intake.ingestion_jobs.service.running import (
     record_batch,
     reopen,
     run_steps,
+    set_source,
     set_total,
     settle,
     settle_documents,
@@ -50,7 +50,6 @@ __all__ = [
     "build_source_key",
     "cancel",
     "cancel_crawl",
-    "clear_crawl_positions",
     "create_crawl",
     "create_document",
     "create_extraction",
@@ -72,6 +71,7 @@ __all__ = [
     "reopen",
     "retry",
     "run_steps",
+    "set_source",
     "set_total",
     "settle",
     "settle_documents",

@@ -23,6 +23,8 @@ _FAILURES = {
     **dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE),
     "NotStored": ("content_missing", "The uploaded file is missing from the storage."),
 }
+_SOURCE = "source"
+"""The option of a crawl that identifies the source to which the job's position belongs."""
 _UNKNOWN_FAILURE = ("internal_error", "The job failed after several attempts.")
 
 
@@ -57,6 +59,17 @@ def run_steps(
     checkpoint()
     if all(step(job, checkpoint) for step in steps):
         finish(job_id)
+
+
+def set_source(job: IngestionJob, source: str) -> None:
+    """Store which source a locked crawl lists; clear a position that belongs to another source.
+
+    `source` identifies the settings of the source.
+    """
+    # Crawls that an earlier release has started store no source, and keep their position.
+    if job.options.get(_SOURCE, source) != source:
+        job.cursor = None
+    job.options = {**job.options, _SOURCE: source}
 
 
 def set_total(job_id: UUID, total: int) -> bool:
