@@ -1,7 +1,12 @@
 """Alerts: one per cause, announced once, closed by a successful crawl."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+import pytest
+
+from app.intake.connectors.service import crawling
 from tests.factories import run_jobs_of
 from tests.intake.connectors.conftest import ADDRESS, Folder
 
@@ -103,3 +108,44 @@ def test_crawls_do_not_change_the_revision(folder: Folder) -> None:
     folder.crawl(connector)
     found = folder.read(connector)
     assert (found["revision"], found["updated_at"]) == (1, connector["updated_at"])
+
+
+def _cancel_during_the_listing(
+    folder: Folder, job: dict[str, Any], patch: pytest.MonkeyPatch
+) -> None:
+    """Cancel the job when its crawl opens the source to list it."""
+    original = crawling.open_source
+
+    def open_source(*args: Any) -> Any:
+        with ThreadPoolExecutor(1) as pool:
+            path = f"/ingestion-jobs/{job['id']}/cancel"
+            assert pool.submit(folder.admin.post, path).result().status_code == 200
+        return original(*args)
+
+    patch.setattr(crawling, "open_source", open_source)
+
+
+def test_a_cancelled_crawl_that_fails_raises_no_alert(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connector = folder.connect()
+    _break(folder)
+    job = folder.request(connector)
+    _cancel_during_the_listing(folder, job, monkeypatch)
+    folder.work()
+    assert folder.get(job["id"])["status"] == "cancelled"
+    assert folder.alerts(connector) == folder.events("connector.alert") == []
+    (row,) = folder.sql("SELECT failures_in_a_row FROM connectors")
+    assert row.failures_in_a_row == 0
+
+
+def test_a_cancelled_crawl_closes_no_alert(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    connector = folder.connect()
+    _break(folder)
+    folder.crawl(connector)
+    _mend(folder)
+    job = folder.request(connector)
+    _cancel_during_the_listing(folder, job, monkeypatch)
+    folder.work()
+    assert folder.get(job["id"])["status"] == "cancelled"
+    assert len(folder.alerts(connector, open="true")) == 1

@@ -96,8 +96,12 @@ def _start_run(job_id: UUID, checkpoint: Checkpoint) -> "_Crawl | None":
 
 
 def finish_crawl(job_id: UUID) -> None:
-    """Finish a crawl that has read the whole source: finish the job, and close the alerts."""
-    ingestion_jobs.finish(job_id)
+    """Finish a crawl that has read the whole source: finish the job, and close the alerts.
+
+    Does nothing if the job has ended, for example because it was cancelled.
+    """
+    if not ingestion_jobs.finish(job_id):
+        return
     connector = _lock_connector(job_id)
     if connector is not None:
         next_crawl_at, stale_at = compute_crawl_times(connector)
@@ -107,8 +111,12 @@ def finish_crawl(job_id: UUID) -> None:
 
 
 def fail_crawl(job_id: UUID, *, code: str, message: str) -> None:
-    """Mark a crawl's job as failed, and raise an alert for the connector."""
-    ingestion_jobs.fail(job_id, code=code, message=message)
+    """Mark a crawl's job as failed, and raise an alert for the connector.
+
+    Does nothing if the job has ended, for example because it was cancelled.
+    """
+    if not ingestion_jobs.fail(job_id, code=code, message=message):
+        return
     job = ingestion_jobs.get(job_id)
     if job.connector_id is not None:
         alerts.record_failure(job.connector_id, code, message, job_id=job_id)

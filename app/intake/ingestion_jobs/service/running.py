@@ -130,21 +130,22 @@ def record_batch(
     records.save_items(job.id, items)
 
 
-def finish(job_id: UUID) -> None:
-    """Finish a running job whose source has been read to the end.
+def finish(job_id: UUID) -> bool:
+    """Finish a running job whose source has been read to the end; return False if it has ended.
 
     Completes the job, unless documents are still being processed. In that case, the job stays
     running and `ingestion_job.read` is emitted, so that `settle` completes the job later.
     """
     job = _lock_running_job(job_id)
     if job is None:
-        return
+        return False
     job.total = job.next_number - 1
     if records.has_processing_items(job_id):
         payload: JobPayload = {"job_id": job.id, "kind": job.kind}
         events.emit(emitted_events.READ, payload)
     else:
         _complete_job(job)
+    return True
 
 
 def settle_documents(kinds: Sequence[JobKind], artifact_ids: Sequence[UUID]) -> None:
@@ -184,12 +185,17 @@ def _complete_job(job: IngestionJob) -> None:
     end(job)
 
 
-def fail(job_id: UUID, *, code: str, message: str) -> None:
-    """Mark a job as failed, with `code` and `message` as its error; ignore a job that has ended."""
+def fail(job_id: UUID, *, code: str, message: str) -> bool:
+    """Mark a job as failed, with `code` and `message` as its error.
+
+    Returns False, and changes nothing, if the job has ended.
+    """
     job = records.lock(job_id)
-    if job is not None and change_status(job, JobStatus.FAILED):
-        job.error = {"code": code, "message": message}
-        end(job)
+    if job is None or not change_status(job, JobStatus.FAILED):
+        return False
+    job.error = {"code": code, "message": message}
+    end(job)
+    return True
 
 
 def fail_after_attempts(job_id: UUID, cause: str) -> None:
