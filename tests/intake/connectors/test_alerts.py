@@ -149,3 +149,32 @@ def test_a_cancelled_crawl_closes_no_alert(folder: Folder, monkeypatch: pytest.M
     folder.work()
     assert folder.get(job["id"])["status"] == "cancelled"
     assert len(folder.alerts(connector, open="true")) == 1
+
+
+def test_an_update_that_resumes_the_schedule_resets_the_failures(folder: Folder) -> None:
+    connector = folder.connect(schedule="0 6 * * *")
+    _break(folder)
+    folder.sql("UPDATE connectors SET failures_in_a_row = 9")
+    folder.crawl(connector)
+    assert folder.read(connector)["next_crawl_at"] is None
+    paused = folder.update(connector, enabled=False)
+    assert (paused["next_crawl_at"], paused["open_alert_count"]) == (None, 2)
+    resumed = folder.update(connector, enabled=True)
+    assert (resumed["next_crawl_at"] is not None, resumed["open_alert_count"]) == (True, 1)
+    assert [alert["kind"] for alert in folder.alerts(connector, open="true")] == ["crawl_failed"]
+    folder.crawl(connector)
+    assert folder.read(connector)["next_crawl_at"] is not None
+    folder.sql("UPDATE connectors SET failures_in_a_row = 9")
+    folder.crawl(connector)
+    assert folder.read(connector)["next_crawl_at"] is None
+    kinds = [event["kind"] for event in folder.events("connector.alert")]
+    assert kinds.count("quarantined") == 2
+
+
+def test_an_update_of_a_connector_with_few_failures_keeps_their_number(folder: Folder) -> None:
+    connector = folder.connect(schedule="0 6 * * *")
+    _break(folder)
+    folder.crawl(connector)
+    folder.update(connector, name="Renamed")
+    (row,) = folder.sql("SELECT failures_in_a_row, open_alert_count FROM connectors")
+    assert (row.failures_in_a_row, row.open_alert_count) == (1, 1)

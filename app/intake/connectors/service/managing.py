@@ -10,7 +10,7 @@ from sqlalchemy import Row
 from app.engines.sources import SourceType
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
-from app.intake.connectors.service import settings_rules
+from app.intake.connectors.service import alerts, settings_rules
 from app.intake.connectors.service.globs import MAX_PATTERN_LENGTH, MAX_PATTERNS
 from app.intake.connectors.service.scheduling import (
     check_schedule,
@@ -97,7 +97,8 @@ def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[
     `settings` replaces all settings. If it contains no secrets, the stored secrets are kept; this
     requires that the host and account stay the same. If the settings change, an unfinished crawl
     lists the new source from its beginning; the crawl itself notices the change. Resumes a
-    suspended schedule. Raises 404, 400 if a property is invalid, and 409 if `revision` is outdated.
+    suspended schedule, and closes its alert. Raises 404, 400 if a property is invalid, and 409 if
+    `revision` is outdated.
     """
     connector = _lock_connector(connector_id, revision)
     if "settings" in changes:
@@ -109,6 +110,7 @@ def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[
     _apply_changes(connector, changes)
     connector.next_crawl_at, connector.stale_at = compute_crawl_times(connector)
     db.session().flush()
+    alerts.resume(connector)
     return get(connector_id)
 
 
