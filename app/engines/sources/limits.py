@@ -8,6 +8,9 @@ OPERATION_SECONDS = 120.0
 READ_SECONDS = 900.0
 """The maximum time to receive one document. For HTTP, this includes the time in which the caller
 processes the chunks; for other protocols, it does not."""
+SKIP_SECONDS = 3600.0
+"""The maximum time to read pages of a listing without names, or to look for the position of an
+earlier listing in a store whose listings cannot start after a name."""
 CHUNK_BYTES = 256 * 1024
 MAX_LISTING_BYTES = 16 * 1024 * 1024
 """The maximum size of an index page, or of one page of an object store's listing."""

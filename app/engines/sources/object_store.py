@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from http import HTTPStatus
+from time import monotonic
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from app.engines.sources import limits
 from app.engines.sources.failures import build_missing_folder_error, build_protocol_error
 from app.engines.sources.http_client import read_chunks
 from app.engines.sources.model import (
+    ListingPosition,
     ObjectMissing,
     PathFilter,
     SourceEntry,
@@ -96,28 +98,41 @@ class ObjectStoreSource:
 
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
-    ) -> Iterator[SourceObject]:
+    ) -> Iterator[SourceObject | ListingPosition]:
         """Yield all documents in the order in which the store lists them."""
         del path_filter  # it would not save requests
         start = self._prefix + decode_path(after) if after else b""
-        for stored in self._list_after(start):
-            if self._is_document(stored.key):
-                path = encode_key(stored.key[len(self._prefix) :])
-                yield SourceObject(path, stored.version, stored.size, stored.modified_at)
+        for stored_objects in self._list_after(start):
+            for stored in stored_objects:
+                if self._is_document(stored.key):
+                    path = encode_key(stored.key[len(self._prefix) :])
+                    yield SourceObject(path, stored.version, stored.size, stored.modified_at)
+            last_key = stored_objects[-1].key if stored_objects else None
+            if last_key is None or not self._is_document(last_key):
+                yield ListingPosition(None if last_key is None else self._find_path(last_key))
 
-    def _list_after(self, start: bytes) -> Iterator[StoredObject]:
+    def _list_after(self, start: bytes) -> Iterator[list[StoredObject]]:
+        """Yield the objects after a name, page by page; pages before the name are empty."""
         query = ListingQuery(self._prefix, after=start)
         if start and not self._store.can_start_after:
-            stored_objects = iter(self._list_stored_objects(query))
-            if any(stored.key == start for stored in stored_objects):
-                yield from stored_objects
+            is_found = False
+            until = monotonic() + limits.SKIP_SECONDS
+            for page in self._list_pages(query):
+                skipped_count = 0 if is_found else _count_until(page.objects, start)
+                is_found = is_found or skipped_count > 0
+                yield page.objects[skipped_count:] if is_found else []
+                if not is_found and monotonic() > until:
+                    raise _build_endless_error()
+            if is_found:
                 return
             # The object no longer exists, so its position is unknown and everything is listed.
-        yield from self._list_stored_objects(query)
-
-    def _list_stored_objects(self, query: ListingQuery) -> Iterator[StoredObject]:
         for page in self._list_pages(query):
-            yield from page.objects
+            yield page.objects
+
+    def _find_path(self, key: bytes) -> str | None:
+        """Find the path of a key, or None if a listing cannot continue after it."""
+        is_inside = key.startswith(self._prefix) and len(key) <= limits.MAX_NAME_BYTES
+        return encode_key(key[len(self._prefix) :]) or None if is_inside else None
 
     def browse(self, path: str, limit: int) -> list[SourceEntry]:
         """Browse a folder, and return at most `limit` of its entries, sorted by path."""
@@ -169,7 +184,8 @@ class ObjectStoreSource:
                 yield SourceEntry(path, False, stored.size, stored.modified_at)  # noqa: FBT003
 
     def _list_pages(self, query: ListingQuery) -> Iterator[ListingPage]:
-        detector = _EndlessListingDetector()
+        is_sorted = self._store.can_start_after and not query.by_folder
+        detector = _EndlessListingDetector(is_sorted=is_sorted)
         token: str | None = None
         while True:
             page = self._store.list_page(query, token)
@@ -181,22 +197,51 @@ class ObjectStoreSource:
 
 
 class _EndlessListingDetector:
-    """Detects endless listings: cycles of tokens (Brent's algorithm), and too many empty pages."""
+    """Detects endless listings.
 
-    def __init__(self) -> None:
+    These are cycles of tokens (Brent's algorithm), too many empty pages, and pages of a sorted
+    listing that contain only names up to the last name of an earlier page.
+    """
+
+    def __init__(self, *, is_sorted: bool) -> None:
+        self._is_sorted = is_sorted
         self._saved_token: str | None = None
         self._steps, self._power = 0, 1
         self._empty_pages = 0
+        self._empty_until = monotonic() + limits.SKIP_SECONDS
+        self._last_key = b""
 
     def check(self, page: ListingPage) -> None:
         """Raise SourceError if this page shows that the listing is endless."""
         is_empty = not page.objects and not page.folders
-        self._empty_pages = self._empty_pages + 1 if is_empty else 0
-        if page.token == self._saved_token or self._empty_pages > _MAX_EMPTY_PAGES:
+        if not is_empty:
+            self._empty_pages, self._empty_until = 0, monotonic() + limits.SKIP_SECONDS
+        self._empty_pages += is_empty
+        if self._empty_pages > _MAX_EMPTY_PAGES or monotonic() > self._empty_until:
             raise build_protocol_error()
+        if page.token == self._saved_token:
+            raise build_protocol_error()
+        if self._is_sorted and page.objects:
+            last_key = max(stored.key for stored in page.objects)
+            if last_key <= self._last_key:
+                raise _build_endless_error()
+            self._last_key = last_key
         self._steps += 1
         if self._steps == self._power:
             self._saved_token, self._steps, self._power = page.token, 0, 2 * self._power
+
+
+def _count_until(stored_objects: list[StoredObject], key: bytes) -> int:
+    """Count the objects up to and including the object with this key; 0 if there is none."""
+    return next(
+        (count for count, stored in enumerate(stored_objects, 1) if stored.key == key),
+        0,
+    )
+
+
+def _build_endless_error() -> SourceError:
+    message = "The listing of the host does not end: it repeats names, or omits the last known one."
+    return SourceError(SourceErrorKind.PROTOCOL, message)
 
 
 def build_prefix(folder: str) -> bytes:

@@ -1,15 +1,14 @@
 """Crawls that list a source and create the documents that are new or have changed.
 
 Each batch is one transaction, which creates documents and stores their items, their versions, and
-the path of the last object in the batch. After a run has been killed, the next run continues after
-this path.
+the position of the listing. After a run has been killed, the next run continues after this
+position.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from hashlib import sha256
-from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -18,8 +17,10 @@ from app.engines.sources import SourceError, SourceObject
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import alerts
+from app.intake.connectors.service.batches import Batch, split_batches
 from app.intake.connectors.service.fetching import Fetcher, FetchRequest, FetchResult
 from app.intake.connectors.service.globs import PathPatterns
+from app.intake.connectors.service.listing import split_listing
 from app.intake.connectors.service.opening import SourceTarget, open_source, read_target
 from app.intake.connectors.service.scheduling import compute_crawl_times
 from app.intake.ingestion_jobs import service as ingestion_jobs
@@ -28,14 +29,8 @@ from app.intake.ingestion_jobs.service import ItemOutcome, ItemRow
 from app.kit import plan_limits
 from app.kit.db import Checkpoint
 
-LIST_BATCH_SIZE = 1000
-"""The maximum number of listed objects that one statement compares with known versions."""
 FETCH_BATCH_SIZE = 16
 """The maximum number of documents that one transaction creates."""
-FETCH_BATCH_BYTES = 64 * 1024 * 1024
-"""The size in bytes at which a batch is complete; its last document may exceed this size."""
-_ASSUMED_BYTES = 4 * 1024 * 1024
-"""The size that is assumed for a document if the source does not report its size."""
 
 
 class _LimitReachedError(Exception):
@@ -169,7 +164,7 @@ class _Crawl:
             end = failed_documents[-1][0] + 1 if is_full else job.retried_until
             requests = [FetchRequest(number, path, None) for number, path, _ in failed_documents]
             self._checkpoint()
-            if not self._handle_batch(fetcher, _Batch(requests, 0, job.next_number, end, None)):
+            if not self._handle_batch(fetcher, Batch(requests, 0, job.next_number, end, None)):
                 return False
         return True
 
@@ -177,40 +172,33 @@ class _Crawl:
         """Handle the source's objects after the job's cursor; return False if the job ended."""
         with closing(open_source(self._settings.target)) as source:
             patterns = self._settings.patterns
-            included_objects = (
-                item
-                for item in source.list_objects(self._job.cursor, patterns)
-                if patterns.is_included(item.path)
-            )
-            while page := list(islice(included_objects, LIST_BATCH_SIZE)):
-                for batch in self._split_batches(page):
+            listing = source.list_objects(self._job.cursor, patterns)
+            for part in split_listing(listing, patterns):
+                if part.cursor is None:
+                    if not ingestion_jobs.is_running(self._job.id):
+                        return False
+                    continue
+                for batch in self._split_batches(part.objects, part.cursor):
                     if not self._handle_batch(fetcher, batch):
                         return False
         return True
 
-    def _split_batches(self, page: Sequence[SourceObject]) -> Iterator["_Batch"]:
-        """Split a page into batches with at most FETCH_BATCH_SIZE documents to fetch.
-
-        A batch also contains the unchanged objects before, between and after these documents.
-        """
-        versions = [(source_object.path, source_object.version) for source_object in page]
+    def _split_batches(
+        self, source_objects: Sequence[SourceObject], cursor: str
+    ) -> Iterator[Batch]:
+        """Split a part of a listing that ends at the position `cursor` into batches."""
+        versions = [(source_object.path, source_object.version) for source_object in source_objects]
         unchanged_indexes = objects.find_unchanged_indexes(self._settings.connector_id, versions)
         self._checkpoint()
-        first = number = self._job.next_number
-        requests: list[FetchRequest] = []
-        size = 0
-        for index, source_object in enumerate(page):
-            if index not in unchanged_indexes:
-                requests.append(FetchRequest(number, source_object.path, source_object.version))
-                size += _ASSUMED_BYTES if source_object.size is None else source_object.size
-            number += 1
-            is_full = len(requests) == FETCH_BATCH_SIZE or size >= FETCH_BATCH_BYTES
-            if is_full or index == len(page) - 1:
-                unchanged_count = number - first - len(requests)
-                yield _Batch(requests, unchanged_count, first, number, source_object.path)
-                first, requests, size = number, [], 0
+        return split_batches(
+            source_objects,
+            unchanged_indexes,
+            first=self._job.next_number,
+            cursor=cursor,
+            batch_size=FETCH_BATCH_SIZE,
+        )
 
-    def _handle_batch(self, fetcher: Fetcher, batch: "_Batch") -> bool:
+    def _handle_batch(self, fetcher: Fetcher, batch: Batch) -> bool:
         """Fetch and create the documents of a batch and record the batch, in one transaction.
 
         Returns False if the job ended before the batch was recorded.
@@ -247,7 +235,7 @@ class _Crawl:
             raise _LimitReachedError(refusal)
         return True
 
-    def _begin_batch(self, batch: "_Batch") -> bool:
+    def _begin_batch(self, batch: Batch) -> bool:
         """Lock the job to record a batch; return False if the job has ended.
 
         Raises _SettingsChangedError if the connector has another source now. The position of the
@@ -268,20 +256,6 @@ class _Crawl:
             name=PurePosixPath(result.request.path).name,
             schema_id=self._settings.schema_id,
         )
-
-
-class _Batch(NamedTuple):
-    """Objects that one transaction handles, with numbers from `first` to `end` (exclusive).
-
-    `unchanged_count` is the number of objects that are not fetched. `cursor` is the path of the
-    last object, or None for a batch of retried documents, whose versions are not known.
-    """
-
-    requests: list[FetchRequest]
-    unchanged_count: int
-    first: int
-    end: int
-    cursor: str | None
 
 
 def _build_item(result: FetchResult, outcome: ItemOutcome) -> ItemRow:

@@ -47,6 +47,11 @@ def get(job_id: UUID) -> IngestionJob | None:
     return db.session().scalars(select(IngestionJob).where(IngestionJob.id == job_id)).first()
 
 
+def get_status(job_id: UUID) -> str | None:
+    """Return the current status of a job, or None if it does not exist."""
+    return db.session().scalar(select(IngestionJob.status).where(IngestionJob.id == job_id))
+
+
 def lock(job_id: UUID) -> IngestionJob | None:
     """Lock a job until the transaction ends and return it, or None if it does not exist."""
     statement = select(IngestionJob).where(IngestionJob.id == job_id).with_for_update()

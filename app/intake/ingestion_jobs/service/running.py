@@ -80,6 +80,13 @@ def set_total(job_id: UUID, total: int) -> bool:
     return job is not None
 
 
+def is_running(job_id: UUID) -> bool:
+    """Return whether a job is running, and end the transaction, because the run goes on to wait."""
+    status = records.get_status(job_id)
+    db.checkpoint()
+    return status == JobStatus.RUNNING
+
+
 def begin_batch(job_id: UUID, first: int, last: int) -> set[int] | None:
     """Lock a job, and return the numbers from `first` to `last` that the run must handle.
 

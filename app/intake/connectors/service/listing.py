@@ -1,0 +1,54 @@
+"""Split the listing of a source into parts, after each of which a crawl can stop."""
+
+from collections.abc import Iterable, Iterator
+from time import monotonic
+from typing import NamedTuple
+
+from app.engines.sources import ListingPosition, SourceObject
+from app.intake.connectors.service.globs import PathPatterns
+
+MAX_OBJECTS = 1000
+"""The maximum number of listed objects that one statement compares with known versions."""
+PART_SECONDS = 5.0
+"""The time in seconds after which a part ends, even if it has few or no objects."""
+
+
+class ListedPart(NamedTuple):
+    """A part of a listing: its included objects, and the position at which it ends.
+
+    `cursor` is None if the position has not changed; there are no objects then.
+    """
+
+    objects: list[SourceObject]
+    cursor: str | None
+
+
+def split_listing(
+    listing: Iterable[SourceObject | ListingPosition], patterns: PathPatterns
+) -> Iterator[ListedPart]:
+    """Split a listing into parts, and leave out objects that the patterns exclude.
+
+    A part ends with MAX_OBJECTS included objects or after PART_SECONDS.
+    """
+    opened_at = checked_at = monotonic()
+    objects: list[SourceObject] = []
+    cursor: str | None = None
+    seconds: float | None = None
+    for item in listing:
+        now = monotonic()
+        if item.path is None:
+            if now - checked_at >= PART_SECONDS:
+                yield ListedPart([], None)
+                checked_at = monotonic()
+            continue
+        if seconds is None:
+            # Each run finds its position again. A run that only did this would make no progress.
+            seconds, checked_at = max(PART_SECONDS, now - opened_at), now
+        cursor = item.path
+        if isinstance(item, SourceObject) and patterns.is_included(cursor):
+            objects.append(item)
+        if len(objects) == MAX_OBJECTS or now - checked_at >= seconds:
+            yield ListedPart(objects, cursor)
+            objects, cursor, checked_at = [], None, monotonic()
+    if cursor is not None:
+        yield ListedPart(objects, cursor)
