@@ -22,6 +22,9 @@ MAX_NAME_BYTES = 8 * 1024
 """The maximum length of a name; documents with longer names are not listed.
 
 File systems and object stores do not allow longer names."""
+MAX_START_CHARS = 512
+"""The maximum length of the name after which a listing starts, percent-encoded. The rest of the URL
+has a prefix and the token for a page, which may contain another name."""
 MAX_URL_CHARS = 2048
 """The maximum length of a URL; the guarded session refuses longer URLs."""
 MAX_REDIRECTS = 5

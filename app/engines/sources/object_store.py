@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from http import HTTPStatus
+from itertools import accumulate
 from time import monotonic
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -15,7 +16,8 @@ from urllib.parse import urlsplit
 from requests import Response
 
 from app.engines.sources import limits
-from app.engines.sources.failures import build_missing_folder_error, build_protocol_error
+from app.engines.sources.endless_listings import EndlessListingDetector, build_endless_error
+from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.http_client import read_chunks
 from app.engines.sources.model import (
     ListingPosition,
@@ -28,8 +30,8 @@ from app.engines.sources.model import (
 )
 from app.engines.sources.paths import decode_path, encode_key
 
-_MAX_EMPTY_PAGES = 1000
-"""The maximum number of consecutive empty pages. Stores may send empty pages, but not endlessly."""
+_UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-~")
+"""The bytes that are not percent-encoded in URLs."""
 # Some stores, and proxies in front of them, resolve these segments, even between backslashes.
 _DOT_SEGMENTS = re.compile(rb"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 
@@ -56,7 +58,8 @@ class ListingQuery(NamedTuple):
 
     Attributes:
         prefix: the prefix of the names.
-        after: a name; a store with `can_start_after` lists only the names after it.
+        after: a name, which may be shortened; a store with `can_start_after` lists only the names
+            after it.
         by_folder: whether names with another slash after the prefix are grouped into folders.
     """
 
@@ -113,7 +116,7 @@ class ObjectStoreSource:
 
     def _list_after(self, start: bytes) -> Iterator[list[StoredObject]]:
         """Yield the objects after a name, page by page; pages before the name are empty."""
-        query = ListingQuery(self._prefix, after=start)
+        query = ListingQuery(self._prefix, after=_shorten_key(start))
         if start and not self._store.can_start_after:
             is_found = False
             until = monotonic() + limits.SKIP_SECONDS
@@ -122,12 +125,13 @@ class ObjectStoreSource:
                 is_found = is_found or skipped_count > 0
                 yield page.objects[skipped_count:] if is_found else []
                 if not is_found and monotonic() > until:
-                    raise _build_endless_error()
+                    raise build_endless_error()
             if is_found:
                 return
             # The object no longer exists, so its position is unknown and everything is listed.
+            start = b""
         for page in self._list_pages(query):
-            yield page.objects
+            yield [stored for stored in page.objects if stored.key > start]
 
     def _find_path(self, key: bytes) -> str | None:
         """Find the path of a key, or None if a listing cannot continue after it."""
@@ -185,50 +189,30 @@ class ObjectStoreSource:
 
     def _list_pages(self, query: ListingQuery) -> Iterator[ListingPage]:
         is_sorted = self._store.can_start_after and not query.by_folder
-        detector = _EndlessListingDetector(is_sorted=is_sorted)
+        detector = EndlessListingDetector(is_sorted=is_sorted)
         token: str | None = None
         while True:
             page = self._store.list_page(query, token)
             yield page
             if page.token is None:
                 return
-            detector.check(page)
+            is_empty = not page.objects and not page.folders
+            keys = [stored.key for stored in page.objects]
+            detector.check(page.token, keys, is_empty=is_empty)
             token = page.token
 
 
-class _EndlessListingDetector:
-    """Detects endless listings.
+def _shorten_key(key: bytes) -> bytes:
+    """Shorten a key to a prefix that fits into the URL of a listing.
 
-    These are cycles of tokens (Brent's algorithm), too many empty pages, and pages of a sorted
-    listing that contain only names up to the last name of an earlier page.
+    Of the names that a store lists after the prefix, only those up to the key must be skipped.
     """
-
-    def __init__(self, *, is_sorted: bool) -> None:
-        self._is_sorted = is_sorted
-        self._saved_token: str | None = None
-        self._steps, self._power = 0, 1
-        self._empty_pages = 0
-        self._empty_until = monotonic() + limits.SKIP_SECONDS
-        self._last_key = b""
-
-    def check(self, page: ListingPage) -> None:
-        """Raise SourceError if this page shows that the listing is endless."""
-        is_empty = not page.objects and not page.folders
-        if not is_empty:
-            self._empty_pages, self._empty_until = 0, monotonic() + limits.SKIP_SECONDS
-        self._empty_pages += is_empty
-        if self._empty_pages > _MAX_EMPTY_PAGES or monotonic() > self._empty_until:
-            raise build_protocol_error()
-        if page.token == self._saved_token:
-            raise build_protocol_error()
-        if self._is_sorted and page.objects:
-            last_key = max(stored.key for stored in page.objects)
-            if last_key <= self._last_key:
-                raise _build_endless_error()
-            self._last_key = last_key
-        self._steps += 1
-        if self._steps == self._power:
-            self._saved_token, self._steps, self._power = page.token, 0, 2 * self._power
+    lengths = accumulate(1 if byte in _UNRESERVED else len("%00") for byte in key)
+    end = sum(length <= limits.MAX_START_CHARS for length in lengths)
+    # Stores refuse a name that ends within a character.
+    while 0 < end < len(key) and key[end] & 0xC0 == 0x80:  # noqa: PLR2004 - the bits of UTF-8
+        end -= 1
+    return key[:end]
 
 
 def _count_until(stored_objects: list[StoredObject], key: bytes) -> int:
@@ -237,11 +221,6 @@ def _count_until(stored_objects: list[StoredObject], key: bytes) -> int:
         (count for count, stored in enumerate(stored_objects, 1) if stored.key == key),
         0,
     )
-
-
-def _build_endless_error() -> SourceError:
-    message = "The listing of the host does not end: it repeats names, or omits the last known one."
-    return SourceError(SourceErrorKind.PROTOCOL, message)
 
 
 def build_prefix(folder: str) -> bytes:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
+from urllib.parse import quote_from_bytes
 
 import jwt
 import pytest
@@ -184,3 +185,30 @@ def test_the_search_for_a_position_ends(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(SourceError) as caught:
         list_paths(ObjectStoreSource(store, ""), "gone.txt")
     check_error(caught.value, SourceErrorKind.PROTOCOL)
+
+
+@pytest.mark.parametrize("count", [55, 56, 57, 340])
+def test_a_listing_starts_after_a_prefix_of_a_long_name(count: int) -> None:
+    names = [f"in/{'字' * count}{end}.txt" for end in "abc"] + ["in/字a.txt", "in/雨.txt"]
+    queries: list[ListingQuery] = []
+
+    class Store(FakeStore):
+        def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
+            queries.append(query)
+            return super().list_page(query, token)
+
+    def build_page(_: int) -> ListingPage:
+        after = queries[-1].after
+        keys = sorted(name.encode() for name in names)
+        return ListingPage(
+            [StoredObject(key, "1", 1, None) for key in keys if key > after], [], None
+        )
+
+    paths = list_paths(ObjectStoreSource(Store(build_page, can_start_after=True), "in"))
+    assert len(paths) == 5
+    for number, path in enumerate(paths):
+        source = ObjectStoreSource(Store(build_page, can_start_after=True), "in")
+        assert list_paths(source, path) == paths[number + 1 :]
+        after = queries[-1].after
+        assert len(quote_from_bytes(after, safe="")) <= limits.MAX_START_CHARS
+        assert f"in/{path}".startswith(after.decode())

@@ -116,6 +116,15 @@ def test_a_listing_continues_after_a_path(open_source: Open, store: Store, posit
     assert list_paths(open_source(store), PATHS[position]) == PATHS[position + 1 :]
 
 
+def test_a_listing_continues_after_a_long_name(open_source: Open, google: Store) -> None:
+    names = [f"{'字' * 225}{end}" for end in "abc"]
+    for name in names:
+        google.put(f"long/{name}", b"letter")
+    source = open_source(google, prefix="long")
+    assert list_paths(source) == names
+    assert list_paths(source, names[0]) == names[1:]
+
+
 def test_a_folder_is_browsed_level_by_level(open_source: Open, store: Store) -> None:
     source = open_source(store)
     assert browse(source) == [("2029", True), ("large.bin", False), ("z 50%&+=?#.txt", False)]

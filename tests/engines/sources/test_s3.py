@@ -143,6 +143,17 @@ def test_a_listing_continues_after_a_path(open_source: Open, position: int) -> N
     assert list_paths(open_source(), PATHS[position]) == PATHS[position + 1 :]
 
 
+def test_a_listing_continues_after_a_long_name(open_source: Open, bucket: Bucket) -> None:
+    names = [f"{'字' * 220}{end}" for end in "abc"]
+    for name in names:
+        bucket.put(f"long/{name}", b"letter")
+    source = open_source(prefix="long")
+    assert list_paths(source) == names
+    assert list_paths(source, names[0]) == names[1:]
+    for name in names:
+        bucket.delete(f"long/{name}")
+
+
 def test_the_whole_bucket_may_be_connected(open_source: Open) -> None:
     source = open_source(prefix="")
     assert list_paths(source) == sorted(FILES)
