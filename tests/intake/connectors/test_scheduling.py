@@ -1,9 +1,17 @@
 """Crawls by schedule, in the time zone of the organization."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from threading import Event
+from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from app.intake.connectors import service
+from app.intake.ingestion_jobs import service as ingestion_jobs
+from app.intake.ingestion_jobs.service import requests
 from app.kit import db, tenancy
 from tests.intake.conftest import counts
 from tests.intake.connectors.conftest import Folder
@@ -90,3 +98,47 @@ def test_a_stale_source_raises_an_alert_once(folder: Folder) -> None:
     assert folder.alerts(connector, open="true") == []
     (row,) = folder.sql("SELECT stale_at, next_crawl_at FROM connectors")
     assert row.stale_at > row.next_crawl_at
+
+
+def test_a_retry_and_a_due_crawl_at_the_same_time(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connector = folder.connect(schedule="0 6 * * *", settings={"path": "missing"})
+    job = folder.crawl(connector)
+    _make_due(folder)
+    original, retried, continued = requests._emit_requested, Event(), Event()
+
+    def emit(*args: Any) -> None:
+        original(*args)
+        db.session().flush()
+        retried.set()
+        assert continued.wait(60)
+
+    monkeypatch.setattr(requests, "_emit_requested", emit)
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(folder.admin.post, f"/ingestion-jobs/{job['id']}/retry")
+        try:
+            assert retried.wait(60)
+            _run_schedule(folder)
+        finally:
+            continued.set()
+        assert answer.result().status_code == 202
+    _run_schedule(folder)
+    (found,) = folder.api.get("/ingestion-jobs").json["data"]
+    assert (found["id"], found["status"]) == (job["id"], "queued")
+
+
+def test_an_operator_reopens_no_crawl_beside_another(folder: Folder) -> None:
+    connector = folder.connect(settings={"path": "missing"})
+    failed = folder.crawl(connector)
+    active = folder.request(connector)
+
+    def reopen(job_id: UUID, _: object) -> None:
+        ingestion_jobs.reopen(job_id)
+
+    folder.run(reopen, failed["id"])
+    statuses = [folder.get(job["id"])["status"] for job in (failed, active)]
+    assert statuses == ["failed", "queued"]
+    folder.work()
+    folder.run(reopen, failed["id"])
+    assert folder.get(failed["id"])["status"] == "queued"

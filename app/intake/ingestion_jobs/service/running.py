@@ -215,10 +215,23 @@ def fail_after_attempts(job_id: UUID, cause: str) -> None:
 
 
 def reopen(job_id: UUID) -> None:
-    """Reopen a failed job that an operator retries: queue it again from its last position."""
+    """Reopen a failed job that an operator retries: queue it again from its last position.
+
+    A crawl stays failed if another crawl of the connector is queued or running.
+    """
     job = records.lock(job_id)
-    if job is not None and change_status(job, JobStatus.QUEUED):
+    if job is None or _has_other_crawl(job):
+        return
+    if change_status(job, JobStatus.QUEUED):
         job.error = job.finished_at = None
+
+
+def _has_other_crawl(job: IngestionJob) -> bool:
+    if job.kind != JobKind.CRAWL or job.connector_id is None:
+        return False
+    records.lock_connector(job.connector_id)
+    active_crawl = records.find_active_crawl(job.connector_id)
+    return active_crawl is not None and active_crawl.id != job.id
 
 
 def end(job: IngestionJob) -> None:
