@@ -68,7 +68,7 @@ def test_a_part_ends_after_a_thousand_documents(clock: _Clock) -> None:
 
 def test_a_run_that_finds_its_position_slowly_makes_progress(clock: _Clock) -> None:
     items = [(60.0, "a"), (10.0, "b"), (40.0, "c"), (10.0, "d"), (1.0, "e")]
-    assert _split(clock, *items) == [([], "d"), ([], "e")]
+    assert _split(clock, *items) == [([], None)] * 3 + [([], "d"), ([], "e")]
 
 
 def test_a_listing_without_progress_is_interrupted(clock: _Clock) -> None:

@@ -16,7 +16,8 @@ PART_SECONDS = 5.0
 class ListedPart(NamedTuple):
     """A part of a listing: its included objects, and the position at which it ends.
 
-    `cursor` is None if the position has not changed; there are no objects then.
+    `cursor` is None, and there are no objects, if the part goes on, and the crawl only has to check
+    whether its job still runs.
     """
 
     objects: list[SourceObject]
@@ -28,27 +29,29 @@ def split_listing(
 ) -> Iterator[ListedPart]:
     """Split a listing into parts, and leave out objects that the patterns exclude.
 
-    A part ends with MAX_OBJECTS included objects or after PART_SECONDS.
+    A part ends with MAX_OBJECTS included objects or after PART_SECONDS. If the source took longer
+    to find the position at which the listing starts, the part takes as long.
     """
-    opened_at = checked_at = monotonic()
+    opened_at = checked_at = started_at = monotonic()
     objects: list[SourceObject] = []
     cursor: str | None = None
     seconds: float | None = None
     for item in listing:
         now = monotonic()
-        if item.path is None:
-            if now - checked_at >= PART_SECONDS:
-                yield ListedPart([], None)
-                checked_at = monotonic()
-            continue
-        if seconds is None:
-            # Each run finds its position again. A run that only did this would make no progress.
-            seconds, checked_at = max(PART_SECONDS, now - opened_at), now
-        cursor = item.path
-        if isinstance(item, SourceObject) and patterns.is_included(cursor):
-            objects.append(item)
-        if len(objects) == MAX_OBJECTS or now - checked_at >= seconds:
-            yield ListedPart(objects, cursor)
-            objects, cursor, checked_at = [], None, monotonic()
+        if item.path is not None:
+            if seconds is None:
+                # A run that only finds its position, and yields then, would make no progress.
+                seconds, started_at = max(PART_SECONDS, now - opened_at), now
+            cursor = item.path
+            if isinstance(item, SourceObject) and patterns.is_included(cursor):
+                objects.append(item)
+            if len(objects) == MAX_OBJECTS or now - started_at >= seconds:
+                yield ListedPart(objects, cursor)
+                objects, cursor = [], None
+                checked_at = started_at = monotonic()
+                continue
+        if now - checked_at >= PART_SECONDS:
+            yield ListedPart([], None)
+            checked_at = monotonic()
     if cursor is not None:
         yield ListedPart(objects, cursor)
