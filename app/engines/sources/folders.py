@@ -79,12 +79,16 @@ def list_tree(
             continue
         if path_filter is not None and not path_filter.may_contain(path):
             continue
-        if len(stack) >= limits.MAX_DEPTH:
-            message = f"Folders are nested more than {limits.MAX_DEPTH} levels deep."
-            raise SourceError(SourceErrorKind.PROTOCOL, message)
+        _check_depth(len(stack))
         child_items = _read_subfolder(read_folder, path)
         stack.append((path + "/", child_items, after_names[1:] if is_on_after_path else []))
         yield path, None
+
+
+def _check_depth(depth: int) -> None:
+    if depth >= limits.MAX_DEPTH:
+        message = f"Folders are nested more than {limits.MAX_DEPTH} levels deep."
+        raise SourceError(SourceErrorKind.PROTOCOL, message)
 
 
 def _read_subfolder(read_folder: ReadFolder, path: str) -> Iterator[FolderItem]:
