@@ -11,6 +11,7 @@ from uuid import UUID
 
 import boto3
 
+from app.engines.sources import SourceObject
 from app.intake.connectors.queries import objects
 from app.intake.connectors.service.opening import SourceTarget, open_source
 from app.kit import db, tenancy
@@ -79,7 +80,7 @@ def _create_connector(service: Service, org: Org, url: str, count: int) -> str:
     seen = 0
     with org.app.app_context(), tenancy.organization(org.id):
         source = open_source(SourceTarget("s3", settings, None))
-        listed = source.list_objects()
+        listed = (item for item in source.list_objects() if isinstance(item, SourceObject))
         while page := {item.path: item.version for item in islice(listed, _BATCH)}:
             with db.transaction():
                 objects.save(UUID(connector_id), page)

@@ -1,6 +1,7 @@
 """Read documents from folders, object stores, file servers, web servers and mailboxes."""
 
 from app.engines.sources.model import (
+    ListingPosition,
     Network,
     ObjectMissing,
     PathFilter,
@@ -15,6 +16,7 @@ from app.engines.sources.registry import TYPES
 
 __all__ = [
     "TYPES",
+    "ListingPosition",
     "Network",
     "ObjectMissing",
     "PathFilter",

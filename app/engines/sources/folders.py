@@ -17,6 +17,7 @@ from typing import IO, NamedTuple
 from app.engines.sources import limits
 from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.model import (
+    ListingPosition,
     ObjectMissing,
     PathFilter,
     SourceEntry,
@@ -45,11 +46,13 @@ ReadFolder = Callable[[str], Iterable[FolderItem]]
 
 def list_tree(
     read_folder: ReadFolder, after: str | None = None, path_filter: PathFilter | None = None
-) -> Iterator[tuple[str, FolderItem]]:
+) -> Iterator[tuple[str, FolderItem | None]]:
     """List a tree: yield the path and item of each document, sorted by path.
 
-    Subfolders that are removed meanwhile, or that may not be read, are skipped. Raises
-    ObjectMissing if the root does not exist, and SourceError if folders are nested too deeply.
+    The item is None for a path that is only a position: a folder that has been read, or a document
+    that the filter excludes. Subfolders that are removed meanwhile, or that may not be read, are
+    skipped. Raises ObjectMissing if the root does not exist, and SourceError if folders are nested
+    too deeply.
 
     Args:
         read_folder: reads one folder.
@@ -71,16 +74,21 @@ def list_tree(
             continue
         path = prefix + item.name
         if not item.is_folder:
-            if path_filter is None or path_filter.is_included(path):
-                yield path, item
+            is_included = path_filter is None or path_filter.is_included(path)
+            yield path, item if is_included else None
             continue
         if path_filter is not None and not path_filter.may_contain(path):
             continue
-        if len(stack) >= limits.MAX_DEPTH:
-            message = f"Folders are nested more than {limits.MAX_DEPTH} levels deep."
-            raise SourceError(SourceErrorKind.PROTOCOL, message)
+        _check_depth(len(stack))
         child_items = _read_subfolder(read_folder, path)
         stack.append((path + "/", child_items, after_names[1:] if is_on_after_path else []))
+        yield path, None
+
+
+def _check_depth(depth: int) -> None:
+    if depth >= limits.MAX_DEPTH:
+        message = f"Folders are nested more than {limits.MAX_DEPTH} levels deep."
+        raise SourceError(SourceErrorKind.PROTOCOL, message)
 
 
 def _read_subfolder(read_folder: ReadFolder, path: str) -> Iterator[FolderItem]:
@@ -101,13 +109,22 @@ class FolderSource(ABC):
     def _read_folder(self, path: str) -> Iterable[FolderItem]:
         """Yield the items of the folder at a path. Raises ObjectMissing if it does not exist."""
 
+    def _complete_item(self, path: str, item: FolderItem) -> FolderItem:
+        """Return the item at a path with what the host does not list, but sends on request."""
+        del path
+        return item
+
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
-    ) -> Iterator[SourceObject]:
+    ) -> Iterator[SourceObject | ListingPosition]:
         """Yield all selected documents, sorted by path, with their versions from the listings."""
         try:
-            for path, item in list_tree(self._read_folder, after, path_filter):
-                yield SourceObject(path, item.version, item.size, convert_time(item.modified))
+            for path, listed in list_tree(self._read_folder, after, path_filter):
+                if listed is None:
+                    yield ListingPosition(path)
+                else:
+                    item = self._complete_item(path, listed)
+                    yield SourceObject(path, item.version, item.size, convert_time(item.modified))
         except ObjectMissing:
             raise build_missing_folder_error() from None
 
@@ -118,6 +135,7 @@ class FolderSource(ABC):
             items = list(islice(sort_items(self._read_folder(path)), limit))
         except ObjectMissing:
             raise build_missing_folder_error() from None
+        items = [self._complete_item(prefix + item.name, item) for item in items]
         return [
             SourceEntry(prefix + item.name, item.is_folder, item.size, convert_time(item.modified))
             for item in items

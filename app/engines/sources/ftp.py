@@ -14,7 +14,7 @@ from app.engines.sources.failures import (
     build_protocol_error,
     translate_errors,
 )
-from app.engines.sources.folders import FolderItem, FolderSource, sort_items
+from app.engines.sources.folders import FolderItem, FolderSource
 from app.engines.sources.ftp_client import FtpClient
 from app.engines.sources.ftp_lines import parse_list_line, parse_mlsd_line, parse_time
 from app.engines.sources.model import (
@@ -23,7 +23,7 @@ from app.engines.sources.model import (
     SourceError,
     SourceErrorKind,
 )
-from app.engines.sources.paths import decode_path, split_path
+from app.engines.sources.paths import split_path
 from app.engines.sources.tls import build_context
 
 _MAX_LINE_BYTES = limits.MAX_NAME_BYTES + 1024
@@ -147,13 +147,21 @@ class FtpSource(FolderSource):
                     if line is not None:
                         yield line.build_item()
         else:
-            # The data connection must be closed before the times are requested.
             with self._run(budget):
-                items = sort_items(_read_list_items(client))
-            for item in items:
-                with self._run(self._build_budget(client)):
-                    yield item if item.is_folder else _add_modification_time(client, target, item)
+                yield from _read_list_items(client)
         self._used_at = monotonic()
+
+    def _complete_item(self, path: str, item: FolderItem) -> FolderItem:
+        """Request the exact modification time of a document, which LIST does not contain."""
+        if self._supports_mlsd or item.is_folder:
+            return item
+        try:
+            target = self._build_server_path(path)
+        except ObjectMissing:  # The name cannot be sent.
+            return item
+        client = self.connect()
+        with self._run(self._build_budget(client)):
+            return _add_modification_time(client, target, item)
 
     @contextmanager
     def _run(self, budget: TimeBudget, *, refusal_means_missing: bool = False) -> Iterator[None]:
@@ -199,9 +207,8 @@ def _read_list_items(client: FtpClient) -> Iterator[FolderItem]:
             yield line.build_item()
 
 
-def _add_modification_time(client: FtpClient, folder: str, item: FolderItem) -> FolderItem:
-    """Request the exact modification time of a document, and return its item with that time."""
-    path = f"{folder.rstrip('/')}/{decode_path(item.name).decode('latin-1')}"
+def _add_modification_time(client: FtpClient, path: str, item: FolderItem) -> FolderItem:
+    """Request the modification time of the document at a path; return its item with that time."""
     modified: float | None = None
     with suppress(ftplib.error_perm):
         modified = parse_time(client.sendcmd(f"MDTM {path}").partition(" ")[2])

@@ -39,6 +39,9 @@ _SIZE = re.compile(rb"\bRFC822\.SIZE (\d{1,15})\b")
 _RECEIVED = re.compile(rb'\bINTERNALDATE "([^"]{10,40})"')
 _NUMBER = re.compile(rb"(\d{1,10}) \(")
 _PAGE_MESSAGES = 500
+_MAX_REPEATED_PAGES = 100
+"""The maximum number of consecutive pages that list no new message. Such pages are normal while
+other clients delete messages."""
 _PROBE_SECONDS = 60.0
 _DIGEST_DIGITS = 8
 
@@ -165,7 +168,9 @@ class ImapSource:
     def _list_messages(self, after: int) -> Iterator[_ListedMessage]:
         """Yield the messages whose UID is higher than `after`, and fetch them in pages."""
         last_uid, position, client = after, 0, None
-        while True:
+        repeated_pages = 0
+        while repeated_pages <= _MAX_REPEATED_PAGES:
+            repeated_pages += 1
             current = self.connect()
             with self._run(_build_budget(current)):
                 # Sequence numbers change when other clients delete messages.
@@ -178,8 +183,9 @@ class ImapSource:
             for message in page:
                 position = max(position, message.number)
                 if message.uid > last_uid:
-                    last_uid = message.uid
+                    last_uid, repeated_pages = message.uid, 0
                     yield message
+        raise build_protocol_error()
 
     def _read_message(
         self, client: ImapClient, uid: int, first_part: bytes, budget: TimeBudget

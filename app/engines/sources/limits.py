@@ -8,6 +8,9 @@ OPERATION_SECONDS = 120.0
 READ_SECONDS = 900.0
 """The maximum time to receive one document. For HTTP, this includes the time in which the caller
 processes the chunks; for other protocols, it does not."""
+SKIP_SECONDS = 3600.0
+"""The maximum time to read pages of a listing without names, or to look for the position of an
+earlier listing in a store whose listings cannot start after a name."""
 CHUNK_BYTES = 256 * 1024
 MAX_LISTING_BYTES = 16 * 1024 * 1024
 """The maximum size of an index page, or of one page of an object store's listing."""
@@ -19,6 +22,9 @@ MAX_NAME_BYTES = 8 * 1024
 """The maximum length of a name; documents with longer names are not listed.
 
 File systems and object stores do not allow longer names."""
+MAX_START_CHARS = 512
+"""The maximum length of the name after which a listing starts, percent-encoded. The rest of the URL
+has a prefix and the token for a page, which may contain another name."""
 MAX_URL_CHARS = 2048
 """The maximum length of a URL; the guarded session refuses longer URLs."""
 MAX_REDIRECTS = 5

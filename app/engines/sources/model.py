@@ -58,6 +58,18 @@ class SourceObject:
 
 
 @dataclass(frozen=True, slots=True)
+class ListingPosition:
+    """A position in a listing, which a source yields when it reads much and has no documents.
+
+    Attributes:
+        path: a later listing can continue after this path. None if the source has made no progress,
+            for example while it skips what an earlier listing has yielded.
+    """
+
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SourceEntry:
     """A folder or document in the listing of a folder, shown to users who browse the source."""
 
@@ -107,14 +119,15 @@ class Source(Protocol):
 
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
-    ) -> Iterator[SourceObject]:
+    ) -> Iterator[SourceObject | ListingPosition]:
         """Yield all documents in an order that does not change between two listings.
 
-        Listings are read in parts, so memory use does not grow with the number of documents.
+        Listings are read in parts, so memory use does not grow with the number of documents. A
+        source yields something at least after each request, so that the caller can stop there.
 
         Args:
-            after: the path at which an earlier listing stopped. A source may continue after this
-                path, or list everything.
+            after: the path or position at which an earlier listing stopped. A source may continue
+                after this path, or list everything.
             path_filter: selects documents. A source may leave out other documents, to save
                 requests, or list them.
         """

@@ -8,15 +8,19 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from http import HTTPStatus
+from itertools import accumulate
+from time import monotonic
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from requests import Response
 
 from app.engines.sources import limits
-from app.engines.sources.failures import build_missing_folder_error, build_protocol_error
+from app.engines.sources.endless_listings import EndlessListingDetector, build_endless_error
+from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.http_client import read_chunks
 from app.engines.sources.model import (
+    ListingPosition,
     ObjectMissing,
     PathFilter,
     SourceEntry,
@@ -26,8 +30,8 @@ from app.engines.sources.model import (
 )
 from app.engines.sources.paths import decode_path, encode_key
 
-_MAX_EMPTY_PAGES = 1000
-"""The maximum number of consecutive empty pages. Stores may send empty pages, but not endlessly."""
+_UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-~")
+"""The bytes that are not percent-encoded in URLs."""
 # Some stores, and proxies in front of them, resolve these segments, even between backslashes.
 _DOT_SEGMENTS = re.compile(rb"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 
@@ -54,7 +58,8 @@ class ListingQuery(NamedTuple):
 
     Attributes:
         prefix: the prefix of the names.
-        after: a name; a store with `can_start_after` lists only the names after it.
+        after: a name, which may be shortened; a store with `can_start_after` lists only the names
+            after it.
         by_folder: whether names with another slash after the prefix are grouped into folders.
     """
 
@@ -96,28 +101,42 @@ class ObjectStoreSource:
 
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
-    ) -> Iterator[SourceObject]:
+    ) -> Iterator[SourceObject | ListingPosition]:
         """Yield all documents in the order in which the store lists them."""
         del path_filter  # it would not save requests
         start = self._prefix + decode_path(after) if after else b""
-        for stored in self._list_after(start):
-            if self._is_document(stored.key):
-                path = encode_key(stored.key[len(self._prefix) :])
-                yield SourceObject(path, stored.version, stored.size, stored.modified_at)
+        for stored_objects in self._list_after(start):
+            for stored in stored_objects:
+                if self._is_document(stored.key):
+                    path = encode_key(stored.key[len(self._prefix) :])
+                    yield SourceObject(path, stored.version, stored.size, stored.modified_at)
+            last_key = stored_objects[-1].key if stored_objects else None
+            if last_key is None or not self._is_document(last_key):
+                yield ListingPosition(None if last_key is None else self._find_path(last_key))
 
-    def _list_after(self, start: bytes) -> Iterator[StoredObject]:
-        query = ListingQuery(self._prefix, after=start)
+    def _list_after(self, start: bytes) -> Iterator[list[StoredObject]]:
+        """Yield the objects after a name, page by page; pages before the name are empty."""
+        query = ListingQuery(self._prefix, after=_shorten_key(start))
         if start and not self._store.can_start_after:
-            stored_objects = iter(self._list_stored_objects(query))
-            if any(stored.key == start for stored in stored_objects):
-                yield from stored_objects
+            is_found = False
+            until = monotonic() + limits.SKIP_SECONDS
+            for page in self._list_pages(query):
+                skipped_count = 0 if is_found else _count_until(page.objects, start)
+                is_found = is_found or skipped_count > 0
+                yield page.objects[skipped_count:] if is_found else []
+                if not is_found and monotonic() > until:
+                    raise build_endless_error()
+            if is_found:
                 return
             # The object no longer exists, so its position is unknown and everything is listed.
-        yield from self._list_stored_objects(query)
-
-    def _list_stored_objects(self, query: ListingQuery) -> Iterator[StoredObject]:
+            start = b""
         for page in self._list_pages(query):
-            yield from page.objects
+            yield [stored for stored in page.objects if stored.key > start]
+
+    def _find_path(self, key: bytes) -> str | None:
+        """Find the path of a key, or None if a listing cannot continue after it."""
+        is_inside = key.startswith(self._prefix) and len(key) <= limits.MAX_NAME_BYTES
+        return encode_key(key[len(self._prefix) :]) or None if is_inside else None
 
     def browse(self, path: str, limit: int) -> list[SourceEntry]:
         """Browse a folder, and return at most `limit` of its entries, sorted by path."""
@@ -169,34 +188,39 @@ class ObjectStoreSource:
                 yield SourceEntry(path, False, stored.size, stored.modified_at)  # noqa: FBT003
 
     def _list_pages(self, query: ListingQuery) -> Iterator[ListingPage]:
-        detector = _EndlessListingDetector()
+        is_sorted = self._store.can_start_after and not query.by_folder
+        detector = EndlessListingDetector(is_sorted=is_sorted)
         token: str | None = None
         while True:
             page = self._store.list_page(query, token)
             yield page
             if page.token is None:
                 return
-            detector.check(page)
+            is_empty = not page.objects and not page.folders
+            keys = [stored.key for stored in page.objects]
+            detector.check(page.token, keys, is_empty=is_empty)
             token = page.token
 
 
-class _EndlessListingDetector:
-    """Detects endless listings: cycles of tokens (Brent's algorithm), and too many empty pages."""
+def _shorten_key(key: bytes) -> bytes:
+    """Shorten a key to a prefix that fits into the URL of a listing.
 
-    def __init__(self) -> None:
-        self._saved_token: str | None = None
-        self._steps, self._power = 0, 1
-        self._empty_pages = 0
+    Of the names that a store lists after the prefix, only those up to the key must be skipped.
+    """
+    lengths = accumulate(1 if byte in _UNRESERVED else len("%00") for byte in key)
+    end = sum(length <= limits.MAX_START_CHARS for length in lengths)
+    # Stores refuse a name that ends within a character.
+    while 0 < end < len(key) and key[end] & 0xC0 == 0x80:  # noqa: PLR2004 - the bits of UTF-8
+        end -= 1
+    return key[:end]
 
-    def check(self, page: ListingPage) -> None:
-        """Raise SourceError if this page shows that the listing is endless."""
-        is_empty = not page.objects and not page.folders
-        self._empty_pages = self._empty_pages + 1 if is_empty else 0
-        if page.token == self._saved_token or self._empty_pages > _MAX_EMPTY_PAGES:
-            raise build_protocol_error()
-        self._steps += 1
-        if self._steps == self._power:
-            self._saved_token, self._steps, self._power = page.token, 0, 2 * self._power
+
+def _count_until(stored_objects: list[StoredObject], key: bytes) -> int:
+    """Count the objects up to and including the object with this key; 0 if there is none."""
+    return next(
+        (count for count, stored in enumerate(stored_objects, 1) if stored.key == key),
+        0,
+    )
 
 
 def build_prefix(folder: str) -> bytes:

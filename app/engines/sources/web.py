@@ -23,6 +23,7 @@ from app.engines.sources.http_client import (
 )
 from app.engines.sources.links import find_links
 from app.engines.sources.model import (
+    ListingPosition,
     Network,
     ObjectMissing,
     PathFilter,
@@ -78,15 +79,15 @@ class WebSource(FolderSource):
 
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
-    ) -> Iterator[SourceObject]:
+    ) -> Iterator[SourceObject | ListingPosition]:
         """Yield all selected documents, sorted by path.
 
         Sends a request for each of these documents to get its version.
         """
         try:
-            for path, _ in list_tree(self._read_folder, after, path_filter):
-                if metadata := self._find_metadata(path):
-                    yield SourceObject(path, *metadata)
+            for path, item in list_tree(self._read_folder, after, path_filter):
+                metadata = None if item is None else self._find_metadata(path)
+                yield SourceObject(path, *metadata) if metadata else ListingPosition(path)
         except ObjectMissing:
             raise build_missing_folder_error() from None
 

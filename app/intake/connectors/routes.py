@@ -81,7 +81,7 @@ def update_connector(
 
     Changes the name, settings, schema, schedule or patterns, or enables or disables the connector.
     If the host or account in the settings changes, the secrets must be sent again. Resumes a
-    suspended schedule.
+    suspended schedule, closes its alert, and counts failed crawls from zero again.
     """
     return service.update(connector_id, revision=revision, **body)
 
@@ -150,7 +150,7 @@ def list_connector_alerts(caller: Caller, connector_id: UUID, query: dict[str, A
     """List the alerts of a connector.
 
     A connector has at most one open alert of each `kind`. A successful crawl closes all alerts of
-    the connector.
+    the connector. An update that resumes the schedule closes the alert `quarantined`.
     """
     return service.list_alerts(connector_id, **query)
 

@@ -168,7 +168,11 @@ class Egress:
         return received.build_outcome(monotonic() - started_at, error, kind)
 
     def session(
-        self, *, deadline: float = 30.0, max_response_bytes: int = 16 * 1024 * 1024
+        self,
+        *,
+        deadline: float = 30.0,
+        max_response_bytes: int = 16 * 1024 * 1024,
+        ends_at: float = inf,
     ) -> requests.Session:
         """Return a `requests` session with the same policy, for libraries that need a session.
 
@@ -179,11 +183,13 @@ class Egress:
             deadline: timeout in seconds for a request and its response; may be infinite.
             max_response_bytes: maximum size of a response in bytes. A larger response raises an
                 exception.
+            ends_at: the `time.monotonic()` value at which all requests end.
         """
         session = _Session()
 
         def build_call() -> Call:
-            return Call(self.policy, monotonic() + deadline, max_response_bytes + _HEADER_BYTES)
+            call_deadline = min(monotonic() + deadline, ends_at)
+            return Call(self.policy, call_deadline, max_response_bytes + _HEADER_BYTES)
 
         for scheme in ("https://", "http://"):
             session.mount(scheme, GuardedAdapter(build_call, self._context))

@@ -2,6 +2,10 @@
 
 import socket
 from collections.abc import Callable
+from contextlib import suppress
+from threading import Lock, Timer
+from time import monotonic
+from typing import Self
 
 import requests
 
@@ -36,3 +40,68 @@ class GuardedNetwork:
     def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
         """Return a `requests` session with the same policy (see `Egress.session`)."""
         return self._egress.session(deadline=deadline, max_response_bytes=max_response_bytes)
+
+
+class ExpiringNetwork(GuardedNetwork):
+    """Network access that ends after a time. Use it as a context manager.
+
+    At the end, connections are shut down, so that operations stop waiting for them, and no others
+    can be opened. The timeout of a socket could not do this, because it restarts with every byte.
+
+    Args:
+        egress: the client that opens the connections.
+        build_error: see `GuardedNetwork`.
+        seconds: the time until the end.
+    """
+
+    def __init__(
+        self, egress: Egress, build_error: Callable[[str], Exception], seconds: float
+    ) -> None:
+        super().__init__(egress, build_error)
+        self._ends_at = monotonic() + seconds
+        self._lock = Lock()
+        self._sockets: list[socket.socket] = []
+        self._timer = Timer(seconds, self._shut_down)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        with self._lock:
+            for connection in self._sockets:
+                connection.close()
+            self._sockets.clear()
+
+    def connect(self, host: str, port: int, timeout: float) -> socket.socket:
+        """Return a connected TCP socket, as `GuardedNetwork.connect` does.
+
+        Raises TimeoutError after the end.
+        """
+        connection = super().connect(host, port, min(timeout, self._get_remaining()))
+        with self._lock:
+            # TLS detaches the socket object from its connection, but not this duplicate.
+            self._sockets.append(connection.dup())
+        if monotonic() >= self._ends_at:
+            self._shut_down()
+        return connection
+
+    def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
+        """Return a `requests` session whose requests time out at the end at the latest."""
+        return self._egress.session(
+            deadline=deadline, max_response_bytes=max_response_bytes, ends_at=self._ends_at
+        )
+
+    def _get_remaining(self) -> float:
+        remaining = self._ends_at - monotonic()
+        if remaining <= 0:
+            raise TimeoutError("the time for this network is over")
+        return remaining
+
+    def _shut_down(self) -> None:
+        with self._lock:
+            for connection in self._sockets:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)

@@ -110,7 +110,11 @@ def _look_up(host: str, port: int, timeout: float) -> _AddressInfos:
         finally:
             _lookup_semaphore.release()
 
-    Thread(target=look_up, name="egress-lookup", daemon=True).start()
+    try:
+        Thread(target=look_up, name="egress-lookup", daemon=True).start()
+    except RuntimeError:  # The process has too many threads.
+        _lookup_semaphore.release()
+        raise ResolutionFailed(timed_out=True) from None
     try:
         return results.get(timeout=max(0.0, deadline - monotonic()))()
     except Empty:

@@ -1,14 +1,22 @@
 """Helpers that read sources in tests."""
 
-from app.engines.sources import Source, SourceError, SourceErrorKind
+from app.engines.sources import PathFilter, Source, SourceError, SourceErrorKind, SourceObject
+
+
+def list_documents(
+    source: Source, after: str | None = None, path_filter: PathFilter | None = None
+) -> list[SourceObject]:
+    """Return all documents of a listing, without the positions between them."""
+    listing = source.list_objects(after, path_filter)
+    return [item for item in listing if isinstance(item, SourceObject)]
 
 
 def list_paths(source: Source, after: str | None = None) -> list[str]:
-    return [item.path for item in source.list_objects(after)]
+    return [document.path for document in list_documents(source, after)]
 
 
 def get_versions(source: Source) -> dict[str, str]:
-    return {item.path: item.version for item in source.list_objects()}
+    return {document.path: document.version for document in list_documents(source)}
 
 
 def read(source: Source, path: str) -> bytes:

@@ -1,6 +1,7 @@
 """Trees of folders: a stable order, in bounded memory, continued after a path."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -32,19 +33,24 @@ def _sort_items(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(limits, "MAX_SORTED_ITEMS", request.param)
 
 
+def _list_paths(*args: Any, **options: Any) -> list[str]:
+    """Return the paths of the documents in a tree, without the positions between them."""
+    return [path for path, item in list_tree(*args, **options) if item is not None]
+
+
 PATHS = ["a/x/deep", "a/y", "a.txt", "b", "c/z"]
 
 
 @pytest.mark.usefixtures("_sort_items")
 def test_documents_are_sorted_by_folder_and_name() -> None:
-    assert [path for path, _ in list_tree(read_folder)] == PATHS
+    assert _list_paths(read_folder) == PATHS
 
 
 @pytest.mark.usefixtures("_sort_items")
 @pytest.mark.parametrize("position", range(len(PATHS)))
 def test_a_listing_continues_after_a_path(position: int) -> None:
     after = PATHS[position]
-    assert [path for path, _ in list_tree(read_folder, after)] == PATHS[position + 1 :]
+    assert _list_paths(read_folder, after) == PATHS[position + 1 :]
 
 
 class _OnlyA:
@@ -62,12 +68,12 @@ def test_only_selected_folders_are_read() -> None:
         folders.append(path)
         return read_folder(path)
 
-    assert [path for path, _ in list_tree(read, path_filter=_OnlyA())] == PATHS[:3]
+    assert _list_paths(read, path_filter=_OnlyA()) == PATHS[:3]
     assert folders == ["", "a", "a/gone", "a/x"]
 
 
 def test_a_listing_continues_after_a_path_that_is_gone() -> None:
-    assert [path for path, _ in list_tree(read_folder, "a/x/other")] == PATHS[1:]
+    assert _list_paths(read_folder, "a/x/other") == PATHS[1:]
 
 
 def test_entries_sorted_on_disk_keep_all_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +99,16 @@ def test_a_subfolder_that_may_not_be_read_is_skipped() -> None:
             raise SourceError(SourceErrorKind.NOT_ALLOWED, "No permission.")
         return items[path]
 
-    assert [path for path, _ in list_tree(read_folder)] == ["a/b.txt"]
+    assert _list_paths(read_folder) == ["a/b.txt"]
     del items[""]
     with pytest.raises(SourceError, match="No permission"):
         list(list_tree(read_folder))
+
+
+def test_a_listing_continues_after_every_position() -> None:
+    listed = list(list_tree(read_folder, path_filter=_OnlyA()))
+    positions = [path for path, item in listed if item is None]
+    assert positions == ["a", "a/gone", "a/x", "b"]
+    for number, (after, _) in enumerate(listed, 1):
+        following = [path for path, item in listed[number:] if item is not None]
+        assert _list_paths(read_folder, after, _OnlyA()) == following

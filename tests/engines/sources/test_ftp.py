@@ -16,6 +16,7 @@ from app.engines.sources import (
     Source,
     SourceError,
     SourceErrorKind,
+    SourceObject,
     ftp,
     limits,
 )
@@ -23,7 +24,14 @@ from tests.engines.sources.ftp_server import PASSWORD as SECRET
 from tests.engines.sources.ftp_server import Server
 from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
-from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+from tests.engines.sources.reading import (
+    browse,
+    check_error,
+    get_versions,
+    list_documents,
+    list_paths,
+    read,
+)
 
 LARGE = os.urandom(600_001)
 FILES = {"2029/a.txt": b"letter a", "2029/deep/c.txt": b"letter c", "b.txt": b"letter b"}
@@ -74,12 +82,57 @@ def open_source(network: LoopbackNetwork) -> Iterator[Open]:
 
 def test_documents_are_listed_and_read(open_source: Open, plain: Server) -> None:
     source = open_source(plain.port)
-    objects = list(source.list_objects())
+    objects = list_documents(source)
     assert [one.path for one in objects] == PATHS
     assert [one.size for one in objects] == [8, 8, 8, 0, len(LARGE)]
     assert [read(source, path) for path in PATHS] == [*FILES.values(), b"", LARGE]
     assert list_paths(source, PATHS[1]) == PATHS[2:]
     assert get_versions(source) == {one.path: one.version for one in objects}
+
+
+class _OldHandler(FTPHandler):
+    """A server without MLSD, whose listings have no exact times."""
+
+    requests: list[str] = []
+
+    def ftp_FEAT(self, line: str) -> None:
+        del line
+        self.respond("211 none")
+
+    def ftp_MDTM(self, path: str) -> str | None:
+        self.requests.append(Path(path).name)
+        result: str | None = super().ftp_MDTM(path)
+        return result
+
+
+class _OnlyNames:
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def is_included(self, path: str) -> bool:
+        return path.endswith(self._names)
+
+    def may_contain(self, folder: str) -> bool:
+        return bool(folder)
+
+
+def test_a_server_without_mlsd_is_asked_for_the_time_of_each_listed_document(
+    open_source: Open, folder: Path, plain: Server
+) -> None:
+    requests: list[str] = []
+    server = Server(folder, _OldHandler, requests=requests)
+    source = open_source(server.port)
+    listing = source.list_objects(path_filter=_OnlyNames("a.txt", "b.txt"))
+    assert next(item for item in listing if isinstance(item, SourceObject)).path == PATHS[0]
+    assert requests == ["a.txt"]
+    assert {item.path for item in listing if isinstance(item, SourceObject)} == {"b.txt"}
+    assert requests == ["a.txt", "b.txt"]
+    assert get_versions(source) == get_versions(open_source(plain.port))
+    requests.clear()
+    assert browse(source, limit=2) == [("2029", True), ("b.txt", False)]
+    assert requests == ["b.txt"]
+    source.close()
+    server.stop()
 
 
 def test_lines_that_are_too_long_are_skipped(

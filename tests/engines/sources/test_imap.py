@@ -1,6 +1,7 @@
 """Mailboxes: messages in order of their arrival, and every failure of a host."""
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -16,7 +17,14 @@ from app.engines.sources import (
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.imap_server import PASSWORD, USER, Mailbox, Server
 from tests.engines.sources.network import LoopbackNetwork
-from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+from tests.engines.sources.reading import (
+    browse,
+    check_error,
+    get_versions,
+    list_documents,
+    list_paths,
+    read,
+)
 
 Open = Callable[..., Source]
 
@@ -54,7 +62,7 @@ def open_source(network: LoopbackNetwork, server: Server) -> Iterator[Open]:
 def test_messages_are_listed_and_read(open_source: Open, mailbox: Mailbox) -> None:
     mails = [mailbox.add(number) for number in range(5)]
     source = open_source(folder=mailbox.name)
-    objects = list(source.list_objects())
+    objects = list_documents(source)
     assert [one.size for one in objects] == [len(mail) for mail in mails]
     assert [read(source, one.path) for one in objects] == mails
     assert list_paths(source, objects[1].path) == [one.path for one in objects[2:]]
@@ -135,3 +143,21 @@ def test_tls_is_demanded_by_default(open_source: Open) -> None:
     with pytest.raises(SourceError) as caught:
         open_source(tls=True)
     check_error(caught.value, SourceErrorKind.PROTOCOL, PASSWORD)
+
+
+def test_a_host_that_repeats_a_message_is_an_error(open_source: Open) -> None:
+    answers = {
+        b"CAPABILITY": b"* CAPABILITY IMAP4rev1\r\n",
+        b"EXAMINE": b"* 1000000 EXISTS\r\n* OK [UIDVALIDITY 1] x\r\n",
+        b"FETCH": b"* 1 FETCH (UID 1 RFC822.SIZE 10)\r\n",
+    }
+
+    def script(connection: Any) -> None:
+        connection.sendall(b"* OK ready\r\n")
+        for line in islice(connection.makefile("rb"), 1000):
+            tag, command = line.split()[:2]
+            connection.sendall(answers.get(command, b"") + tag + b" OK done\r\n")
+
+    with run_host(script) as port, pytest.raises(SourceError) as caught:
+        list_paths(open_source(port=port))
+    check_error(caught.value, SourceErrorKind.PROTOCOL)

@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
+from urllib.parse import quote_from_bytes
 
 import jwt
 import pytest
 from requests import Response
 
-from app.engines.sources import SourceError, SourceErrorKind, azure, gcs
+from app.engines.sources import SourceError, SourceErrorKind, SourceObject, azure, gcs, limits
 from app.engines.sources.object_store import (
     ListingPage,
     ListingQuery,
@@ -27,10 +28,9 @@ Page = Callable[[int], ListingPage]
 class FakeStore:
     """A store in which a function creates each page from its token, a number."""
 
-    can_start_after = False
-
-    def __init__(self, build_page: Page) -> None:
+    def __init__(self, build_page: Page, *, can_start_after: bool = False) -> None:
         self._build_page = build_page
+        self.can_start_after = can_start_after
         self.pages = 0
 
     def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
@@ -146,3 +146,69 @@ def test_azure_gets_a_new_signature_before_the_old_one_expires(
 
     monkeypatch.setattr(azure, "datetime", Later)
     assert signatures.get() != first
+
+
+def test_pages_that_repeat_a_name_are_an_error_in_a_sorted_store() -> None:
+    def build_page(number: int) -> ListingPage:
+        return ListingPage([_build_object("x/")], [], str(number + 1) if number < 50 else None)
+
+    store = FakeStore(build_page, can_start_after=True)
+    with pytest.raises(SourceError) as caught:
+        list_paths(ObjectStoreSource(store, ""))
+    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    assert store.pages == 2
+
+
+def test_each_page_without_documents_yields_a_position() -> None:
+    names = [["in/a/", "in/a/b/"], [], ["in/c.txt"], ["in/c.txt.parts/"], ["out/x.txt"]]
+
+    def build_page(number: int) -> ListingPage:
+        objects = [_build_object(name) for name in names[number]]
+        return ListingPage(objects, [], str(number + 1) if number + 1 < len(names) else None)
+
+    source = ObjectStoreSource(FakeStore(build_page), "in")
+    listed = list(source.list_objects())
+    paths = [item.path for item in listed]
+    assert paths == ["a/b/", None, "c.txt", "c.txt.parts/", None]
+    assert [item.path for item in listed if isinstance(item, SourceObject)] == ["c.txt"]
+    assert [item.path for item in source.list_objects("a/b/")] == [None, *paths[1:]]
+
+
+def test_the_search_for_a_position_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build_page(number: int) -> ListingPage:
+        return ListingPage([_build_object(f"{number}.txt")], [], str(number + 1))
+
+    store = FakeStore(build_page)
+    listing = ObjectStoreSource(store, "").list_objects("gone.txt")
+    assert [item.path for item in islice(listing, 10)] == [None] * 10
+    monkeypatch.setattr(limits, "SKIP_SECONDS", -1.0)
+    with pytest.raises(SourceError) as caught:
+        list_paths(ObjectStoreSource(store, ""), "gone.txt")
+    check_error(caught.value, SourceErrorKind.PROTOCOL)
+
+
+@pytest.mark.parametrize("count", [55, 56, 57, 340])
+def test_a_listing_starts_after_a_prefix_of_a_long_name(count: int) -> None:
+    names = [f"in/{'字' * count}{end}.txt" for end in "abc"] + ["in/字a.txt", "in/雨.txt"]
+    queries: list[ListingQuery] = []
+
+    class Store(FakeStore):
+        def list_page(self, query: ListingQuery, token: str | None) -> ListingPage:
+            queries.append(query)
+            return super().list_page(query, token)
+
+    def build_page(_: int) -> ListingPage:
+        after = queries[-1].after
+        keys = sorted(name.encode() for name in names)
+        return ListingPage(
+            [StoredObject(key, "1", 1, None) for key in keys if key > after], [], None
+        )
+
+    paths = list_paths(ObjectStoreSource(Store(build_page, can_start_after=True), "in"))
+    assert len(paths) == 5
+    for number, path in enumerate(paths):
+        source = ObjectStoreSource(Store(build_page, can_start_after=True), "in")
+        assert list_paths(source, path) == paths[number + 1 :]
+        after = queries[-1].after
+        assert len(quote_from_bytes(after, safe="")) <= limits.MAX_START_CHARS
+        assert f"in/{path}".startswith(after.decode())

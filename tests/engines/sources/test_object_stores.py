@@ -13,7 +13,14 @@ from app.engines.sources import TYPES, ObjectMissing, Source, SourceError, Sourc
 from tests.engines.sources import azure_server, gcs_server
 from tests.engines.sources.hosts import find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
-from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+from tests.engines.sources.reading import (
+    browse,
+    check_error,
+    get_versions,
+    list_documents,
+    list_paths,
+    read,
+)
 
 LARGE = os.urandom(700_000)
 FILES = {
@@ -96,7 +103,7 @@ def test_documents_are_listed_in_order_and_read(
     if isinstance(store.server, gcs_server.Server):
         monkeypatch.setattr(store.server.handler, "page_items", page_items)
     source = open_source(store)
-    objects = list(source.list_objects())
+    objects = list_documents(source)
     assert [one.path for one in objects] == PATHS
     assert [one.size for one in objects] == [8, 8, 8, len(LARGE), 7]
     assert all(one.modified_at is not None and one.modified_at.tzinfo for one in objects)
@@ -107,6 +114,15 @@ def test_documents_are_listed_in_order_and_read(
 @pytest.mark.parametrize("position", range(len(PATHS)))
 def test_a_listing_continues_after_a_path(open_source: Open, store: Store, position: int) -> None:
     assert list_paths(open_source(store), PATHS[position]) == PATHS[position + 1 :]
+
+
+def test_a_listing_continues_after_a_long_name(open_source: Open, google: Store) -> None:
+    names = [f"{'字' * 225}{end}" for end in "abc"]
+    for name in names:
+        google.put(f"long/{name}", b"letter")
+    source = open_source(google, prefix="long")
+    assert list_paths(source) == names
+    assert list_paths(source, names[0]) == names[1:]
 
 
 def test_a_folder_is_browsed_level_by_level(open_source: Open, store: Store) -> None:

@@ -21,7 +21,14 @@ from app.engines.sources import (
 )
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
-from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+from tests.engines.sources.reading import (
+    browse,
+    check_error,
+    get_versions,
+    list_documents,
+    list_paths,
+    read,
+)
 
 SECRET = "never-in-a-message"
 LARGE = os.urandom(700_000)
@@ -123,7 +130,7 @@ def test_documents_are_listed_in_order_and_read(
 ) -> None:
     monkeypatch.setattr(s3, "_PAGE_KEYS", page_keys)
     source = open_source()
-    objects = list(source.list_objects())
+    objects = list_documents(source)
     assert [one.path for one in objects] == PATHS
     assert [one.size for one in objects] == [8, 8, 8, len(LARGE), 7]
     assert all(one.modified_at is not None and one.modified_at.tzinfo for one in objects)
@@ -134,6 +141,17 @@ def test_documents_are_listed_in_order_and_read(
 @pytest.mark.parametrize("position", range(len(PATHS)))
 def test_a_listing_continues_after_a_path(open_source: Open, position: int) -> None:
     assert list_paths(open_source(), PATHS[position]) == PATHS[position + 1 :]
+
+
+def test_a_listing_continues_after_a_long_name(open_source: Open, bucket: Bucket) -> None:
+    names = [f"{'字' * 220}{end}" for end in "abc"]
+    for name in names:
+        bucket.put(f"long/{name}", b"letter")
+    source = open_source(prefix="long")
+    assert list_paths(source) == names
+    assert list_paths(source, names[0]) == names[1:]
+    for name in names:
+        bucket.delete(f"long/{name}")
 
 
 def test_the_whole_bucket_may_be_connected(open_source: Open) -> None:

@@ -18,7 +18,14 @@ from app.engines.sources import (
 )
 from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
-from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+from tests.engines.sources.reading import (
+    browse,
+    check_error,
+    get_versions,
+    list_documents,
+    list_paths,
+    read,
+)
 from tests.engines.sources.sftp_server import PASSWORD as SECRET
 from tests.engines.sources.sftp_server import Server
 
@@ -72,7 +79,7 @@ def open_source(server: Server, folder: Path, network: LoopbackNetwork) -> Itera
 
 def test_documents_are_listed_and_read(open_source: Open, network: LoopbackNetwork) -> None:
     source = open_source()
-    objects = list(source.list_objects())
+    objects = list_documents(source)
     assert [one.path for one in objects] == PATHS
     assert [one.size for one in objects] == [8, 8, 8, 0, len(LARGE)]
     assert all(one.modified_at is not None for one in objects)
@@ -84,7 +91,7 @@ def test_documents_are_listed_and_read(open_source: Open, network: LoopbackNetwo
 
 def test_documents_are_read_while_they_are_listed(open_source: Open) -> None:
     source = open_source()
-    assert [len(read(source, one.path)) == one.size for one in source.list_objects()] == [True] * 5
+    assert [len(read(source, one.path)) == one.size for one in list_documents(source)] == [True] * 5
 
 
 def test_a_document_need_not_be_read_to_its_end(

@@ -20,7 +20,14 @@ from app.engines.sources import (
 )
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
-from tests.engines.sources.reading import browse, check_error, get_versions, list_paths, read
+from tests.engines.sources.reading import (
+    browse,
+    check_error,
+    get_versions,
+    list_documents,
+    list_paths,
+    read,
+)
 
 SECRET = "never-in-a-message"
 LARGE = os.urandom(700_000)
@@ -140,7 +147,7 @@ PATHS = [
 
 def test_the_documents_of_an_index_page_are_listed_and_read(open_source: Open) -> None:
     source = open_source()
-    objects = {one.path: one for one in source.list_objects()}
+    objects = {one.path: one for one in list_documents(source)}
     assert list(objects) == PATHS
     assert objects["b.txt"].version == '"b1"'
     assert objects["b.txt"].size == 8
@@ -172,7 +179,7 @@ def test_excluded_documents_and_folders_are_not_requested(
     open_source: Open, server: Server
 ) -> None:
     source = open_source()
-    objects = source.list_objects(path_filter=_Excluding("2029", "b.txt", "large.bin"))
+    objects = list_documents(source, path_filter=_Excluding("2029", "b.txt", "large.bin"))
     assert [item.path for item in objects] == [PATHS[0], PATHS[3], PATHS[5]]
     targets = {target for _, target, _ in server.requests}
     assert not targets & {"/docs/2029/", "/docs/2029/deep.txt", "/docs/b.txt", "/docs/large.bin"}

@@ -1,5 +1,6 @@
 """A connector to a local folder, and what its crawls do."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,14 @@ class Folder(Imports):
         """Run the queued crawls, and what parses their documents."""
         for queue in ("crawls", "documents", "default", "crawls"):
             run_jobs_of(self.org, queue)
+
+    def update(self, connector: dict[str, Any], **changes: Any) -> dict[str, Any]:
+        """Update a connector and return it, also while a crawl runs in this thread."""
+        path = f"/connectors/{connector['id']}"
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(self.admin.patch, path, json=changes).result()
+        assert answer.status_code == 200, answer.json
+        return dict(answer.json["data"])
 
     def read(self, connector: dict[str, Any]) -> dict[str, Any]:
         """Return the current state of a connector."""

@@ -1,7 +1,12 @@
 """Alerts: one per cause, announced once, closed by a successful crawl."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+import pytest
+
+from app.intake.connectors.service import crawling
 from tests.factories import run_jobs_of
 from tests.intake.connectors.conftest import ADDRESS, Folder
 
@@ -103,3 +108,73 @@ def test_crawls_do_not_change_the_revision(folder: Folder) -> None:
     folder.crawl(connector)
     found = folder.read(connector)
     assert (found["revision"], found["updated_at"]) == (1, connector["updated_at"])
+
+
+def _cancel_during_the_listing(
+    folder: Folder, job: dict[str, Any], patch: pytest.MonkeyPatch
+) -> None:
+    """Cancel the job when its crawl opens the source to list it."""
+    original = crawling.open_source
+
+    def open_source(*args: Any) -> Any:
+        with ThreadPoolExecutor(1) as pool:
+            path = f"/ingestion-jobs/{job['id']}/cancel"
+            assert pool.submit(folder.admin.post, path).result().status_code == 200
+        return original(*args)
+
+    patch.setattr(crawling, "open_source", open_source)
+
+
+def test_a_cancelled_crawl_that_fails_raises_no_alert(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connector = folder.connect()
+    _break(folder)
+    job = folder.request(connector)
+    _cancel_during_the_listing(folder, job, monkeypatch)
+    folder.work()
+    assert folder.get(job["id"])["status"] == "cancelled"
+    assert folder.alerts(connector) == folder.events("connector.alert") == []
+    (row,) = folder.sql("SELECT failures_in_a_row FROM connectors")
+    assert row.failures_in_a_row == 0
+
+
+def test_a_cancelled_crawl_closes_no_alert(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    connector = folder.connect()
+    _break(folder)
+    folder.crawl(connector)
+    _mend(folder)
+    job = folder.request(connector)
+    _cancel_during_the_listing(folder, job, monkeypatch)
+    folder.work()
+    assert folder.get(job["id"])["status"] == "cancelled"
+    assert len(folder.alerts(connector, open="true")) == 1
+
+
+def test_an_update_that_resumes_the_schedule_resets_the_failures(folder: Folder) -> None:
+    connector = folder.connect(schedule="0 6 * * *")
+    _break(folder)
+    folder.sql("UPDATE connectors SET failures_in_a_row = 9")
+    folder.crawl(connector)
+    assert folder.read(connector)["next_crawl_at"] is None
+    paused = folder.update(connector, enabled=False)
+    assert (paused["next_crawl_at"], paused["open_alert_count"]) == (None, 2)
+    resumed = folder.update(connector, enabled=True)
+    assert (resumed["next_crawl_at"] is not None, resumed["open_alert_count"]) == (True, 1)
+    assert [alert["kind"] for alert in folder.alerts(connector, open="true")] == ["crawl_failed"]
+    folder.crawl(connector)
+    assert folder.read(connector)["next_crawl_at"] is not None
+    folder.sql("UPDATE connectors SET failures_in_a_row = 9")
+    folder.crawl(connector)
+    assert folder.read(connector)["next_crawl_at"] is None
+    kinds = [event["kind"] for event in folder.events("connector.alert")]
+    assert kinds.count("quarantined") == 2
+
+
+def test_an_update_of_a_connector_with_few_failures_keeps_their_number(folder: Folder) -> None:
+    connector = folder.connect(schedule="0 6 * * *")
+    _break(folder)
+    folder.crawl(connector)
+    folder.update(connector, name="Renamed")
+    (row,) = folder.sql("SELECT failures_in_a_row, open_alert_count FROM connectors")
+    assert (row.failures_in_a_row, row.open_alert_count) == (1, 1)

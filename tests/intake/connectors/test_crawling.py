@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from app.documents.artifacts.service import creating
+from app.intake.connectors import service
 from app.intake.connectors.service import crawling
 from app.kit import container
 from tests.factories import run_jobs_of
@@ -241,3 +243,61 @@ def test_a_retry_after_a_change_of_the_source_lists_all_of_it(
     folder.work()
     uris = [item["uri"] for item in folder.items(job["id"], status="created")]
     assert sorted(uris) == ["a.txt", "b.txt", "c.txt"]
+
+
+def _change_during_the_crawl(
+    folder: Folder, connector: dict[str, Any], changes: dict[str, Any], patch: pytest.MonkeyPatch
+) -> None:
+    """Update the connector while the first documents of its next crawl are fetched."""
+    fetch = crawling.Fetcher.fetch
+    pending = [changes]
+
+    def fetch_after_change(*args: Any) -> Any:
+        if pending:
+            folder.update(connector, **pending.pop())
+        return fetch(*args)
+
+    patch.setattr(crawling.Fetcher, "fetch", fetch_after_change)
+
+
+def test_a_change_of_the_source_during_a_crawl_lists_all_of_the_new_source(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawling, "FETCH_BATCH_SIZE", 1)
+    for name in ("b", "c", "d"):
+        folder.write(f"old/{name}.txt", f"old words {name}")
+    for name in ("a", "z"):
+        folder.write(f"new/{name}.txt", f"new words {name}")
+    connector = folder.connect(settings={"path": "old"})
+    changes = {"settings": {"path": "new"}}
+    _change_during_the_crawl(folder, connector, changes, monkeypatch)
+    job = folder.crawl(connector)
+    assert (job["status"], job["counts"]) == ("completed", counts(found=2, created=2))
+    assert [item["uri"] for item in folder.items(job["id"])] == ["a.txt", "z.txt"]
+
+
+def test_other_changes_during_a_crawl_keep_its_position(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawling, "FETCH_BATCH_SIZE", 1)
+    for name in ("a", "b"):
+        folder.write(f"in/{name}.txt", f"words {name}")
+    connector = folder.connect(settings={"path": "in"})
+    changes = {"name": "Renamed", "settings": {"path": "in"}}
+    _change_during_the_crawl(folder, connector, changes, monkeypatch)
+    job = folder.crawl(connector)
+    assert (job["status"], job["counts"]) == ("completed", counts(found=2, created=2))
+
+
+def test_a_crawl_of_an_earlier_release_keeps_its_position(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawling, "FETCH_BATCH_SIZE", 1)
+    for name in ("a", "b", "c"):
+        folder.write(f"{name}.txt", f"words {name}")
+    job = folder.request(folder.connect())
+    folder.run(service.run_crawl, job["id"], checkpoints=3)
+    folder.sql("UPDATE ingestion_jobs SET options = '{}' WHERE cursor = 'a.txt'")
+    folder.run(service.run_crawl, job["id"])
+    folder.work()
+    assert folder.get(job["id"])["counts"] == counts(found=3, created=3)

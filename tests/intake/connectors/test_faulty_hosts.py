@@ -10,6 +10,7 @@ from time import sleep
 import pytest
 
 from app.engines.sources import limits
+from app.intake.connectors.service.fetching import MAX_CONNECTIONS, MAX_FAILURES
 from app.kit import container
 from app.kit.egress import Egress, Policy
 from tests.intake.conftest import counts
@@ -160,6 +161,37 @@ def test_a_host_that_is_down_ends_the_crawl_after_three_documents(folder: Folder
         job = folder.crawl(connector)
     assert (job["status"], job["error"]["code"]) == ("failed", "unreachable")
     assert job["counts"] == counts()
+
+
+def _count(answer: Answer, requests: list[str]) -> Answer:
+    """Add the path of each request to `requests`, and answer it."""
+
+    def count(handler: _Handler) -> None:
+        requests.append(handler.path)
+        answer(handler)
+
+    return count
+
+
+def test_a_host_that_is_down_is_asked_for_no_further_documents(folder: Folder) -> None:
+    requests: list[str] = []
+    answers = {f"{number}.txt": _count(_refuse(503), requests) for number in range(16)}
+    with _serve(answers) as url:
+        job = folder.crawl(folder.connect(type="http", settings={"url": url}))
+    assert (job["status"], job["error"]["code"]) == ("failed", "unreachable")
+    # Other downloads were in progress when the third one failed.
+    assert len(requests) < MAX_FAILURES + MAX_CONNECTIONS
+
+
+def test_credentials_that_the_host_refuses_are_not_sent_again(folder: Folder) -> None:
+    requests: list[str] = []
+    answers = {f"{number}.txt": _count(_refuse(401), requests) for number in range(16)}
+    with _serve(answers) as url:
+        urls = [url + name for name in answers]
+        settings = {"urls": urls, "username": "reader", "password": "wrong"}
+        job = folder.crawl(folder.connect(type="http", settings=settings))
+    assert (job["status"], job["error"]["code"]) == ("failed", "credentials_refused")
+    assert len(requests) <= MAX_CONNECTIONS
 
 
 def test_a_document_that_changes_between_listing_and_reading(folder: Folder) -> None:

@@ -3,8 +3,11 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
-from app.kit import container
+from app.intake.connectors import service
+from app.intake.connectors.service import crawling
+from app.kit import container, db, tenancy
 from tests.factories import Org
 from tests.intake.connectors.conftest import Folder
 
@@ -271,3 +274,21 @@ def test_an_organization_sees_only_its_own_folder(folder: Folder, other_org: Org
     tested = api.post(f"/connectors/{theirs}/test").json["data"]
     assert (tested["ok"], tested["entries"]) == (False, [])
     assert api.get(f"/connectors/{theirs}/browse").status_code == 409
+
+
+def test_an_update_does_not_wait_for_the_end_of_a_crawl(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crawl locks its job and then the connector, so an update must not lock the job."""
+    monkeypatch.setattr(crawling, "FETCH_BATCH_SIZE", 1)
+    for name in ("a", "b"):
+        folder.write(f"{name}.txt", f"words {name}")
+    connector = folder.connect()
+    job = folder.request(connector)
+    folder.run(service.run_crawl, job["id"], checkpoints=3)
+    assert folder.read(connector)["cursor"] == "a.txt"
+    everything = tenancy.across_organizations(reason="a test is a crawl")
+    with folder.org.app.app_context(), everything, db.engine().connect() as crawl:
+        lock = text("SELECT 1 FROM ingestion_jobs WHERE id = :id FOR UPDATE")
+        assert crawl.execute(lock, {"id": job["id"]}).scalar() == 1
+        folder.update(connector, settings={"path": "other"})

@@ -3,12 +3,18 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
 
 from app.intake.connectors.service import probing
+from app.kit import container, outbound_slots
+from app.kit.egress import Egress, Policy
+from tests.engines.sources.hosts import drip, run_host
 from tests.factories import Org
+from tests.factories.waiting import wait_until
 from tests.intake.connectors.conftest import ADDRESS, Folder
 
 
@@ -132,4 +138,83 @@ def test_an_unexpected_answer_is_reported_and_frees_the_place(
         patched.setattr(probing, "open_source", fail)
         assert _test(folder, connector)["error"]["kind"] == "protocol"
     run_probe()
+    assert _test(folder, connector)["ok"] is True
+
+
+def test_slow_hosts_hold_at_most_half_of_the_threads(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbound_slots, "SLOT_TIMEOUT", 0.01)
+    connector = folder.connect()
+    with ExitStack() as slow:
+        for _ in range(container.settings().web_threads // 2):
+            slow.enter_context(outbound_slots.hold_slot())
+        refused = folder.admin.post(f"/connectors/{connector['id']}/test")
+        assert (refused.status_code, refused.json["error"]["code"]) == (503, "service_unavailable")
+    assert _test(folder, connector)["ok"] is True
+
+
+def _list_endlessly(connection: socket.socket) -> None:
+    """Answer each request with another page of a listing, without documents."""
+    number = 0
+    while connection.recv(65536):
+        number += 1
+        body = f"""<a><IsTruncated>true</IsTruncated>
+            <NextContinuationToken>t{number}</NextContinuationToken>
+            <Contents><Key>{number}/</Key><Size>0</Size></Contents></a>""".encode()
+        head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+
+
+ACCOUNT = {"username": "reader", "password": "secret", "tls": False}
+BUCKET = {"bucket": "papers", "access_key_id": "key", "secret_access_key": "secret"}
+
+
+@pytest.mark.parametrize(
+    ("type_name", "settings", "script"),
+    [
+        ("s3", BUCKET, _list_endlessly),
+        ("ftp", ACCOUNT, lambda connection: connection.recv(1)),
+        ("imap", ACCOUNT, lambda connection: drip(connection, b"*")),
+    ],
+)
+def test_a_probe_that_does_not_end_is_ended(
+    folder: Folder,
+    monkeypatch: pytest.MonkeyPatch,
+    type_name: str,
+    settings: dict[str, Any],
+    script: Callable[[socket.socket], None],
+) -> None:
+    policy = Policy(allowed_networks=(ip_network("127.0.0.0/8"),), allow_http=True)
+    monkeypatch.setattr(container.current(), "connector_egress", Egress(policy))
+    monkeypatch.setattr(probing, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(probing, "PROBE_SECONDS", 1.0)
+    with run_host(script) as port:
+        place = {"host": "127.0.0.1", "port": port}
+        if type_name == "s3":
+            place = {"endpoint_url": f"http://127.0.0.1:{port}"}
+        connector = folder.connect(type=type_name, settings={**settings, **place})
+        assert _test(folder, connector)["error"]["kind"] == "unreachable"
+        wait_until(
+            lambda: folder.org.id not in probing._probing_organization_ids,
+            "the probe to end",
+            seconds=10,
+        )
+
+
+def test_a_thread_that_cannot_be_started_frees_the_place(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "connector-probe":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    connector = folder.connect()
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        refused = folder.admin.post(f"/connectors/{connector['id']}/test")
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
     assert _test(folder, connector)["ok"] is True

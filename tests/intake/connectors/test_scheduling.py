@@ -1,12 +1,19 @@
 """Crawls by schedule, in the time zone of the organization."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from threading import Event
+from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
+import pytest
 from sqlalchemy import text
 
 from app.intake.connectors import service
+from app.intake.ingestion_jobs import service as ingestion_jobs
+from app.intake.ingestion_jobs.service import requests
 from app.kit import db, jobs, tenancy
 from app.kit.jobs import schedule
 from tests.factories import make_due
@@ -120,3 +127,47 @@ def test_a_job_of_the_previous_release_starts_due_crawls(
         jobs.enqueue_many("connectors.schedule", [(None, {})], queue="maintenance")
     work()
     assert folder.count("ingestion_jobs") == 1
+
+
+def test_a_retry_and_a_due_crawl_at_the_same_time(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connector = folder.connect(schedule="0 6 * * *", settings={"path": "missing"})
+    job = folder.crawl(connector)
+    _make_due(folder)
+    original, retried, continued = requests._emit_requested, Event(), Event()
+
+    def emit(*args: Any) -> None:
+        original(*args)
+        db.session().flush()
+        retried.set()
+        assert continued.wait(60)
+
+    monkeypatch.setattr(requests, "_emit_requested", emit)
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(folder.admin.post, f"/ingestion-jobs/{job['id']}/retry")
+        try:
+            assert retried.wait(60)
+            _run_schedule(folder)
+        finally:
+            continued.set()
+        assert answer.result().status_code == 202
+    _run_schedule(folder)
+    (found,) = folder.api.get("/ingestion-jobs").json["data"]
+    assert (found["id"], found["status"]) == (job["id"], "queued")
+
+
+def test_an_operator_reopens_no_crawl_beside_another(folder: Folder) -> None:
+    connector = folder.connect(settings={"path": "missing"})
+    failed = folder.crawl(connector)
+    active = folder.request(connector)
+
+    def reopen(job_id: UUID, _: object) -> None:
+        ingestion_jobs.reopen(job_id)
+
+    folder.run(reopen, failed["id"])
+    statuses = [folder.get(job["id"])["status"] for job in (failed, active)]
+    assert statuses == ["failed", "queued"]
+    folder.work()
+    folder.run(reopen, failed["id"])
+    assert folder.get(failed["id"])["status"] == "queued"

@@ -1,13 +1,14 @@
 """Lookups of host names, whose name servers may never respond."""
 
 import socket
-from threading import Event
+from threading import BoundedSemaphore, Event, Thread
 from typing import Any
 
 import pytest
 
 from app.delivery.webhooks.dispatcher import THREADS
 from app.kit.egress import Policy
+from app.kit.egress import resolve as resolve_module
 from app.kit.egress.resolve import ResolutionFailed, resolve
 
 LOOKUPS_LEFT_BEHIND = 3
@@ -37,3 +38,18 @@ def test_lookups_that_hang_leave_room_for_others(
     finally:
         ended.set()
     assert endpoint.address == ("8.8.8.8", 443)
+
+
+def test_a_thread_that_cannot_be_started_frees_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resolve_module, "_lookup_semaphore", BoundedSemaphore(1))
+
+    def refuse(thread: Thread) -> None:
+        raise RuntimeError(f"can't start {thread.name}")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Thread, "start", refuse)
+        for _ in range(2):
+            with pytest.raises(ResolutionFailed) as failure:
+                resolve(Policy(), "some.example", 443, 0.1)
+            assert failure.value.timed_out
+    assert resolve_module._lookup_semaphore.acquire(blocking=False)

@@ -50,6 +50,20 @@ def close_all(connector_id: UUID) -> None:
     records.set_state(connector_id, open_alert_count=0)
 
 
+def close(connector_id: UUID, kind: str) -> None:
+    """Close a connector's open alert of a `kind`, if there is one."""
+    statement = update(ConnectorAlert).where(
+        ConnectorAlert.connector_id == connector_id,
+        ConnectorAlert.kind == kind,
+        ConnectorAlert.closed_at.is_(None),
+    )
+    closed = db.session().execute(
+        statement.values(closed_at=func.now()).returning(ConnectorAlert.id)
+    )
+    if closed.first() is not None:
+        records.set_state(connector_id, open_alert_count=Connector.open_alert_count - 1)
+
+
 def get(connector_id: UUID, alert_id: UUID, *, lock: bool = False) -> ConnectorAlert | None:
     """Return an alert of a connector, or None if it does not exist.
 

@@ -84,15 +84,21 @@ def read(connector_id: UUID) -> Row[Any] | None:
 
 
 def get(connector_id: UUID, *, lock: bool = False) -> Connector | None:
-    """Return a connector, or None if it does not exist.
+    """Return the current state of a connector, or None if it does not exist.
 
     If `lock` is true, the row is locked until the transaction ends.
     """
     statement = select(Connector).where(Connector.id == connector_id)
     if lock:
         statement = statement.with_for_update(key_share=True)
-    options = {"populate_existing": lock}
+    # A crawl keeps its session for hours, and the connector may change meanwhile.
+    options = {"populate_existing": True}
     return db.session().execute(statement, execution_options=options).scalar_one_or_none()
+
+
+def get_settings(connector_id: UUID) -> dict[str, Any] | None:
+    """Return the current settings of a connector, or None if it does not exist."""
+    return db.session().scalar(select(Connector.settings).where(Connector.id == connector_id))
 
 
 def set_state(connector_id: UUID, **state: object) -> None:

@@ -1,4 +1,7 @@
-"""Alerts about problems with connectors; a successful crawl closes a connector's alerts."""
+"""Alerts about problems with connectors, and schedules that are suspended because of them.
+
+A successful crawl closes a connector's alerts.
+"""
 
 from typing import Unpack
 from uuid import UUID
@@ -68,6 +71,17 @@ def raise_alert(
 def close_alerts(connector_id: UUID) -> None:
     """Close all open alerts of a connector that the caller has locked."""
     queries.close_all(connector_id)
+
+
+def resume(connector: Connector) -> None:
+    """Resume the schedule of a locked connector after an update: reset its failures.
+
+    The caller has set the time of the next crawl. Does nothing if the schedule is not suspended.
+    """
+    if connector.next_crawl_at is None or connector.failures_in_a_row < QUARANTINE_AFTER:
+        return
+    queries.close(connector.id, AlertKind.QUARANTINED.value)
+    records.set_state(connector.id, failures_in_a_row=0)
 
 
 def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Unpack[AlertFilters]) -> Page:

@@ -1,23 +1,26 @@
 """Crawls that list a source and create the documents that are new or have changed.
 
 Each batch is one transaction, which creates documents and stores their items, their versions, and
-the path of the last object in the batch. After a run has been killed, the next run continues after
-this path.
+the position of the listing. After a run has been killed, the next run continues after this
+position.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from itertools import islice
+from hashlib import sha256
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.engines.sources import SourceError, SourceObject
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import alerts
+from app.intake.connectors.service.batches import Batch, split_batches
 from app.intake.connectors.service.fetching import Fetcher, FetchRequest, FetchResult
 from app.intake.connectors.service.globs import PathPatterns
+from app.intake.connectors.service.listing import split_listing
 from app.intake.connectors.service.opening import SourceTarget, open_source, read_target
 from app.intake.connectors.service.scheduling import compute_crawl_times
 from app.intake.ingestion_jobs import service as ingestion_jobs
@@ -26,24 +29,26 @@ from app.intake.ingestion_jobs.service import ItemOutcome, ItemRow
 from app.kit import plan_limits
 from app.kit.db import Checkpoint
 
-LIST_BATCH_SIZE = 1000
-"""The maximum number of listed objects that one statement compares with known versions."""
 FETCH_BATCH_SIZE = 16
 """The maximum number of documents that one transaction creates."""
-FETCH_BATCH_BYTES = 64 * 1024 * 1024
-"""The size in bytes at which a batch is complete; its last document may exceed this size."""
-_ASSUMED_BYTES = 4 * 1024 * 1024
-"""The size that is assumed for a document if the source does not report its size."""
 
 
 class _LimitReachedError(Exception):
     """The plan allows no more documents; the message names the limit that is reached."""
 
 
+class _SettingsChangedError(Exception):
+    """The settings of the connector have changed since the run has read them."""
+
+
 class _CrawlSettings(NamedTuple):
-    """The settings for a crawl, read from the connector when the run starts."""
+    """The settings for a crawl, read from the connector when the run starts.
+
+    `source` identifies the settings of the source.
+    """
 
     connector_id: UUID
+    source: str
     schema_id: UUID | None
     patterns: PathPatterns
     target: SourceTarget
@@ -55,28 +60,43 @@ def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
     the last batch that was committed.
     """
-    job = ingestion_jobs.start(job_id)
-    if job is None:
-        return
-    connector = None if job.connector_id is None else records.get(job.connector_id)
-    if connector is None:
-        message = "The connector was deleted."
-        ingestion_jobs.fail(job_id, code="not_found", message=message)
-        return
     try:
-        crawl = _Crawl(job, _read_settings(connector), checkpoint)
-        checkpoint()
-        if crawl.run():
-            finish_crawl(job_id)
+        while crawl := _start_run(job_id, checkpoint):
+            try:
+                if crawl.run():
+                    finish_crawl(job_id)
+            except _SettingsChangedError:
+                continue  # The next run reads the new settings.
+            return
     except SourceError as problem:
         fail_crawl(job_id, code=problem.kind.value, message=problem.message)
     except _LimitReachedError as refusal:
         fail_crawl(job_id, code=plan_limits.CODE, message=str(refusal))
 
 
+def _start_run(job_id: UUID, checkpoint: Checkpoint) -> "_Crawl | None":
+    """Start a run of a crawl with the current settings, or return None if the job has ended."""
+    job = ingestion_jobs.start(job_id)
+    if job is None:
+        return None
+    connector = None if job.connector_id is None else records.get(job.connector_id)
+    if connector is None:
+        message = "The connector was deleted."
+        ingestion_jobs.fail(job_id, code="not_found", message=message)
+        return None
+    settings = _read_settings(connector)
+    ingestion_jobs.set_source(job, settings.source)
+    checkpoint()
+    return _Crawl(job, settings, checkpoint)
+
+
 def finish_crawl(job_id: UUID) -> None:
-    """Finish a crawl that has read the whole source: finish the job, and close the alerts."""
-    ingestion_jobs.finish(job_id)
+    """Finish a crawl that has read the whole source: finish the job, and close the alerts.
+
+    Does nothing if the job has ended, for example because it was cancelled.
+    """
+    if not ingestion_jobs.finish(job_id):
+        return
     connector = _lock_connector(job_id)
     if connector is not None:
         next_crawl_at, stale_at = compute_crawl_times(connector)
@@ -86,8 +106,12 @@ def finish_crawl(job_id: UUID) -> None:
 
 
 def fail_crawl(job_id: UUID, *, code: str, message: str) -> None:
-    """Mark a crawl's job as failed, and raise an alert for the connector."""
-    ingestion_jobs.fail(job_id, code=code, message=message)
+    """Mark a crawl's job as failed, and raise an alert for the connector.
+
+    Does nothing if the job has ended, for example because it was cancelled.
+    """
+    if not ingestion_jobs.fail(job_id, code=code, message=message):
+        return
     job = ingestion_jobs.get(job_id)
     if job.connector_id is not None:
         alerts.record_failure(job.connector_id, code, message, job_id=job_id)
@@ -101,10 +125,15 @@ def _lock_connector(job_id: UUID) -> Connector | None:
 def _read_settings(connector: Connector) -> _CrawlSettings:
     return _CrawlSettings(
         connector.id,
+        _identify_source(connector.settings),
         connector.schema_id,
         PathPatterns(list(connector.include_patterns), list(connector.exclude_patterns)),
         read_target(connector),
     )
+
+
+def _identify_source(settings: Mapping[str, Any] | None) -> str:
+    return sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 class _Crawl:
@@ -135,7 +164,7 @@ class _Crawl:
             end = failed_documents[-1][0] + 1 if is_full else job.retried_until
             requests = [FetchRequest(number, path, None) for number, path, _ in failed_documents]
             self._checkpoint()
-            if not self._handle_batch(fetcher, _Batch(requests, 0, job.next_number, end, None)):
+            if not self._handle_batch(fetcher, Batch(requests, 0, job.next_number, end, None)):
                 return False
         return True
 
@@ -143,48 +172,40 @@ class _Crawl:
         """Handle the source's objects after the job's cursor; return False if the job ended."""
         with closing(open_source(self._settings.target)) as source:
             patterns = self._settings.patterns
-            included_objects = (
-                item
-                for item in source.list_objects(self._job.cursor, patterns)
-                if patterns.is_included(item.path)
-            )
-            while page := list(islice(included_objects, LIST_BATCH_SIZE)):
-                for batch in self._split_batches(page):
+            listing = source.list_objects(self._job.cursor, patterns)
+            for part in split_listing(listing, patterns):
+                if part.cursor is None:
+                    if not ingestion_jobs.is_running(self._job.id):
+                        return False
+                    continue
+                for batch in self._split_batches(part.objects, part.cursor):
                     if not self._handle_batch(fetcher, batch):
                         return False
         return True
 
-    def _split_batches(self, page: Sequence[SourceObject]) -> Iterator["_Batch"]:
-        """Split a page into batches with at most FETCH_BATCH_SIZE documents to fetch.
-
-        A batch also contains the unchanged objects before, between and after these documents.
-        """
-        versions = [(source_object.path, source_object.version) for source_object in page]
+    def _split_batches(
+        self, source_objects: Sequence[SourceObject], cursor: str
+    ) -> Iterator[Batch]:
+        """Split a part of a listing that ends at the position `cursor` into batches."""
+        versions = [(source_object.path, source_object.version) for source_object in source_objects]
         unchanged_indexes = objects.find_unchanged_indexes(self._settings.connector_id, versions)
         self._checkpoint()
-        first = number = self._job.next_number
-        requests: list[FetchRequest] = []
-        size = 0
-        for index, source_object in enumerate(page):
-            if index not in unchanged_indexes:
-                requests.append(FetchRequest(number, source_object.path, source_object.version))
-                size += _ASSUMED_BYTES if source_object.size is None else source_object.size
-            number += 1
-            is_full = len(requests) == FETCH_BATCH_SIZE or size >= FETCH_BATCH_BYTES
-            if is_full or index == len(page) - 1:
-                unchanged_count = number - first - len(requests)
-                yield _Batch(requests, unchanged_count, first, number, source_object.path)
-                first, requests, size = number, [], 0
+        return split_batches(
+            source_objects,
+            unchanged_indexes,
+            first=self._job.next_number,
+            cursor=cursor,
+            batch_size=FETCH_BATCH_SIZE,
+        )
 
-    def _handle_batch(self, fetcher: Fetcher, batch: "_Batch") -> bool:
+    def _handle_batch(self, fetcher: Fetcher, batch: Batch) -> bool:
         """Fetch and create the documents of a batch and record the batch, in one transaction.
 
         Returns False if the job ended before the batch was recorded.
         """
         with ExitStack() as stack:
             results = fetcher.fetch(batch.requests, stack) if batch.requests else []
-            job = self._job
-            if ingestion_jobs.begin_batch(job.id, batch.first, batch.end - 1) is None:
+            if not self._begin_batch(batch):
                 return False
             # Documents are created in the order of their checksums, so that crawls cannot deadlock.
             results.sort(key=lambda result: result.staged.sha256)
@@ -202,7 +223,7 @@ class _Crawl:
             if batch.cursor is not None:
                 objects.save(self._settings.connector_id, versions)
             ingestion_jobs.record_batch(
-                job,
+                self._job,
                 items,
                 next_number=batch.end,
                 cursor=batch.cursor,
@@ -214,6 +235,19 @@ class _Crawl:
             raise _LimitReachedError(refusal)
         return True
 
+    def _begin_batch(self, batch: Batch) -> bool:
+        """Lock the job to record a batch; return False if the job has ended.
+
+        Raises _SettingsChangedError if the connector has another source now. The position of the
+        batch would belong to the old source.
+        """
+        connector_id = self._settings.connector_id
+        if ingestion_jobs.begin_batch(self._job.id, batch.first, batch.end - 1) is None:
+            return False
+        if _identify_source(records.get_settings(connector_id)) != self._settings.source:
+            raise _SettingsChangedError
+        return True
+
     def _create_document(self, result: FetchResult) -> ItemOutcome:
         return result.failure or ingestion_jobs.create_document(
             self._job,
@@ -222,20 +256,6 @@ class _Crawl:
             name=PurePosixPath(result.request.path).name,
             schema_id=self._settings.schema_id,
         )
-
-
-class _Batch(NamedTuple):
-    """Objects that one transaction handles, with numbers from `first` to `end` (exclusive).
-
-    `unchanged_count` is the number of objects that are not fetched. `cursor` is the path of the
-    last object, or None for a batch of retried documents, whose versions are not known.
-    """
-
-    requests: list[FetchRequest]
-    unchanged_count: int
-    first: int
-    end: int
-    cursor: str | None
 
 
 def _build_item(result: FetchResult, outcome: ItemOutcome) -> ItemRow:

@@ -1,9 +1,10 @@
 """Concurrent fetching of documents from a source into staged files."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from queue import Empty, SimpleQueue
+from threading import Lock
 from time import perf_counter
 from typing import NamedTuple, Self
 
@@ -49,7 +50,9 @@ class Fetcher:
 
     def __init__(self, target: SourceTarget) -> None:
         self._target = target
+        self._lock = Lock()
         self._failures = 0
+        self._problem: SourceError | None = None
         self._idle_sources: SimpleQueue[Source] = SimpleQueue()
         self._stack = ExitStack()
 
@@ -66,7 +69,7 @@ class Fetcher:
         """Fetch documents into staged files that are removed when `stack` is closed.
 
         Raises SourceError if the source refuses the credentials, or cannot be reached for
-        MAX_FAILURES consecutive documents.
+        MAX_FAILURES consecutive documents. No other download is started then.
         """
         limit = container.settings().max_upload_bytes
         storage = container.current().storage
@@ -75,17 +78,23 @@ class Fetcher:
             self._pool.submit(self._fetch_document, request, file)
             for request, file in zip(requests, files, strict=True)
         ]
-        results = []
-        for future in futures:
-            result = future.result()
-            if isinstance(result, SourceError):
-                raise result
-            results.append(result)
-        return results
+        try:
+            results = [future.result() for future in futures]
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+        finally:
+            # The files are removed afterwards, and a download must not write to them then.
+            wait(futures)
+        if self._problem is not None:
+            raise self._problem
+        return [result for result in results if result is not None]
 
-    def _fetch_document(
-        self, request: FetchRequest, staged: StagedFile
-    ) -> FetchResult | SourceError:
+    def _fetch_document(self, request: FetchRequest, staged: StagedFile) -> FetchResult | None:
+        """Fetch a document, and return the result, or None if the crawl must end."""
+        if self._problem is not None:
+            return None
         started_at = perf_counter()
 
         def fail(code: str, message: str, *, is_final: bool = False) -> FetchResult:
@@ -95,22 +104,30 @@ class Fetcher:
         try:
             self._download_document(request.path, staged)
         except ObjectMissing:
-            self._failures = 0
+            self._count_failure(None)
             return fail("not_found", "The document no longer exists, or it was replaced.")
         except TooLarge as failure:
-            self._failures = 0
+            self._count_failure(None)
             message = f"The document is larger than {failure.limit} bytes."
             return fail("payload_too_large", message, is_final=True)
         except SourceError as problem:
-            # A host that responds with another error is reachable, and may send other documents.
-            is_unreachable = problem.kind == SourceErrorKind.UNREACHABLE
-            self._failures = self._failures + 1 if is_unreachable else 0
-            is_refused = problem.kind == SourceErrorKind.CREDENTIALS_REFUSED
-            if is_refused or self._failures >= MAX_FAILURES:
-                return problem
+            self._count_failure(problem)
             return fail(problem.kind.value, problem.message)
-        self._failures = 0
+        self._count_failure(None)
         return FetchResult(request, staged, round(perf_counter() - started_at, 6))
+
+    def _count_failure(self, problem: SourceError | None) -> None:
+        """Count a document that failed because of `problem`, or that did not fail if it is None.
+
+        Stores the problem if it must end the crawl.
+        """
+        # A host that responds with another error is reachable, and may send other documents.
+        is_unreachable = problem is not None and problem.kind == SourceErrorKind.UNREACHABLE
+        is_refused = problem is not None and problem.kind == SourceErrorKind.CREDENTIALS_REFUSED
+        with self._lock:
+            self._failures = self._failures + 1 if is_unreachable else 0
+            if is_refused or self._failures >= MAX_FAILURES:
+                self._problem = self._problem or problem
 
     def _download_document(self, path: str, staged: StagedFile) -> None:
         try:

@@ -11,7 +11,7 @@ from app.engines.sources import SourceType
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.queries.records import ConnectorFilters
-from app.intake.connectors.service import settings_rules
+from app.intake.connectors.service import alerts, settings_rules
 from app.intake.connectors.service.globs import MAX_PATTERN_LENGTH, MAX_PATTERNS
 from app.intake.connectors.service.scheduling import (
     check_schedule,
@@ -118,8 +118,9 @@ def update(
 
     `settings` replaces all settings. If it contains no secrets, the stored secrets are kept; this
     requires that the host and account stay the same. If the settings change, an unfinished crawl
-    lists the source from its beginning when it continues. Resumes a suspended schedule. Raises
-    404, 400 if a property is invalid, and 409 if `revision` is outdated.
+    lists the new source from its beginning; the crawl itself notices the change. Resumes a
+    suspended schedule, and closes its alert. Raises 404, 400 if a property is invalid, and 409 if
+    `revision` is outdated.
     """
     connector = _lock_connector(connector_id, revision)
     if "settings" in changes:
@@ -127,12 +128,11 @@ def update(
         new_settings = settings_rules.merge_settings(
             connector.type, stored, changes.pop("settings")
         )
-        if new_settings.public != connector.settings:
-            ingestion_jobs.clear_crawl_positions(connector_id)
         _store_settings(connector, new_settings)
     _apply_changes(connector, changes)
     connector.next_crawl_at, connector.stale_at = compute_crawl_times(connector)
     db.session().flush()
+    alerts.resume(connector)
     return get(connector_id)
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.engines.sources import TYPES, Source, SourceError, SourceErrorKind
+from app.engines.sources import TYPES, Network, Source, SourceError, SourceErrorKind
 from app.intake.connectors.models import Connector
 from app.kit import container
-from app.kit.egress import GuardedNetwork
+from app.kit.egress import ExpiringNetwork, GuardedNetwork
 from app.kit.secrets import DecryptionFailed
 from app.kit.typed_settings import decrypt_secrets
 
@@ -37,10 +37,20 @@ def read_target(connector: Connector) -> SourceTarget:
     )
 
 
-def open_source(target: SourceTarget) -> Source:
-    """Open a connection to a source, with its settings and secrets. Raises SourceError."""
-    network = GuardedNetwork(container.current().connector_egress, _build_refusal_error)
+def open_source(target: SourceTarget, network: Network | None = None) -> Source:
+    """Open a connection to a source, with its settings and secrets. Raises SourceError.
+
+    If `network` is None, the source can use the guarded network without a time limit.
+    """
+    if network is None:
+        network = GuardedNetwork(container.current().connector_egress, _build_refusal_error)
     return TYPES[target.type].open(target.settings, network, target.local_root)
+
+
+def build_expiring_network(seconds: float) -> ExpiringNetwork:
+    """Build the guarded network for a source that must be closed after a time."""
+    egress = container.current().connector_egress
+    return ExpiringNetwork(egress, _build_refusal_error, seconds)
 
 
 def _build_refusal_error(reason: str) -> SourceError:

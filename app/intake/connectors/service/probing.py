@@ -2,7 +2,7 @@
 
 A host may send a slow response that never ends. A separate thread therefore connects to the host,
 and the request waits for this thread for a limited time. The number of these threads is limited per
-process and per organization.
+process and per organization. At most half of the threads for requests wait for other hosts.
 """
 
 import threading
@@ -22,13 +22,20 @@ from app.engines.sources import (
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import records
 from app.intake.connectors.service.globs import PathPatterns
-from app.intake.connectors.service.opening import SourceTarget, open_source, read_target
-from app.kit import container, db, errors
+from app.intake.connectors.service.opening import (
+    SourceTarget,
+    build_expiring_network,
+    open_source,
+    read_target,
+)
+from app.kit import container, db, errors, outbound_slots
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
 WAIT_SECONDS = 10.0
+PROBE_SECONDS = 15.0
+"""The time in seconds after which the connections of a probe are shut down."""
 MAX_PROBES = 8
 """The maximum number of probes in a process. An organization can have one probe at a time."""
 TEST_ENTRY_COUNT = 5
@@ -90,6 +97,22 @@ def _run_probe(
     organization_id: UUID, target: SourceTarget, read: Callable[[Source], Entries]
 ) -> Entries:
     """Open a source in a separate thread, and wait up to WAIT_SECONDS for the result of `read`."""
+    with outbound_slots.hold_slot():
+        results = _start_probe(organization_id, target, read)
+        try:
+            result = results.get(timeout=WAIT_SECONDS)
+        except Empty:
+            message = f"The host did not respond within {WAIT_SECONDS:.0f} seconds."
+            raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
+    if isinstance(result, SourceError):
+        raise result
+    return result
+
+
+def _start_probe(
+    organization_id: UUID, target: SourceTarget, read: Callable[[Source], Entries]
+) -> SimpleQueue[Entries | SourceError]:
+    """Start the thread of a probe, and return the queue that receives its result."""
     _reserve_probe(organization_id)
     results: SimpleQueue[Entries | SourceError] = SimpleQueue()
 
@@ -97,25 +120,24 @@ def _run_probe(
         try:
             results.put(_open_and_read(target, read))
         finally:
-            with _lock:
-                _probing_organization_ids.discard(organization_id)
+            _release_probe(organization_id)
 
-    threading.Thread(target=run, name="connector-probe", daemon=True).start()
     try:
-        result = results.get(timeout=WAIT_SECONDS)
-    except Empty:
-        message = f"The host did not respond within {WAIT_SECONDS:.0f} seconds."
-        raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
-    if isinstance(result, SourceError):
-        raise result
-    return result
+        threading.Thread(target=run, name="connector-probe", daemon=True).start()
+    except RuntimeError:  # The process has too many threads.
+        _release_probe(organization_id)
+        raise _build_busy_error() from None
+    return results
 
 
 def _open_and_read(
     target: SourceTarget, read: Callable[[Source], Entries]
 ) -> Entries | SourceError:
     try:
-        with closing(open_source(target)) as source:
+        with (
+            build_expiring_network(PROBE_SECONDS) as network,
+            closing(open_source(target, network)) as source,
+        ):
             return read(source)
     except SourceError as problem:
         return problem
@@ -133,9 +155,18 @@ def _reserve_probe(organization_id: UUID) -> None:
             organization_id in _probing_organization_ids
             or len(_probing_organization_ids) >= MAX_PROBES
         ):
-            message = "Another connector is being tested or browsed. Try again shortly."
-            raise errors.busy(message, retry_after=_RETRY_AFTER)
+            raise _build_busy_error()
         _probing_organization_ids.add(organization_id)
+
+
+def _release_probe(organization_id: UUID) -> None:
+    with _lock:
+        _probing_organization_ids.discard(organization_id)
+
+
+def _build_busy_error() -> errors.ApiError:
+    message = "Another connector is being tested or browsed. Try again shortly."
+    return errors.busy(message, retry_after=_RETRY_AFTER)
 
 
 def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import ColumnElement, func, select, text, update
+from sqlalchemy import ColumnElement, func, select, text
 
 from app.identity.organizations.models import Organization
 from app.intake.ingestion_jobs.counters import JOBS
@@ -27,6 +27,13 @@ _SAVE_ITEMS = text(
     ON CONFLICT (organization_id, job_id, number) DO UPDATE SET
         status = excluded.status, artifact_id = excluded.artifact_id, error = excluded.error,
         seconds = excluded.seconds
+    """
+)
+# The feature of connectors uses this one, so its models cannot be imported here.
+_LOCK_CONNECTOR = text(
+    """
+    SELECT 1 FROM connectors WHERE organization_id = :organization_id AND id = :connector_id
+    FOR NO KEY UPDATE
     """
 )
 
@@ -53,10 +60,22 @@ def get(job_id: UUID) -> IngestionJob | None:
     return db.session().scalars(select(IngestionJob).where(IngestionJob.id == job_id)).first()
 
 
+def get_status(job_id: UUID) -> str | None:
+    """Return the current status of a job, or None if it does not exist."""
+    return db.session().scalar(select(IngestionJob.status).where(IngestionJob.id == job_id))
+
+
 def lock(job_id: UUID) -> IngestionJob | None:
     """Lock a job until the transaction ends and return it, or None if it does not exist."""
     statement = select(IngestionJob).where(IngestionJob.id == job_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
+
+
+def lock_connector(connector_id: UUID) -> None:
+    """Lock a connector until the transaction ends, so that nobody else starts a crawl of it."""
+    organization_id = tenancy.current_organization_id()
+    values = {"organization_id": organization_id, "connector_id": connector_id}
+    db.session().execute(_LOCK_CONNECTOR, values)
 
 
 def list_jobs(
@@ -179,18 +198,6 @@ def list_failed_documents(job_id: UUID, first: int, last: int, limit: int) -> li
         .limit(limit)
     )
     return [FailedDocument._make(row) for row in db.session().execute(statement)]
-
-
-def clear_crawl_positions(connector_id: UUID) -> None:
-    """Clear the positions of a connector's crawls that have not listed their whole source."""
-    statement = update(IngestionJob).where(
-        IngestionJob.connector_id == connector_id,
-        IngestionJob.total.is_(None),
-        IngestionJob.cursor.is_not(None),
-    )
-    db.session().execute(
-        statement.values(cursor=None).execution_options(synchronize_session="fetch")
-    )
 
 
 def find_active_crawl(connector_id: UUID) -> IngestionJob | None:

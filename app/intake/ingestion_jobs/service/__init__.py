@@ -2,7 +2,6 @@
 
 from app.intake.ingestion_jobs.queries.records import (
     ItemRow,
-    clear_crawl_positions,
     has_processing_items,
     list_failed_documents,
 )
@@ -33,9 +32,11 @@ from app.intake.ingestion_jobs.service.running import (
     fail,
     fail_after_attempts,
     finish,
+    is_running,
     record_batch,
     reopen,
     run_steps,
+    set_source,
     set_total,
     settle,
     settle_documents,
@@ -50,7 +51,6 @@ __all__ = [
     "build_source_key",
     "cancel",
     "cancel_crawl",
-    "clear_crawl_positions",
     "create_crawl",
     "create_document",
     "create_extraction",
@@ -65,6 +65,7 @@ __all__ = [
     "get_stats",
     "has_processing_items",
     "has_waiting_job",
+    "is_running",
     "list_failed_documents",
     "list_items",
     "list_jobs",
@@ -72,6 +73,7 @@ __all__ = [
     "reopen",
     "retry",
     "run_steps",
+    "set_source",
     "set_total",
     "settle",
     "settle_documents",

@@ -23,6 +23,8 @@ _FAILURES = {
     **dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE),
     "NotStored": ("content_missing", "The uploaded file is missing from the storage."),
 }
+_SOURCE = "source"
+"""The option of a crawl that identifies the source to which the job's position belongs."""
 _UNKNOWN_FAILURE = ("internal_error", "The job failed after several attempts.")
 
 
@@ -59,12 +61,30 @@ def run_steps(
         finish(job_id)
 
 
+def set_source(job: IngestionJob, source: str) -> None:
+    """Store which source a locked crawl lists; clear a position that belongs to another source.
+
+    `source` identifies the settings of the source.
+    """
+    # Crawls that an earlier release has started store no source, and keep their position.
+    if job.options.get(_SOURCE, source) != source:
+        job.cursor = None
+    job.options = {**job.options, _SOURCE: source}
+
+
 def set_total(job_id: UUID, total: int) -> bool:
     """Set the total number of a job's documents; return whether the job is running."""
     job = _lock_running_job(job_id)
     if job is not None:
         job.total = total
     return job is not None
+
+
+def is_running(job_id: UUID) -> bool:
+    """Return whether a job is running, and end the transaction, because the run goes on to wait."""
+    status = records.get_status(job_id)
+    db.checkpoint()
+    return status == JobStatus.RUNNING
 
 
 def begin_batch(job_id: UUID, first: int, last: int) -> set[int] | None:
@@ -117,21 +137,22 @@ def record_batch(
     records.save_items(job.id, items)
 
 
-def finish(job_id: UUID) -> None:
-    """Finish a running job whose source has been read to the end.
+def finish(job_id: UUID) -> bool:
+    """Finish a running job whose source has been read to the end; return False if it has ended.
 
     Completes the job, unless documents are still being processed. In that case, the job stays
     running and `ingestion_job.read` is emitted, so that `settle` completes the job later.
     """
     job = _lock_running_job(job_id)
     if job is None:
-        return
+        return False
     job.total = job.next_number - 1
     if records.has_processing_items(job_id):
         payload: JobPayload = {"job_id": job.id, "kind": job.kind}
         events.emit(emitted_events.READ, payload)
     else:
         _complete_job(job)
+    return True
 
 
 def settle_documents(kinds: Sequence[JobKind], artifact_ids: Sequence[UUID]) -> None:
@@ -171,12 +192,17 @@ def _complete_job(job: IngestionJob) -> None:
     end(job)
 
 
-def fail(job_id: UUID, *, code: str, message: str) -> None:
-    """Mark a job as failed, with `code` and `message` as its error; ignore a job that has ended."""
+def fail(job_id: UUID, *, code: str, message: str) -> bool:
+    """Mark a job as failed, with `code` and `message` as its error.
+
+    Returns False, and changes nothing, if the job has ended.
+    """
     job = records.lock(job_id)
-    if job is not None and change_status(job, JobStatus.FAILED):
-        job.error = {"code": code, "message": message}
-        end(job)
+    if job is None or not change_status(job, JobStatus.FAILED):
+        return False
+    job.error = {"code": code, "message": message}
+    end(job)
+    return True
 
 
 def fail_after_attempts(job_id: UUID, cause: str) -> None:
@@ -189,10 +215,23 @@ def fail_after_attempts(job_id: UUID, cause: str) -> None:
 
 
 def reopen(job_id: UUID) -> None:
-    """Reopen a failed job that an operator retries: queue it again from its last position."""
+    """Reopen a failed job that an operator retries: queue it again from its last position.
+
+    A crawl stays failed if another crawl of the connector is queued or running.
+    """
     job = records.lock(job_id)
-    if job is not None and change_status(job, JobStatus.QUEUED):
+    if job is None or _has_other_crawl(job):
+        return
+    if change_status(job, JobStatus.QUEUED):
         job.error = job.finished_at = None
+
+
+def _has_other_crawl(job: IngestionJob) -> bool:
+    if job.kind != JobKind.CRAWL or job.connector_id is None:
+        return False
+    records.lock_connector(job.connector_id)
+    active_crawl = records.find_active_crawl(job.connector_id)
+    return active_crawl is not None and active_crawl.id != job.id
 
 
 def end(job: IngestionJob) -> None:

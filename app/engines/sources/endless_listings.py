@@ -1,0 +1,56 @@
+"""Detect listings of object stores that do not end."""
+
+from collections.abc import Sequence
+from time import monotonic
+
+from app.engines.sources import limits
+from app.engines.sources.failures import build_protocol_error
+from app.engines.sources.model import SourceError, SourceErrorKind
+
+_MAX_EMPTY_PAGES = 1000
+"""The maximum number of consecutive empty pages. Stores may send empty pages, but not endlessly."""
+
+
+class EndlessListingDetector:
+    """Detects endless listings.
+
+    These are cycles of tokens (Brent's algorithm), too many empty pages, and pages of a sorted
+    listing that contain only names up to the last name of an earlier page.
+    """
+
+    def __init__(self, *, is_sorted: bool) -> None:
+        self._is_sorted = is_sorted
+        self._saved_token: str | None = None
+        self._steps, self._power = 0, 1
+        self._empty_pages = 0
+        self._empty_until = monotonic() + limits.SKIP_SECONDS
+        self._last_key = b""
+
+    def check(self, token: str, keys: Sequence[bytes], *, is_empty: bool) -> None:
+        """Check a page that is not the last one. Raises SourceError if the listing is endless.
+
+        Args:
+            token: requests the next page.
+            keys: the names of the objects on the page.
+            is_empty: whether the page has neither objects nor folders.
+        """
+        if not is_empty:
+            self._empty_pages, self._empty_until = 0, monotonic() + limits.SKIP_SECONDS
+        self._empty_pages += is_empty
+        if self._empty_pages > _MAX_EMPTY_PAGES or monotonic() > self._empty_until:
+            raise build_protocol_error()
+        if token == self._saved_token:
+            raise build_protocol_error()
+        if self._is_sorted and keys:
+            if max(keys) <= self._last_key:
+                raise build_endless_error()
+            self._last_key = max(keys)
+        self._steps += 1
+        if self._steps == self._power:
+            self._saved_token, self._steps, self._power = token, 0, 2 * self._power
+
+
+def build_endless_error() -> SourceError:
+    """Build the SourceError for a listing that makes no progress."""
+    message = "The listing of the host does not end: it repeats names, or omits the last known one."
+    return SourceError(SourceErrorKind.PROTOCOL, message)
