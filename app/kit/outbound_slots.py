@@ -15,9 +15,9 @@ from app.kit import container, errors, tenancy
 SLOT_TIMEOUT = 0.5
 """The maximum time in seconds to wait for a free slot."""
 CHECK_TIMEOUT = 0.1
-"""The maximum time in seconds to wait for another check of the same organization."""
+"""The maximum time in seconds to wait for another check of the same owner."""
 _ended = Condition()
-_checking_organization_ids: set[UUID] = set()
+_checking_owner_ids: set[UUID] = set()
 
 
 @cache
@@ -41,24 +41,23 @@ def hold_slot() -> Iterator[None]:
 
 
 @contextmanager
-def hold_check_slot() -> Iterator[None]:
-    """Hold a slot while a host of the current organization's settings is checked.
+def hold_check_slot(owner_id: UUID | None = None) -> Iterator[None]:
+    """Hold a slot while a host in somebody's settings is checked.
 
-    An organization holds one such slot at a time. Raises 503 if no slot becomes free.
+    `owner_id` is the user or organization that named the host, by default the current organization.
+    An owner holds one such slot at a time. Raises 503 if no slot becomes free.
     """
-    organization_id = tenancy.current_organization_id()
+    key = owner_id or tenancy.current_organization_id()
     with _ended:
-        if not _ended.wait_for(
-            lambda: organization_id not in _checking_organization_ids, CHECK_TIMEOUT
-        ):
+        if not _ended.wait_for(lambda: key not in _checking_owner_ids, CHECK_TIMEOUT):
             raise _build_busy_error()
-        _checking_organization_ids.add(organization_id)
+        _checking_owner_ids.add(key)
     try:
         with hold_slot():
             yield
     finally:
         with _ended:
-            _checking_organization_ids.discard(organization_id)
+            _checking_owner_ids.discard(key)
             _ended.notify_all()
 
 

@@ -189,9 +189,7 @@ def test_a_name_server_that_never_answers_holds_up_its_own_organization_only(
     slow = {**body, "url": "http://slow.example:9/hook"}
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(hooks.org.api("admin").post, "/webhooks", json=slow)
-        wait_until(
-            lambda: hooks.org.id in outbound_slots._checking_organization_ids, "the slow check"
-        )
+        wait_until(lambda: hooks.org.id in outbound_slots._checking_owner_ids, "the slow check")
         refused = hooks.org.api("admin").post("/webhooks", json=body)
         assert _error(refused)[:2] == (503, "service_unavailable")
         assert refused.headers["Retry-After"] == "1"
