@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from threading import Event
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from flask import Flask
@@ -209,7 +210,7 @@ def test_name_servers_that_never_answer_hold_at_most_half_of_the_threads(
     body = {"url": "http://localhost:9/hook", "events": ["export.completed"]}
     with ExitStack() as slow:
         for _ in range(container.settings().web_threads // 2):
-            slow.enter_context(outbound_slots.hold_slot())
+            slow.enter_context(outbound_slots.hold_slot(uuid4()))
         refused = hooks.org.api("admin").post("/webhooks", json=body)
         assert _error(refused)[:2] == (503, "service_unavailable")
     body = {**body, "url": URL}
