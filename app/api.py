@@ -5,7 +5,7 @@ from flask import Flask
 from app import endpoints
 from app.identity.api_keys import service as api_keys
 from app.identity.auth import service as auth
-from app.kit import health, ratelimit
+from app.kit import health
 from app.kit.api import documentation, http
 from app.kit.api.operation import bind_authenticator
 from app.kit.principal import Authenticator
@@ -17,7 +17,6 @@ def init(app: Flask, settings: Settings) -> None:
     """Add the API, its description, health checks, the workbench and HTML pages to `app`."""
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.merge_slashes = False
-    ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)
     http.init(app, settings)
     documentation.init(app, endpoints.BLUEPRINTS, endpoints.WEBHOOKS, settings.public_url)
     health.init(app)

@@ -14,7 +14,7 @@ from app.billing.usage import service as usage
 from app.documents.artifacts import service as artifacts
 from app.identity.organizations import ports as organizations
 from app.intake.reprocess_jobs import service as reprocess_jobs
-from app.kit import container, db, logging, metrics, plan_limits, secrets, tokens
+from app.kit import container, db, logging, metrics, plan_limits, ratelimit, secrets, tokens
 from app.kit.settings import Settings, SettingsError
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.predictions import service as predictions
@@ -37,6 +37,8 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
     db.init(app, settings.sqlalchemy_url, settings.web_threads, settings.database_role)
     secrets.limit_hashing_threads(settings.web_threads)
     tokens.init(app, settings.secret_key, settings.access_token_hours)
+    # Workers count the emails that they send late.
+    ratelimit.init(app, settings.redis_url, enabled=settings.rate_limits)
     _check_plans()
     _check_billing_file()
     _bind_ports()

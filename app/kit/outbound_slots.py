@@ -1,13 +1,14 @@
 """Slots for requests that wait for a host or a name server that a user chose.
 
 Anybody can create an organization, and name a host that never responds. A slow host must not block
-the requests of other organizations.
+the requests of other organizations. Each slot has an owner: the user or organization that named the
+host, by default the current organization.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from threading import BoundedSemaphore, Condition
+from threading import Condition
 from uuid import UUID
 
 from app.kit import container, errors, tenancy
@@ -15,50 +16,61 @@ from app.kit import container, errors, tenancy
 SLOT_TIMEOUT = 0.5
 """The maximum time in seconds to wait for a free slot."""
 CHECK_TIMEOUT = 0.1
-"""The maximum time in seconds to wait for another check of the same organization."""
+"""The maximum time in seconds to wait for another check of the same owner."""
 _ended = Condition()
-_checking_organization_ids: set[UUID] = set()
+_checking_owner_ids: set[UUID] = set()
+_slot_owner_ids: list[UUID] = []
 
 
 @cache
-def get_slots() -> BoundedSemaphore:
-    """Return the semaphore that limits waiting requests in this process.
-
-    At most half of the process's threads can hold a slot.
-    """
-    return BoundedSemaphore(max(1, container.settings().web_threads // 2))
+def get_slot_count() -> int:
+    """Return the number of slots in this process: half of its threads."""
+    return max(1, container.settings().web_threads // 2)
 
 
 @contextmanager
-def hold_slot() -> Iterator[None]:
-    """Hold a slot while waiting for another host. Raises 503 if no slot becomes free."""
-    if not get_slots().acquire(timeout=SLOT_TIMEOUT):
-        raise _build_busy_error()
+def hold_slot(owner_id: UUID | None = None) -> Iterator[None]:
+    """Hold a slot while waiting for another host.
+
+    An owner holds at most half of the slots at a time, so that one organization leaves slots to the
+    others. Raises 503 if no slot becomes free.
+    """
+    key = owner_id or tenancy.current_organization_id()
+    with _ended:
+        if not _ended.wait_for(lambda: _is_slot_free(key), SLOT_TIMEOUT):
+            raise _build_busy_error()
+        _slot_owner_ids.append(key)
     try:
         yield
     finally:
-        get_slots().release()
+        with _ended:
+            _slot_owner_ids.remove(key)
+            _ended.notify_all()
+
+
+def _is_slot_free(owner_id: UUID) -> bool:
+    slot_count = get_slot_count()
+    owner_limit = max(1, slot_count // 2)
+    return len(_slot_owner_ids) < slot_count and _slot_owner_ids.count(owner_id) < owner_limit
 
 
 @contextmanager
-def hold_check_slot() -> Iterator[None]:
-    """Hold a slot while a host of the current organization's settings is checked.
+def hold_check_slot(owner_id: UUID | None = None) -> Iterator[None]:
+    """Hold a slot while a host in somebody's settings is checked.
 
-    An organization holds one such slot at a time. Raises 503 if no slot becomes free.
+    An owner holds one such slot at a time. Raises 503 if no slot becomes free.
     """
-    organization_id = tenancy.current_organization_id()
+    key = owner_id or tenancy.current_organization_id()
     with _ended:
-        if not _ended.wait_for(
-            lambda: organization_id not in _checking_organization_ids, CHECK_TIMEOUT
-        ):
+        if not _ended.wait_for(lambda: key not in _checking_owner_ids, CHECK_TIMEOUT):
             raise _build_busy_error()
-        _checking_organization_ids.add(organization_id)
+        _checking_owner_ids.add(key)
     try:
-        with hold_slot():
+        with hold_slot(key):
             yield
     finally:
         with _ended:
-            _checking_organization_ids.discard(organization_id)
+            _checking_owner_ids.discard(key)
             _ended.notify_all()
 
 

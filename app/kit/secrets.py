@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
+from uuid import UUID
 
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
@@ -164,6 +165,7 @@ class HashingSlots:
         self._used_slots = 0
         self._free = threading.Condition()
         self._reserved = threading.local()
+        self._user_ids: set[UUID] = set()
         self._scarce_since = self._last_scarce_at = 0.0
 
     @contextmanager
@@ -184,6 +186,24 @@ class HashingSlots:
             with self._free:
                 self._used_slots -= 1
                 self._free.notify()
+
+    @contextmanager
+    def reserve_for_user(self, user_id: UUID) -> Iterator[None]:
+        """Reserve a slot for a signed-in user, who has at most one.
+
+        Otherwise, one user could prevent everybody else from signing in. Raises 503 if the user has
+        a slot, or if no slot becomes free in time.
+        """
+        with self._free:
+            if user_id in self._user_ids:
+                raise busy("Another request is checking your password. Try again.", retry_after=1)
+            self._user_ids.add(user_id)
+        try:
+            with self.reserve():
+                yield
+        finally:
+            with self._free:
+                self._user_ids.discard(user_id)
 
     def _acquire_slot(self) -> None:
         with self._free:

@@ -72,3 +72,13 @@ def test_a_period_includes_its_start_and_excludes_its_end(op: Operation, seeds: 
     assert listed(created_after=at, created_before=at + MOMENT)["meta"]["total"] >= 1
     assert listed(created_after=at + MOMENT, created_before=at + 2 * MOMENT)["data"] == []
     assert listed(created_after=at - MOMENT, created_before=at)["meta"]["total"] == 0
+
+
+@pytest.mark.parametrize("op", LISTS, ids=lambda op: op.name)
+def test_a_period_may_begin_at_the_end_of_the_calendar(op: Operation, seeds: Seeds) -> None:
+    path = re.sub(r"{(\w+)}", lambda name: str(seeds.find_ids(op.path, name[1])[0]), op.path)
+    for day in ("02", "05", "31"):
+        query = {"created_after": f"9999-12-{day}T09:30:00Z"}
+        answer = seeds.org.api("owner").get(path, query_string=query)
+        assert answer.status_code == 200, answer.json
+        assert (answer.json["data"], answer.json["meta"]["total"]) == ([], 0)

@@ -90,6 +90,14 @@ def test_a_number_of_a_query_string_is_plain_digits(size: str, org: Org) -> None
     assert _error(answer) == (422, "unprocessable", "page_size")
 
 
+@pytest.mark.parametrize(
+    "day", ["20240101ab", "2024010199", "2024-01-1x", "2024-W01-1", "\u0662024-01-01", "2024-13-01"]
+)
+def test_a_date_is_written_in_one_way(day: str, org: Org) -> None:
+    answer = org.api("labeler").get("/users/me/activity", query_string={"from": day})
+    assert _error(answer) == (422, "unprocessable", "from")
+
+
 def test_a_number_of_a_form_is_plain_digits(org: Org) -> None:
     data = {"file": (io.BytesIO(b"text"), "a.txt"), "priority": "5_0"}
     answer = org.api("labeler").request("POST", "/artifacts", data=data)

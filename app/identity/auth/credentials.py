@@ -157,10 +157,12 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
     The response is the same whether or not another account has the address. It contains the link's
     lifetime in seconds. Within 30 seconds of the previous link, the email waits, and a new request
     replaces it. Raises 400 `validation_error` if the address is invalid or is already the verified
-    address, and the errors of `verify_password`.
+    address, 503 while another request of the caller is verified, and the errors of
+    `verify_password`.
     """
     address = addresses.parse(email)
-    with secrets.hashing_slots.reserve():
+    # The contract limits the rate of all other operations that verify a password.
+    with secrets.hashing_slots.reserve_for_user(caller.user_id):
         user = verify_password(caller, password)
     if address == user.email and user.email_verified_at is not None:
         raise errors.invalid("This is already your email address, and it is verified.", "email")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
@@ -17,12 +17,13 @@ from app.identity.users import addresses
 from app.identity.users import queries as user_queries
 from app.identity.users.models import User
 from app.kit import container, db, errors, locales, ratelimit, secrets, tenancy
-from app.kit.emails import Emails
+from app.kit.emails import Email, Emails
 from app.kit.links import WebPage, build_token_link
 from app.kit.permissions import PERMISSIONS, Role, require_role
 from app.kit.principal import Caller
 
 LIFETIME = timedelta(days=7)
+_DAY_SECONDS = 86_400
 MIN_ROLE = PERMISSIONS["invitations:manage"]
 """The minimum role required to send invitations."""
 ADDRESS_LIMITS: tuple[RateLimitItem, ...] = (RateLimitItemPerMinute(1), RateLimitItemPerDay(10))
@@ -33,8 +34,15 @@ If all organizations shared a limit, it would reveal whom other organizations in
 
 
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
-    """Return the address of an open invitation, or None if its token is no longer valid."""
-    return queries.find_open_address(recipient["token_hash"])
+    """Return the address of an open invitation, or None if its token is no longer valid.
+
+    Also counts an email that waited towards the limits that did not allow it earlier.
+    """
+    address = queries.find_open_address(recipient["token_hash"])
+    if address is not None:
+        for position in recipient.get("uncounted_limits", ()):
+            _count_for_mailbox(ADDRESS_LIMITS[position], recipient["mailbox"])
+    return address
 
 
 emails = Emails(Path(__file__).parent / "letters", queue="bulk_mail", find_address=_find_address)
@@ -96,8 +104,10 @@ def _send_email(
     if account is not None and account.email == invitation.email:
         locale, time_zone = account.locale, account.time_zone
     language = emails.templates.find("invitation", locale).language
-    emails.enqueue(
-        "invitation",
+    mailbox = _fingerprint_mailbox(invitation.email)
+    schedule = _schedule_email(mailbox)
+    email = Email(
+        name="invitation",
         to=invitation.email,
         locale=locale,
         organization_id=caller.org.id,
@@ -109,9 +119,14 @@ def _send_email(
             "link": build_token_link(WebPage.ACCEPT_INVITATION, token=token, language=locale),
             "token": token,
         },
-        recipient={"token_hash": hash_token(token)},
-        delay=count_email(invitation.email),
+        recipient={
+            "token_hash": hash_token(token),
+            "mailbox": mailbox,
+            "uncounted_limits": schedule.uncounted_limits,
+        },
     )
+    unique_key = _build_email_key(mailbox) if schedule.is_reserved else None
+    emails.enqueue_delayed(email, delay=schedule.delay, unique_key=unique_key)
 
 
 def revoke(invitation_id: UUID) -> None:
@@ -139,37 +154,66 @@ def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
     queries.revoke_by_inviter(user_id, [r.name for r in Role if r not in allowed_roles])
 
 
-def count_email(email: str) -> int:
-    """Count an invitation's email from the current organization towards its limits.
+class _Schedule(NamedTuple):
+    """When an email is sent, in seconds from now.
 
-    `email` must have been normalized by `addresses.parse`. Returns the seconds after which the
-    email may be sent, 0 if at once.
+    `uncounted_limits` are the positions in `ADDRESS_LIMITS` of limits that do not allow the email
+    yet. `is_reserved` is false if the email will not be sent, because its invitation expires first.
     """
-    organization_id = str(tenancy.current_organization_id())
-    mailbox_fingerprint = container.keyring().fingerprint(
-        "invited", organization_id + addresses.get_mailbox_key(email)
-    )
-    address_waits = [
-        ratelimit.count_action(limit, "invited_address", mailbox_fingerprint)
-        for limit in ADDRESS_LIMITS
-    ]
-    # An email that waits counts later, unless a newer invitation has replaced it by then.
-    return max(address_waits) or _reserve_day(organization_id)
+
+    delay: float
+    uncounted_limits: list[int]
+    is_reserved: bool = True
 
 
-def _reserve_day(organization_id: str) -> int:
+def _schedule_email(mailbox: str) -> _Schedule:
+    """Count an email towards its limits, and return when it may be sent.
+
+    If an earlier email to the mailbox still waits, the new email replaces it and is not counted.
+    The caller has locked the mailbox's invitation, so there is no concurrent call for the mailbox.
+    """
+    replaced = emails.cancel_waiting(_build_email_key(mailbox))
+    if replaced is not None:
+        return _Schedule(replaced.delay, replaced.recipient["uncounted_limits"])
+    waits = [_count_for_mailbox(limit, mailbox) for limit in ADDRESS_LIMITS]
+    uncounted_limits = [position for position, wait in enumerate(waits) if wait]
+    delay = _reserve_day(max(waits))
+    if delay is None:
+        return _Schedule(LIFETIME.total_seconds(), uncounted_limits, is_reserved=False)
+    return _Schedule(delay, uncounted_limits)
+
+
+def _reserve_day(delay: int) -> int | None:
     """Reserve one of the organization's emails of a day, and return the seconds until that day.
 
-    If every day before the invitation's expiry is used up, returns the seconds until its expiry, at
-    which the email is dropped.
+    The first day is that in `delay` seconds. Returns None if every day before the invitation's
+    expiry is used up.
     """
-    limit = RateLimitItemPerDay(container.settings().invitations_per_day)
-    for day in range(LIFETIME.days):
-        due_date = (db.utc_now() + timedelta(days=day)).date()
-        key = f"{organization_id}/{due_date}"
-        if not ratelimit.count_action(limit, "invitations", key):
-            return day * 86_400
-    return int(LIFETIME.total_seconds())
+    # The count of a day must still exist on that day.
+    limit = RateLimitItemPerDay(container.settings().invitations_per_day, LIFETIME.days + 1)
+    organization_id = tenancy.current_organization_id()
+    for wait in range(delay, int(LIFETIME.total_seconds()), _DAY_SECONDS):
+        due_date = (db.utc_now() + timedelta(seconds=wait)).date()
+        if not ratelimit.count_action(limit, "invitations", f"{organization_id}/{due_date}"):
+            return wait
+    return None
+
+
+def _count_for_mailbox(limit: RateLimitItem, mailbox: str) -> int:
+    return ratelimit.count_action(limit, "invited_address", mailbox)
+
+
+def _fingerprint_mailbox(email: str) -> str:
+    """Return the keyed hash of a mailbox that the current organization invites.
+
+    `email` must have been normalized by `addresses.parse`.
+    """
+    identity = f"{tenancy.current_organization_id()}{addresses.get_mailbox_key(email)}"
+    return container.keyring().fingerprint("invited", identity)
+
+
+def _build_email_key(mailbox: str) -> str:
+    return f"invitation/{mailbox}"
 
 
 def hash_token(token: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.identity.organizations import service
+from app.identity.organizations import service, session_scope
 from app.identity.organizations.schemas import (
     CloseOrganization,
     CreateOrganization,
@@ -46,8 +46,9 @@ def create_organization(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create an organization.
 
     The caller becomes the organization's owner. If `slug` is absent, a slug is generated from the
-    name.
+    name. Responds with 403 `permission_denied` to a session that is limited to one organization.
     """
+    session_scope.check_creation(caller)
     return service.render(service.create(owner_id=caller.user_id, **body), role=Role.owner)
 
 

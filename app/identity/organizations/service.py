@@ -109,7 +109,7 @@ def create(
     `validation_error` on an invalid slug or setting, and 409 `conflict` if the slug is, or ever
     was, in use.
     """
-    organization_settings.check_provider_address(settings or {})
+    organization_settings.check_provider_address(settings or {}, owner_id)
     stored_settings, provider_key = organization_settings.merge({}, None, settings or {})
     values = {
         "name": name,
@@ -183,7 +183,7 @@ def update(
     """
     assert caller.role is not None
     if settings:
-        organization_settings.check_provider_address(settings)
+        organization_settings.check_provider_address(settings, caller.org.id)
     record = lock(caller.org.id, revision)
     if name is not None:
         record.name = name

@@ -1,8 +1,21 @@
-"""Protects accounts from changes by sessions that are limited to one organization."""
+"""Restricts what sessions that are limited to one organization may do."""
 
 from app.identity.organizations import queries
 from app.kit import errors, tenancy
 from app.kit.principal import Caller
+
+
+def check_creation(caller: Caller) -> None:
+    """Raise 403 if the caller's session is limited to one organization.
+
+    Otherwise, the identity provider of that organization could make the user the owner of others.
+    """
+    if caller.only_organization is not None:
+        raise errors.denied(
+            "This session is limited to one organization and cannot create another one. Sign in"
+            " with your password to create it. If you have no password, request a password reset"
+            " first."
+        )
 
 
 def check_account_change(caller: Caller) -> None:

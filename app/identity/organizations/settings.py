@@ -1,8 +1,10 @@
 """Organization settings: validation, defaults, and rendering for clients."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from app.kit import container, errors, locales, outbound_slots
 from app.kit.egress.policy import EgressRefused
@@ -90,16 +92,17 @@ def _check_provider(provider: Mapping[str, Any]) -> None:
                 raise errors.invalid(message, f"settings.ai_provider.{name}")
 
 
-def check_provider_address(changes: Mapping[str, Any]) -> None:
+def check_provider_address(changes: Mapping[str, Any], owner_id: UUID) -> None:
     """Check the AI provider's address; raise 400 if this service must not connect to it.
 
     Resolves the host name, which may be slow. Call this function before locking any row.
+    `owner_id` is the organization, or the user who creates one; see `outbound_slots`.
     """
     url = changes.get("ai_provider", {}).get("base_url")
     if url:
         try:
-            egress = container.current().model_egress
-            egress.check_url(url, guard=outbound_slots.hold_check_slot)
+            guard = partial(outbound_slots.hold_check_slot, owner_id)
+            container.current().model_egress.check_url(url, guard=guard)
         except EgressRefused as refusal:
             raise errors.invalid(refusal.reason, "settings.ai_provider.base_url") from None
 

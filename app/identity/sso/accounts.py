@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+from limits import RateLimitItemPerSecond
+
 from app.identity.organizations.models import Organization
 from app.identity.sso import links, queries
 from app.identity.sso.models import Flow
@@ -12,12 +14,14 @@ from app.identity.users import addresses
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
 from app.identity.users.models import User
-from app.kit import db, errors
+from app.kit import db, errors, ratelimit
 from app.kit.emails import Emails
 from app.kit.errors import ApiError
 from app.kit.links import WebPage, build_token_link
 
 EMAILS = Emails(Path(__file__).parent / "letters")
+CONFIRMATION_LIMIT = RateLimitItemPerSecond(1, 30)
+"""The limit of emails that confirm a user's sign-ins in one organization."""
 _MAX_NAME_LENGTH = 200
 
 
@@ -126,6 +130,12 @@ def _clean_name(name: str | None) -> str:
     """Clean a display name, so that it is one line of limited length and valid UTF-8."""
     text = (name or "").encode("utf-8", "ignore").decode()
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_MAX_NAME_LENGTH]
+
+
+def count_confirmation(organization: Organization, user: User) -> bool:
+    """Count an email that confirms a sign-in, and return whether it may be sent now."""
+    key = f"{organization.id}/{user.id}"
+    return not ratelimit.count_action(CONFIRMATION_LIMIT, "sso_confirmation", key)
 
 
 def send_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:

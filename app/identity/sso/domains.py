@@ -16,6 +16,7 @@ from typing import Any
 import dns.exception
 import dns.resolver
 import idna
+from sqlalchemy.exc import IntegrityError
 
 from app.identity.sso import queries
 from app.identity.sso.models import Domain
@@ -154,9 +155,14 @@ def mark_verified(row: Domain) -> bool:
     """
     with tenancy.across_organizations(reason="only one organization can have verified a domain"):
         is_taken = queries.is_verified_by_another_organization(row.domain, row.organization_id)
+    if not is_taken:
+        try:
+            with db.session().begin_nested():
+                row.verified_at = db.utc_now()
+        except IntegrityError:  # another organization has verified the domain at the same time
+            is_taken = True
     row.problem = _DOMAIN_TAKEN_MESSAGE if is_taken else None
     if not is_taken:
-        row.verified_at = db.utc_now()
         row.missing_since = None
     db.session().flush()
     return not is_taken

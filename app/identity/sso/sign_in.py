@@ -41,9 +41,11 @@ def sign_in(
     membership = queries.lock_membership(user.id)
     ownership_id = membership.ownership_id if membership is not None else None
     if match.needs_confirmation or _must_confirm(membership, configuration, known_identity):
-        pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
-        code = flows.issue_code(flow, user.id, ownership_id=ownership_id, pending=pending)
-        accounts.send_confirmation(organization, user, flow, code)
+        # Without another email, the link in the previous one stays valid.
+        if accounts.count_confirmation(organization, user):
+            pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
+            code = flows.issue_code(flow, user.id, ownership_id=ownership_id, pending=pending)
+            accounts.send_confirmation(organization, user, flow, code)
         return None
     if match.was_unverified:
         _remove_previous_access(user, known_identity)

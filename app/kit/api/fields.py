@@ -244,7 +244,7 @@ class Date(_DescribedField, fields.Date):
     """A calendar date, such as 2026-01-31."""
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> date:
-        if not isinstance(value, str) or len(value) != len("2026-01-31"):
+        if not isinstance(value, str) or not re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII):
             raise self.make_error("invalid", input=value, obj_type="date")
         return super()._deserialize(value, attr, data, **options)
 

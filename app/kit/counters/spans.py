@@ -60,7 +60,10 @@ def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -
     finest level. None means no bound.
     """
     level, *finer_levels = levels
-    inner_first = None if first is None else round_up(first, level)
+    try:
+        inner_first = None if first is None else round_up(first, level)
+    except OverflowError:  # the calendar has no later bucket of this level
+        return split(finer_levels, first, end)
     inner_end = None if end is None else round_down(end, level)
     if inner_first is not None and inner_end is not None and inner_first >= inner_end:
         return split(finer_levels, first, end) if finer_levels else []

@@ -1,6 +1,7 @@
 """Functions that queue emails in the caller's transaction, and the job that sends them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,14 @@ class Email:
     recipient: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class WaitingEmail:
+    """An email that was cancelled before it was sent, and the seconds that it still had to wait."""
+
+    recipient: Mapping[str, Any]
+    delay: float
+
+
 FindAddress = Callable[[Mapping[str, Any]], str | None]
 """Returns the current address of a recipient, or None if the email must no longer be sent."""
 
@@ -86,7 +95,6 @@ class Emails:
         organization_id: UUID | None = None,
         message_id: str | None = None,
         recipient: Mapping[str, Any] | None = None,
-        delay: float = 0,
     ) -> None:
         """Queue an email in the running transaction. A worker sends it later.
 
@@ -101,7 +109,6 @@ class Emails:
                 erased first, the email is not sent.
             message_id: the message id; by default, a new one is generated.
             recipient: see `Email`.
-            delay: the seconds to wait before the email is sent.
 
         Raises:
             TemplateError: the template does not exist, or a value is missing (a programming error).
@@ -115,13 +122,42 @@ class Emails:
             message_id=message_id,
             recipient=recipient,
         )
-        self.enqueue_many([email], delay=delay)
+        self.enqueue_many([email])
 
-    def enqueue_many(self, emails: Sequence[Email], *, delay: float = 0) -> None:
+    def enqueue_many(self, emails: Sequence[Email]) -> None:
         """Queue several emails in a single statement (see `enqueue`)."""
         work = [(email.organization_id, self._build_args(email)) for email in emails]
-        with tenancy.across_organizations(reason="an email may belong to no organization"):
-            jobs.enqueue_many(SEND_FUNCTION, work, queue=self.queue, delay=delay)
+        with _across_organizations():
+            jobs.enqueue_many(SEND_FUNCTION, work, queue=self.queue)
+
+    def enqueue_delayed(self, email: Email, *, delay: float, unique_key: str | None) -> None:
+        """Queue an email that is sent in `delay` seconds (see `enqueue`).
+
+        `cancel_waiting` finds the email by its `unique_key`, unless this is None.
+        """
+        args = self._build_args(email)
+        options: dict[str, Any] = {
+            "organization_id": email.organization_id,
+            "queue": self.queue,
+            "delay": delay,
+        }
+        with _across_organizations():
+            if not jobs.enqueue(SEND_FUNCTION, args, unique_key=unique_key, **options):
+                # A worker is sending an email with this key.
+                jobs.enqueue(SEND_FUNCTION, args, **options)
+
+    @staticmethod
+    def cancel_waiting(unique_key: str) -> WaitingEmail | None:
+        """Cancel the email that was queued with this key, in the running transaction.
+
+        Returns None if there is no such email, or if a worker is sending it.
+        """
+        with _across_organizations():
+            job = jobs.cancel_waiting(unique_key)
+        if job is None:
+            return None
+        email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
+        return WaitingEmail(email["recipient"], job.delay)
 
     def _build_args(self, email: Email) -> dict[str, str]:
         self._check_values(email.name, email.values)
@@ -177,6 +213,10 @@ class Emails:
             language=email.language,
             unsubscribe=None if unsubscribe is None else str(unsubscribe),
         )
+
+
+def _across_organizations() -> AbstractContextManager[None]:
+    return tenancy.across_organizations(reason="an email may belong to no organization")
 
 
 def _handle_failure(job: Job, _error: str) -> None:

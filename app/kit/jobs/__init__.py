@@ -7,13 +7,14 @@ of job functions. `queues` defines the queues and their slots.
 """
 
 from app.kit.jobs.handlers import Job, LostLease, Retry, handler, periodic
-from app.kit.jobs.model import JobRow, enqueue, enqueue_many, replace_waiting
+from app.kit.jobs.model import JobRow, cancel_waiting, enqueue, enqueue_many, replace_waiting
 
 __all__ = [
     "Job",
     "JobRow",
     "LostLease",
     "Retry",
+    "cancel_waiting",
     "enqueue",
     "enqueue_many",
     "handler",

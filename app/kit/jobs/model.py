@@ -1,8 +1,8 @@
 """The jobs table, and functions that enqueue jobs."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -78,14 +78,14 @@ class JobRow(db.Base):
     reported_at: Mapped[datetime | None]
 
 
-_DELETE_WAITING = text(
+_CANCEL_WAITING = text(
     "DELETE FROM jobs WHERE unique_key = :unique_key AND status = 'queued' AND lease_token IS NULL"
+    " RETURNING args, greatest(extract(epoch FROM due_at - now()), 0)::float8"
 )
 _ENQUEUE_MANY = text(
     """
-    INSERT INTO jobs (id, organization_id, queue, function, args, request_id, due_at)
-    SELECT id, organization_id, :queue, :function, args, :request_id,
-           now() + make_interval(secs => :delay)
+    INSERT INTO jobs (id, organization_id, queue, function, args, request_id)
+    SELECT id, organization_id, :queue, :function, args, :request_id
     FROM unnest(CAST(:ids AS uuid[]), CAST(:organizations AS uuid[]), CAST(:args AS jsonb[]))
         AS job (id, organization_id, args)
     """
@@ -99,16 +99,18 @@ def enqueue(
     organization_id: UUID | None,
     unique_key: str | None = None,
     due_at: datetime | None = None,
+    delay: float = 0,
+    queue: str | None = None,
 ) -> bool:
     """Enqueue a job in the current transaction.
 
-    Returns False, and enqueues nothing, if there is an unfinished job with the same `unique_key`.
+    The job is due at `due_at` or in `delay` seconds. `queue` overrides the handler's queue. Returns
+    False, and enqueues nothing, if there is an unfinished job with the same `unique_key`.
     """
-    job_handler = handlers.HANDLERS[function]
     values: dict[str, Any] = {
         "id": uuid7(),
         "organization_id": organization_id,
-        "queue": job_handler.queue,
+        "queue": queue or handlers.HANDLERS[function].queue,
         "function": function,
         "args": args,
         "unique_key": unique_key,
@@ -116,8 +118,26 @@ def enqueue(
     }
     if due_at is not None:
         values["due_at"] = due_at
+    elif delay:
+        values["due_at"] = func.now() + timedelta(seconds=delay)
     statement = insert(JobRow).values(**values).on_conflict_do_nothing().returning(JobRow.id)
     return db.session().execute(statement).first() is not None
+
+
+class CancelledJob(NamedTuple):
+    """The arguments of a job that was cancelled, and the seconds after which it would be due."""
+
+    args: dict[str, Any]
+    delay: float
+
+
+def cancel_waiting(unique_key: str) -> CancelledJob | None:
+    """Delete the waiting job with this `unique_key` in the current transaction, and return it.
+
+    Returns None if there is no such job, or if it is running.
+    """
+    row = db.session().execute(_CANCEL_WAITING, {"unique_key": unique_key}).first()
+    return None if row is None else CancelledJob(*row)
 
 
 def replace_waiting(
@@ -132,7 +152,7 @@ def replace_waiting(
 
     If that job is running, the new job is enqueued without the key.
     """
-    db.session().execute(_DELETE_WAITING, {"unique_key": unique_key})
+    cancel_waiting(unique_key)
     options: dict[str, Any] = {"organization_id": organization_id, "due_at": due_at}
     if not enqueue(function, args, unique_key=unique_key, **options):
         enqueue(function, args, **options)
@@ -143,12 +163,11 @@ def enqueue_many(
     work: Sequence[tuple[UUID | None, dict[str, Any]]],
     *,
     queue: str | None = None,
-    delay: float = 0,
 ) -> None:
     """Enqueue several jobs in one statement.
 
     `work` lists the organization id and the arguments of each job. `queue` overrides the handler's
-    queue. The jobs are due in `delay` seconds.
+    queue.
     """
     if not work:
         return
@@ -157,7 +176,6 @@ def enqueue_many(
         "queue": queue or handlers.HANDLERS[function].queue,
         "function": function,
         "request_id": events.request_id(),
-        "delay": delay,
         "ids": [str(uuid7()) for _ in work],
         "organizations": [None if org_id is None else str(org_id) for org_id in organizations],
         "args": [orjson.dumps(job_args).decode() for job_args in args],

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from threading import Event
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from flask import Flask
@@ -189,9 +190,7 @@ def test_a_name_server_that_never_answers_holds_up_its_own_organization_only(
     slow = {**body, "url": "http://slow.example:9/hook"}
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(hooks.org.api("admin").post, "/webhooks", json=slow)
-        wait_until(
-            lambda: hooks.org.id in outbound_slots._checking_organization_ids, "the slow check"
-        )
+        wait_until(lambda: hooks.org.id in outbound_slots._checking_owner_ids, "the slow check")
         refused = hooks.org.api("admin").post("/webhooks", json=body)
         assert _error(refused)[:2] == (503, "service_unavailable")
         assert refused.headers["Retry-After"] == "1"
@@ -211,7 +210,7 @@ def test_name_servers_that_never_answer_hold_at_most_half_of_the_threads(
     body = {"url": "http://localhost:9/hook", "events": ["export.completed"]}
     with ExitStack() as slow:
         for _ in range(container.settings().web_threads // 2):
-            slow.enter_context(outbound_slots.hold_slot())
+            slow.enter_context(outbound_slots.hold_slot(uuid4()))
         refused = hooks.org.api("admin").post("/webhooks", json=body)
         assert _error(refused)[:2] == (503, "service_unavailable")
     body = {**body, "url": URL}

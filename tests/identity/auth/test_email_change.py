@@ -1,12 +1,15 @@
 """Another address, or proof of the present one."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
-from app.kit import db, tenancy
+from app.kit import db, secrets, tenancy
+from tests.factories.waiting import wait_until
 from tests.identity.auth.conftest import PASSWORD, Person, address, code
 
 REQUEST, CONFIRM = "/auth/email-change/request", "/auth/email-change/confirm"
@@ -150,3 +153,44 @@ def test_a_link_asked_for_before_the_password_changed_is_not_mailed_after(settle
     body = {"current_password": PASSWORD, "new_password": "another river meets"}
     assert settled.api.post("/auth/password/change", body).status_code == 200
     assert settled.emails(new) == []
+
+
+class SlowHasher:
+    """A hasher that does not finish checking `PASSWORD` until it is let go on."""
+
+    def __init__(self) -> None:
+        self.checks = 0
+        self.opened = Event()
+        self.original = secrets._hasher
+        self.hash = self.original.hash
+        self.check_needs_rehash = self.original.check_needs_rehash
+
+    def verify(self, stored_hash: str, password: bytes) -> bool:
+        if password == PASSWORD.encode():
+            self.checks += 1
+            assert self.opened.wait(60)
+        return self.original.verify(stored_hash, password)
+
+
+def test_requests_of_one_user_keep_nobody_else_from_signing_in(
+    settled: Person, register: Callable[..., Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other_password = "another river meets here"
+    other, hasher = register(password=other_password), SlowHasher()
+    monkeypatch.setattr(secrets, "_hasher", hasher)
+    monkeypatch.setattr(secrets, "hashing_slots", secrets.HashingSlots())
+    body = {"email": address(), "password": PASSWORD}
+    devices = [settled.device(settled.api.token) for _ in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(devices[0].post, REQUEST, body)
+        wait_until(lambda: hasher.checks, "the first check")
+        second = pool.submit(devices[1].post, REQUEST, body)
+        wait_until(lambda: second.done() or hasher.checks > 1, "the second request")
+        status = other.log_in(other_password).status_code
+        hasher.opened.set()
+        refused = second.result()
+        assert first.result().status_code == 202
+    assert status == 200
+    assert (refused.status_code, code(refused)) == (503, "service_unavailable")
+    assert refused.headers["Retry-After"] == "1"
+    assert ask(settled, address()).status_code == 202

@@ -1,6 +1,8 @@
 """Making organizations: who owns them, and what names them."""
 
+import socket
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -97,3 +99,25 @@ def test_the_same_idempotency_key_makes_one(org: Org) -> None:
     again = api.post("/organizations", json={"name": "x"}, headers=headers)
     assert again.headers["Idempotency-Replayed"] == "true"
     assert again.json == first.json
+
+
+def test_a_model_server_may_be_named_when_the_organization_is_created(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = socket.getaddrinfo
+
+    def getaddrinfo(host: str, *args: Any, **options: Any) -> Any:
+        return real("127.0.0.2" if host == "models.example" else host, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    provider = {"kind": "openai_compatible", "model": "m", "base_url": "https://models.example/v1"}
+    body = {"name": "x", "settings": {"ai_provider": provider}}
+    answer = org.api("viewer").post("/organizations", json=body)
+    assert answer.status_code == 201, answer.json
+    made = answer.json["data"]["settings"]["ai_provider"]
+    assert made["base_url"] == provider["base_url"]
+    refused = {**provider, "base_url": "https://localhost/v1"}
+    body["settings"] = {"ai_provider": refused}
+    answer = org.api("viewer").post("/organizations", json=body)
+    assert answer.status_code == 400
+    assert answer.json["error"]["field"] == "settings.ai_provider.base_url"

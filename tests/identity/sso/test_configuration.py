@@ -10,7 +10,7 @@ from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.identity.sso import fetching, providers
-from app.kit import container, db, tenancy
+from app.kit import container, db, outbound_slots, tenancy
 from app.kit.egress import Egress, Policy
 from tests.factories import Org
 from tests.identity.sso.conftest import (
@@ -133,7 +133,10 @@ def test_a_stale_revision(org: Org, issuer: str) -> None:
     assert (stale.status_code, stale.json["error"]["details"]) == (409, {"current_revision": 2})
 
 
-def test_concurrent_first_writes_do_not_overwrite_each_other(org: Org, issuer: str) -> None:
+def test_concurrent_first_writes_do_not_overwrite_each_other(
+    org: Org, issuer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbound_slots, "SLOT_TIMEOUT", 60)
     body = {"kind": "oidc", "oidc": {"issuer": issuer, "client_id": "public"}, "revision": 0}
     roles = ["viewer", "labeler", "reviewer", "admin"]
     with ThreadPoolExecutor(4) as pool:

@@ -9,12 +9,13 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, update
 
-from app.identity.sso import domains, service
+from app.identity.sso import domains, queries, service
 from app.identity.sso.models import Domain, Flow
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
 from tests.factories import Org
-from tests.identity.sso.conftest import Browser, Configure, Zone
+from tests.identity.sso.conftest import Browser, Configure, Zone, at, prove, put
+from tests.identity.sso.hostile import Hostile
 
 
 def _domain(org: Org) -> dict[str, Any]:
@@ -213,3 +214,25 @@ def test_a_proven_domain_stays_proven_when_the_list_changes(
     first = configure(org, email_domains=[domain])["domains"][0]
     again = configure(org, email_domains=[domain, "b.example"], default_role="admin")["domains"]
     assert first in again
+
+
+def test_of_two_organizations_that_prove_a_domain_at_once_the_later_one_learns_of_it(
+    org: Org,
+    other_org: Org,
+    hostile: Hostile,
+    zone: Zone,
+    domain: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for one in (org, other_org):
+        assert put(one, at(hostile, email_domains=[domain])).status_code == 200
+    prove(org, domain)
+    zone.put(_domain(other_org)["record"])
+    # The other organization has not seen the proof yet.
+    monkeypatch.setattr(queries, "is_verified_by_another_organization", lambda *_: False)
+    answer = put(other_org, at(hostile, email_domains=[domain], default_role="labeler"))
+    assert answer.status_code == 200, answer.json
+    told = _domain(other_org)
+    assert told["verified_at"] is None
+    assert told["problem"] == "Another organization has verified this domain."
+    assert _domain(org)["verified_at"] is not None

@@ -129,3 +129,13 @@ def _link_again(limited: Limited) -> None:
             anchor="",
         )
     )
+
+
+def test_a_limited_session_creates_no_organization(limited: Limited) -> None:
+    answer = limited.api.post("/organizations", json={"name": "Mallory's"})
+    assert (answer.status_code, answer.json["error"]["code"]) == (403, "permission_denied")
+    assert "limited to one organization" in answer.json["error"]["message"]
+    assert len(limited.api.get("/organizations").json["data"]) == 1
+    with limited.org.app.app_context(), tenancy.across_organizations(reason="a test counts them"):
+        joined = select(Membership).join(User, User.id == Membership.user_id)
+        assert len(db.session().scalars(joined.where(User.email == limited.email)).all()) == 1

@@ -6,8 +6,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from app.kit import db, tenancy
+from app.kit import db, ratelimit, tenancy
 from tests.factories import Org
+from tests.factories.emails import list_messages_to
 from tests.identity.sso.conftest import Browser, Configure, Person, at, person, prove, put
 from tests.identity.sso.hostile import Hostile
 from tests.identity.sso.test_sign_in import (
@@ -158,3 +159,23 @@ def test_owners_of_older_releases_confirm_once(
         session.execute(text("UPDATE memberships SET ownership_id = NULL"))
     _confirmed(org, _fresh(browser), who, work)
     browser.token(org, who)
+
+
+def test_repeated_sign_ins_send_one_email_and_its_link_stays_valid(
+    org: Org, browser: Browser, hostile: Hostile, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ratelimit, "_store", ratelimit.RateLimitStore())
+    assert put(org, at(hostile)).status_code == 200
+    email = org.email("owner")
+    hostile.claims = {"sub": "olga", "email": email}
+    answers = []
+    for _ in range(3):
+        back = hostile.agree(browser.start(org))
+        answers.append(
+            browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back).json
+        )
+    assert answers[0]["data"]["confirmation"] == "email"
+    assert answers == answers[:1] * 3
+    code = _mailed(email, work)
+    assert len(list_messages_to(email)) == 1
+    assert browser.exchange(code).status_code == 200

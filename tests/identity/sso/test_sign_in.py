@@ -5,7 +5,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
+from threading import Event
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from flask import Flask
@@ -20,7 +22,9 @@ from app.kit import container, db, outbound_slots, tenancy
 from tests.factories import Org, make_org
 from tests.factories.emails import list_messages_to
 from tests.factories.orgs import PASSWORD, Api
-from tests.identity.sso.conftest import Browser, Configure, Person, person, prove, put
+from tests.factories.waiting import wait_until
+from tests.identity.sso.conftest import Browser, Configure, Person, at, person, prove, put
+from tests.identity.sso.hostile import Hostile, Raw, serve
 
 
 def _as(org: Org, token: str) -> Api:
@@ -520,8 +524,9 @@ def test_a_session_of_an_enforced_domain_is_not_limited(
 
 
 def test_concurrent_first_sign_ins_create_one_account(
-    app: Flask, org: Org, configure: Configure
+    app: Flask, org: Org, configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(outbound_slots, "SLOT_TIMEOUT", 60)
     configure(org)
     who = person()
     browsers = [Browser(app) for _ in range(4)]
@@ -569,7 +574,7 @@ def test_slow_providers_do_not_block_other_requests(
     who = person()
     with ExitStack() as slow:
         for _ in range(container.settings().web_threads // 2):
-            slow.enter_context(outbound_slots.hold_slot())
+            slow.enter_context(outbound_slots.hold_slot(uuid4()))
         turned_away = browser.whole(org, who)
         assert turned_away.status_code == 503, turned_away.json
         assert "Too many requests" in turned_away.json["error"]["message"]
@@ -578,3 +583,32 @@ def test_slow_providers_do_not_block_other_requests(
         assert put(org, body).status_code == 503
         assert org.api("viewer").get("/schemas").status_code == 200
     _fresh(browser).token(org, who)
+
+
+def test_a_slow_provider_leaves_slots_to_other_organizations(
+    org: Org, other_org: Org, browser: Browser, hostile: Hostile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert put(other_org, at(hostile)).status_code == 200
+    query = hostile.agree(browser.start(other_org))
+    opened, slow = Event(), Hostile()
+
+    def answer(_path: str, _form: dict[str, str]) -> Raw:
+        assert opened.wait(60)
+        return Raw(b"", 404)
+
+    monkeypatch.setattr(slow, "answer", answer)
+    server = serve(slow)
+    slot_count = container.settings().web_threads // 2
+    with ThreadPoolExecutor(slot_count) as pool:
+        requests = [pool.submit(put, org, at(slow)) for _ in range(slot_count)]
+        wait_until(
+            lambda: slow.asked.total() + sum(one.done() for one in requests) == slot_count,
+            "the slow requests",
+        )
+        callback = browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=query)
+        opened.set()
+        statuses = {one.result().status_code for one in requests}
+    server.shutdown()
+    server.server_close()
+    assert callback.status_code == 200, callback.json
+    assert statuses == {400, 503}

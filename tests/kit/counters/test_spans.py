@@ -77,3 +77,15 @@ def test_years_are_told_in_four_digits() -> None:
 def test_there_is_no_hour_after_the_last() -> None:
     with pytest.raises(OverflowError):
         round_up(datetime(9999, 12, 31, 23, 30, tzinfo=UTC), HOUR)
+
+
+def test_a_span_may_begin_in_the_last_month() -> None:
+    at = datetime(9999, 12, 5, 7, tzinfo=UTC)
+    assert [(one.level, one.first, one.end) for one in split([MONTH, DAY, HOUR], at, None)] == [
+        (DAY, "9999-12-06", None),
+        (HOUR, "9999-12-05T07", "9999-12-06T00"),
+    ]
+    last = datetime(9999, 12, 31, 7, tzinfo=UTC)
+    assert [(one.level, one.first, one.end) for one in split([MONTH, DAY, HOUR], last, None)] == [
+        (HOUR, "9999-12-31T07", None)
+    ]
