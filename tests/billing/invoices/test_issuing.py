@@ -10,6 +10,7 @@ import orjson
 import pytest
 from flask import Flask
 from sqlalchemy import text
+from sqlalchemy.exc import InterfaceError
 
 from app.billing.invoices.jobs import issue_invoices, issue_month
 from app.billing.invoices.service import computing, documents, issuing
@@ -279,6 +280,55 @@ def test_a_failure_of_one_organization_does_not_hold_up_others(
     monkeypatch.undo()
     broken.issue("2001-03")
     assert len(broken.list_invoices()) == 1
+
+
+def test_a_statement_that_takes_too_long_does_not_hold_up_others(
+    app: Flask, make_customer: Callable[[], Customer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, sound = make_customer(), make_customer()
+    compute = computing.compute
+
+    def time_out_for_one(facts: InvoiceInputs, *arguments: Any) -> Any:
+        if facts.organization.id == slow.org.id:
+            db.session().execute(text("SET LOCAL statement_timeout = 10"))
+            db.session().execute(text("SELECT pg_sleep(10)"))
+        return compute(facts, *arguments)
+
+    monkeypatch.setattr(computing, "compute", time_out_for_one)
+    ids = sorted((slow.org.id, sound.org.id))
+    monkeypatch.setattr(issuing, "list_billed_organizations", lambda *_, **__: ids)
+    period = {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"}
+    with app.app_context():
+        issue_month(make_job(None, period))
+        following = "SELECT 1 FROM jobs WHERE function = 'invoices.issue_month' AND args = :args"
+        args = orjson.dumps({**period, "after": str(ids[-1])}).decode()
+        with tenancy.across_organizations(reason="the job belongs to no organization"):
+            following = following.replace(":args", "CAST(:args AS jsonb)")
+            assert db.session().scalar(text(following), {"args": args}) == 1
+            db.session().execute(text(following.replace("SELECT 1", "DELETE")), {"args": args})
+        db.session().commit()
+    run_jobs_of(sound.org, "invoices")
+    assert [invoice["status"] for invoice in sound.list_invoices()] == ["issued"]
+    assert slow.list_invoices() == []
+    slow.sql("DELETE FROM jobs WHERE organization_id = :org")
+
+
+def test_an_outage_of_the_database_does_not_split_the_batch(
+    app: Flask, customer: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose_connection(*_: Any) -> None:
+        connection = db.session().connection().connection.dbapi_connection
+        assert connection is not None
+        connection.close()
+        db.session().execute(text("SELECT 1"))
+
+    monkeypatch.setattr(computing, "compute", lose_connection)
+    monkeypatch.setattr(issuing, "list_billed_organizations", lambda *_, **__: [customer.org.id])
+    period = {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"}
+    with app.app_context(), pytest.raises(InterfaceError):
+        issue_month(make_job(None, period))
+    find_job = "SELECT 1 FROM jobs WHERE organization_id = :org AND function = 'invoices.issue'"
+    assert run_sql(customer.org, find_job) == []
 
 
 def test_an_invoice_that_cannot_be_rendered_stays_a_draft_until_it_can(
