@@ -161,6 +161,27 @@ def test_a_month_with_several_plans_is_prorated(customer: Customer) -> None:
     ]
 
 
+def test_a_month_with_thousands_of_changes_is_invoiced_by_plan(customer: Customer) -> None:
+    customer.sql(
+        "INSERT INTO plan_changes (organization_id, plan_before, plan, changed_at)"
+        " SELECT :org, (ARRAY['team', 'business'])[1 + number % 2],"
+        " (ARRAY['business', 'team'])[1 + number % 2],"
+        " timestamptz '2001-03-01T00:00:00Z' + number * interval '10 minutes'"
+        " FROM generate_series(0, 4319) AS number"
+    )
+    customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    assert (invoice["status"], invoice["number"] is not None) == ("issued", True)
+    shown = [(line["description"], line["amount"]) for line in invoice["lines"]]
+    # The plans alternate for 30 days, and the last day has the plan team.
+    period = "01.03.2001 \N{EN DASH} {}.03.2001 (2.160 Zeiträume)"
+    assert shown == [
+        (f"Tarif business, {period.format(30)}", f"{Decimal(299) * 15 / 31:.2f}"),
+        (f"Tarif team, {period.format(31)}", f"{Decimal(49) * 16 / 31:.2f}"),
+    ]
+    assert Decimal(invoice["subtotal"]) == round(Decimal(299) * 15 / 31 + Decimal(49) * 16 / 31, 2)
+
+
 def test_a_closed_organization_pays_until_it_was_closed(customer: Customer) -> None:
     customer.sql("UPDATE organizations SET closed_at = '2001-03-16T12:00:00Z' WHERE id = :org")
     customer.issue("2001-03")

@@ -120,7 +120,8 @@ def _collect_inputs(organizations: Sequence[Organization], period: Period) -> li
     ids = [organization.id for organization in organizations]
     usage.settle_many(ids, period.end)
     quantities = usage.measure_many(ids, period.start, period.end)
-    changes, profiles_by_id = plan_changes.list_changes(ids), profiles.find_many(ids)
+    changes = plan_changes.list_changes(ids, period.start)
+    profiles_by_id = profiles.find_many(ids)
     versions = PlanVersions()
     return [
         InvoiceInputs(
