@@ -7,6 +7,7 @@ from flask import Flask
 
 import app.features  # noqa: F401 - registers the models and the job handlers
 from app import commands
+from app.billing.invoices.service import unbilled
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plans import catalogue
 from app.billing.seller import configuration
@@ -57,6 +58,7 @@ def _bind_ports() -> None:
         organizations.Billing(
             cancel_scheduled_change=plan_changes.cancel_scheduled_change,
             record_closed_time=plan_changes.record_closed_time,
+            list_unbilled=unbilled.list_unbilled,
         )
     )
     artifacts.bind_intake(

@@ -62,9 +62,25 @@ def _translate_temporary_failure(failure: DBAPIError) -> ApiError | None:
         return storage_full()
     if code[:2] == _ROLLED_BACK or code in _TIMEOUTS:
         return build_busy_error()
-    if failure.connection_invalidated or not code or code[:2] in _OUTAGES:
+    if is_outage(failure):
         return build_unavailable_error()
     return None
+
+
+def is_outage(failure: BaseException) -> bool:
+    """Return whether an error means that the database is unavailable or has no resources left.
+
+    A statement that timed out or was rolled back is not an outage, because its data or its locks
+    can be the cause.
+    """
+    if isinstance(failure, PoolTimeout):
+        return True
+    if not isinstance(failure, DBAPIError):
+        return False
+    code = getattr(failure.orig, "pgcode", None) or ""
+    if code in _TIMEOUTS:
+        return False
+    return failure.connection_invalidated or not code or code[:2] in _OUTAGES
 
 
 def _translate_integrity_error(failure: IntegrityError) -> Exception:

@@ -4,26 +4,30 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from app.billing.invoices import emitted_events
 from app.billing.invoices.service import documents, issuing
 from app.billing.periods.service import ISSUE_MONTH
 from app.billing.profiles.emitted_events import CHANGED
 from app.billing.seller.configuration import BillingFileError
-from app.kit import db, jobs, tenancy
+from app.kit import db, db_errors, jobs, tenancy
 from app.kit.jobs import Job, Retry
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 MAX_ATTEMPTS = 20
 _NIL_ID = UUID(int=0)
+_BATCH_ERRORS = (LookupError, ValueError, ArithmeticError, AssertionError, SQLAlchemyError)
+"""Errors that the data of one organization can cause."""
 
 
 @jobs.handler(ISSUE_MONTH, queue="invoices", max_attempts=MAX_ATTEMPTS)
 def issue_month(job: Job) -> None:
     """Issue the invoices of a closed month for a batch of organizations; enqueue the next batch.
 
-    If the batch fails, a separate job is enqueued for each of its organizations, so that one
-    organization does not block the other organizations.
+    If the batch fails, also if a statement takes too long, a separate job is enqueued for each of
+    its organizations, so that one organization does not block the other organizations.
     """
     start, end = _get_period(job)
     organization_ids = issuing.list_billed_organizations(
@@ -43,7 +47,11 @@ def _issue_batch(
         pending_ids = list(documents.list_problems(invoices))
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
-    except (LookupError, ValueError, ArithmeticError, AssertionError):
+    except _BATCH_ERRORS as error:
+        if db_errors.is_outage(error):
+            raise
+        # A statement that times out would otherwise be a platform fault, so the batch would be
+        # retried for ever and the next batch never enqueued.
         log.exception("invoices.batch_failed", period=period["from"])
         db.session().rollback()
         pending_ids = organization_ids

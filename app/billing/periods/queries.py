@@ -8,9 +8,9 @@ from app.billing.periods.models import BillingPeriod
 from app.kit import db, events
 
 # Organizations that were closed during the period are included, because they get an invoice for
-# their last month. An erased organization has no data left to bill.
+# their last month. Once the erasure has begun, the plans and the usage may already be deleted.
 _BILLED_ORGANIZATIONS = (
-    "SELECT id FROM organizations WHERE created_at < :ended AND status <> 'erased'"
+    "SELECT id FROM organizations WHERE created_at < :ended AND erasure IS NULL"
     " AND (status <> 'closed' OR closed_at IS NULL OR closed_at >= :began)"
 )
 

@@ -27,6 +27,7 @@ class PlanChange(TenantModel, db.Base):
     """
 
     __tablename__ = "plan_changes"
+    __table_args__ = (Index("ix_plan_changes_time", "organization_id", "changed_at"),)
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
     plan_before: Mapped[str]

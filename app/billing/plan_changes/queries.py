@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import delete, func, select, text
 
-from app.billing.plan_changes.models import PlanChange, ScheduledPlanChange
+from app.billing.plan_changes.models import NO_PLAN, PlanChange, ScheduledPlanChange
 from app.kit import db
 
 # The trigger that records a plan change reads this setting.
@@ -19,20 +19,34 @@ def get_database_time() -> datetime:
     return now
 
 
-def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange]]:
-    """Return the plan changes of each organization by its id, oldest first.
+def list_changes(organization_ids: Sequence[UUID], since: datetime) -> dict[UUID, list[PlanChange]]:
+    """Return the plan changes of each organization from `since` on by its id, oldest first.
 
+    The plan before the first change is its `plan_before`, so earlier changes are not needed.
     Requires access to all organizations, unless the only id is the current organization's.
     """
     changes: dict[UUID, list[PlanChange]] = {key: [] for key in organization_ids}
     statement = (
         select(PlanChange)
-        .where(PlanChange.organization_id.in_(organization_ids))
+        .where(PlanChange.organization_id.in_(organization_ids), PlanChange.changed_at >= since)
         .order_by(PlanChange.id)
     )
     for change in db.session().scalars(statement):
         changes[change.organization_id].append(change)
     return changes
+
+
+def count_changes(since: datetime) -> int:
+    """Count the plan changes of the current organization from `since` on.
+
+    The times for which the organization was closed are not counted.
+    """
+    statement = select(func.count(PlanChange.id)).where(
+        PlanChange.changed_at >= since,
+        PlanChange.plan_before != NO_PLAN,
+        PlanChange.plan != NO_PLAN,
+    )
+    return db.session().scalars(statement).one()
 
 
 def get_last_change_time() -> datetime | None:

@@ -24,6 +24,8 @@ from app.kit.plan_limits import Meter
 get_database_time = queries.get_database_time
 list_changes = queries.list_changes
 cancel_scheduled_change = queries.delete_scheduled_change
+MAX_MONTHLY_CHANGES = 20
+"""The number of plan changes in a month up to which an owner can change the plan immediately."""
 _FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -57,7 +59,8 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
     for a plan that only the operator can assign, and for a plan whose currency differs from that of
     the billing profile. Raises 409 `conflict` if the plan has a price and the billing profile is
     missing, if the operator has set limits for the organization, or if the change is immediate and
-    the usage exceeds the plan's limits.
+    the usage exceeds the plan's limits or the plan was changed `MAX_MONTHLY_CHANGES` times in this
+    month.
     """
     organization = organizations.lock(organization_id)
     apply_scheduled_change(organization)
@@ -66,6 +69,7 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
         return _render_change(organization, None)
     _check_change(organization, catalogue.get_plan(plan))
     if when == ChangeTime.NOW:
+        _check_change_count()
         _check_usage(catalogue.get_plan(plan))
         record_versions()
         organizations.change_plan(organization, plan=plan, limits={})
@@ -138,9 +142,9 @@ def list_segments(
 ) -> list[PlanSegment]:
     """List the plan segments of an organization in a period, oldest first.
 
-    `changes` must contain all plan changes of the organization. The segments cover the part of the
-    period between the creation and the closing of the organization, except for the times for which
-    it was closed before.
+    `changes` must contain all plan changes of the organization from `start` on. The segments cover
+    the part of the period between the creation and the closing of the organization, except for the
+    times for which it was closed before.
     """
     closed_at = organization.closed_at or _FOREVER
     segments = build_segments(changes, organization.plan, organization.created_at, closed_at)
@@ -186,6 +190,20 @@ def _check_change(organization: Organization, plan: Plan) -> None:
             f"The plan is priced in {plan.currency}; the billing profile has another currency."
         )
         raise errors.invalid(message, "plan", currency=plan.currency)
+
+
+def _check_change_count() -> None:
+    """Raise 409 `conflict` if the plan has already been changed too often in this month.
+
+    Each change can add lines to the invoice of the month, whose number is limited.
+    """
+    month_start, _ = get_month_bounds(queries.get_database_time())
+    if queries.count_changes(month_start) >= MAX_MONTHLY_CHANGES:
+        raise errors.conflict(
+            f"The plan was changed {MAX_MONTHLY_CHANGES} times this month, which is the maximum."
+            " Change it at the end of the period.",
+            max_monthly_changes=MAX_MONTHLY_CHANGES,
+        )
 
 
 def _check_usage(plan: Plan) -> None:

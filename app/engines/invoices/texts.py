@@ -101,12 +101,25 @@ def load_translations(language: Language) -> Translations:
 
 
 def describe_plan(
-    plan: str, start: datetime, end: datetime, *, time_zone: str = "UTC", language: Language = "en"
+    plan: str,
+    start: datetime,
+    end: datetime,
+    *,
+    period_count: int = 1,
+    time_zone: str = "UTC",
+    language: Language = "en",
 ) -> str:
-    """Return the description for a line that charges a plan's price for a period."""
+    """Return the description for a line that charges a plan's price for a period.
+
+    If `period_count` is greater than 1, the line charges this number of periods, the first of which
+    begins at `start` and the last of which ends at `end`.
+    """
     translations = load_translations(language)
     period = translations.format_period(start, end, time_zone)
-    return translations.sentences["plan"].format(plan=plan, period=period)
+    if period_count == 1:
+        return translations.sentences["plan"].format(plan=plan, period=period)
+    count = translations.format_quantity(Decimal(period_count))
+    return translations.sentences["plan_periods"].format(plan=plan, period=period, count=count)
 
 
 def describe_unused_plan(

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from app.identity.erasing import queries, service
+from app.identity.erasing import service
 from app.kit import jobs, tenancy
 from app.kit.jobs import Job
 
@@ -10,10 +10,11 @@ from app.kit.jobs import Job
 def enqueue_due_erasures() -> list[UUID]:
     """Enqueue a job for each organization that is due for erasure; return the organization ids.
 
+    Organizations that wait for their last invoice are not due (see `service.list_due_ids`).
     If an organization's previous job failed, a new job is enqueued. An organization that already
     has an unfinished job gets no second job, but its id is returned, too.
     """
-    organization_ids = queries.list_due_organization_ids()
+    organization_ids = service.list_due_ids()
     with tenancy.across_organizations(reason="the jobs belong to no organization"):
         for organization_id in organization_ids:
             jobs.enqueue(

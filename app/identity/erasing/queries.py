@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Table, and_, delete, exists, func, select, text, tuple_
@@ -41,12 +42,20 @@ _RECORD_FILES = text(
 )
 
 
-def list_due_organization_ids() -> list[UUID]:
-    """Return the ids of the closed organizations whose grace period is over."""
-    statement = select(Organization.id).where(
-        Organization.status == "closed", Organization.erase_after <= func.now()
-    )
-    return list(db.session().scalars(statement))
+class DueOrganization(NamedTuple):
+    """A closed organization whose grace period is over."""
+
+    id: UUID
+    closed_at: datetime | None
+    is_erasure_begun: bool
+
+
+def list_due_organizations() -> list[DueOrganization]:
+    """Return the closed organizations whose grace period is over."""
+    statement = select(
+        Organization.id, Organization.closed_at, Organization.erasure.is_not(None)
+    ).where(Organization.status == "closed", Organization.erase_after <= func.now())
+    return [DueOrganization(*row) for row in db.session().execute(statement)]
 
 
 def lock_organization(organization_id: UUID) -> Organization:

@@ -4,10 +4,12 @@ Each transaction that deletes rows also updates the counters in the organization
 an interrupted erasure can be resumed, and the counters are exact even after several interruptions.
 """
 
+from datetime import timedelta
 from uuid import UUID
 
 from app.identity.audit import service as audit
 from app.identity.erasing import queries
+from app.identity.organizations.ports import get_billing
 from app.kit import container, db, tenancy
 from app.kit.db import Checkpoint
 from app.kit.jobs import Retry
@@ -15,7 +17,28 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
+MAX_BILLING_WAIT = timedelta(days=90)
+"""The time after its closing during which an organization can wait for its last invoice."""
 _REASON = "erases accounts that no longer belong to an organization"
+
+
+def list_due_ids() -> list[UUID]:
+    """Return the ids of the organizations that are due for erasure.
+
+    Erasing deletes what an invoice is computed from. Therefore, an organization whose last invoice
+    is not complete waits for it after the grace period, but only until `MAX_BILLING_WAIT` after its
+    closing: an operator who never closes a month must not keep the data for ever.
+    """
+    due = queries.list_due_organizations()
+    wait_start = db.utc_now() - MAX_BILLING_WAIT
+    unbilled_ids = get_billing().list_unbilled(
+        [
+            row.id
+            for row in due
+            if not row.is_erasure_begun and row.closed_at and row.closed_at > wait_start
+        ]
+    )
+    return [row.id for row in due if row.id not in unbilled_ids]
 
 
 def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:

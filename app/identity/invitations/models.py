@@ -10,6 +10,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db
 from app.kit.tenancy import TenantModel
 
+_IS_PENDING = "accepted_at IS NULL AND revoked_at IS NULL"
+_LIST = ("organization_id", "created_at", "id")
+
 
 class Invitation(TenantModel, db.Record, db.Base):
     """An invitation sent to an email address; it can be accepted once, before it expires.
@@ -20,14 +23,28 @@ class Invitation(TenantModel, db.Record, db.Base):
 
     __tablename__ = "invitations"
     __table_args__ = (
-        Index("ix_invitations_list", "organization_id", "created_at", "id"),
         Index(
             "uq_invitations_open",
             "organization_id",
             "email_key",
             unique=True,
-            postgresql_where=text("accepted_at IS NULL AND revoked_at IS NULL"),
+            postgresql_where=text(_IS_PENDING),
         ),
+        # The lists of each status. Few invitations are open, so they need no index in their order.
+        Index(
+            "ix_invitations_expiry",
+            "organization_id",
+            "expires_at",
+            postgresql_where=text(_IS_PENDING),
+        ),
+        Index("ix_invitations_pending", *_LIST, postgresql_where=text(_IS_PENDING)),
+        Index("ix_invitations_accepted", *_LIST, postgresql_where=text("accepted_at IS NOT NULL")),
+        Index(
+            "ix_invitations_revoked",
+            *_LIST,
+            postgresql_where=text("accepted_at IS NULL AND revoked_at IS NOT NULL"),
+        ),
+        Index("ix_invitations_email", "organization_id", "email", "id"),
     )
 
     email: Mapped[str]

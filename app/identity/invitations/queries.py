@@ -21,6 +21,13 @@ _STATUS = case(
     (Invitation.expires_at <= func.now(), "expired"),
     else_="open",
 ).label("status")
+# A condition on `_STATUS` could use none of the indexes of each status.
+_CONDITIONS: Mapping[str, tuple[ColumnElement[bool], ...]] = {
+    "open": (*_PENDING, Invitation.expires_at > func.now()),
+    "expired": (*_PENDING, Invitation.expires_at <= func.now()),
+    "accepted": (Invitation.accepted_at.is_not(None),),
+    "revoked": (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_not(None)),
+}
 _INVITER = case(
     (
         User.id.is_not(None),
@@ -46,7 +53,7 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
     `filters` must contain `status`, and may contain `created_after` and `created_before`.
     """
-    statement = _INVITATIONS.where(filters["status"] == _STATUS)
+    statement = _INVITATIONS.where(*_CONDITIONS[filters["status"]])
     period = within(
         Invitation.created_at, filters.get("created_after"), filters.get("created_before")
     )

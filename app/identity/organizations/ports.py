@@ -1,20 +1,25 @@
 """The port through which this feature calls billing, which it must not import."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 
 @dataclass(frozen=True)
 class Billing:
-    """Functions of billing for the current organization.
+    """Functions of billing.
 
+    `cancel_scheduled_change` and `record_closed_time` are for the current organization.
     `record_closed_time(plan, closed_at)` records that the time from `closed_at` until now is not
-    billed. `plan` is the organization's plan.
+    billed. `plan` is the organization's plan. `list_unbilled(organization_ids)` returns those of
+    the closed organizations whose last invoices are not complete.
     """
 
     cancel_scheduled_change: Callable[[], None]
     record_closed_time: Callable[[str, datetime], None]
+    list_unbilled: Callable[[Sequence[UUID]], AbstractSet[UUID]]
 
 
 _bound_functions: list[Billing] = []

@@ -10,6 +10,7 @@ import orjson
 import pytest
 from flask import Flask
 from sqlalchemy import text
+from sqlalchemy.exc import InterfaceError
 
 from app.billing.invoices.jobs import issue_invoices, issue_month
 from app.billing.invoices.service import computing, documents, issuing
@@ -160,6 +161,27 @@ def test_a_month_with_several_plans_is_prorated(customer: Customer) -> None:
     ]
 
 
+def test_a_month_with_thousands_of_changes_is_invoiced_by_plan(customer: Customer) -> None:
+    customer.sql(
+        "INSERT INTO plan_changes (organization_id, plan_before, plan, changed_at)"
+        " SELECT :org, (ARRAY['team', 'business'])[1 + number % 2],"
+        " (ARRAY['business', 'team'])[1 + number % 2],"
+        " timestamptz '2001-03-01T00:00:00Z' + number * interval '10 minutes'"
+        " FROM generate_series(0, 4319) AS number"
+    )
+    customer.issue("2001-03")
+    (invoice,) = customer.list_invoices()
+    assert (invoice["status"], invoice["number"] is not None) == ("issued", True)
+    shown = [(line["description"], line["amount"]) for line in invoice["lines"]]
+    # The plans alternate for 30 days, and the last day has the plan team.
+    period = "01.03.2001 \N{EN DASH} {}.03.2001 (2.160 Zeiträume)"
+    assert shown == [
+        (f"Tarif business, {period.format(30)}", f"{Decimal(299) * 15 / 31:.2f}"),
+        (f"Tarif team, {period.format(31)}", f"{Decimal(49) * 16 / 31:.2f}"),
+    ]
+    assert Decimal(invoice["subtotal"]) == round(Decimal(299) * 15 / 31 + Decimal(49) * 16 / 31, 2)
+
+
 def test_a_closed_organization_pays_until_it_was_closed(customer: Customer) -> None:
     customer.sql("UPDATE organizations SET closed_at = '2001-03-16T12:00:00Z' WHERE id = :org")
     customer.issue("2001-03")
@@ -279,6 +301,55 @@ def test_a_failure_of_one_organization_does_not_hold_up_others(
     monkeypatch.undo()
     broken.issue("2001-03")
     assert len(broken.list_invoices()) == 1
+
+
+def test_a_statement_that_takes_too_long_does_not_hold_up_others(
+    app: Flask, make_customer: Callable[[], Customer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, sound = make_customer(), make_customer()
+    compute = computing.compute
+
+    def time_out_for_one(facts: InvoiceInputs, *arguments: Any) -> Any:
+        if facts.organization.id == slow.org.id:
+            db.session().execute(text("SET LOCAL statement_timeout = 10"))
+            db.session().execute(text("SELECT pg_sleep(10)"))
+        return compute(facts, *arguments)
+
+    monkeypatch.setattr(computing, "compute", time_out_for_one)
+    ids = sorted((slow.org.id, sound.org.id))
+    monkeypatch.setattr(issuing, "list_billed_organizations", lambda *_, **__: ids)
+    period = {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"}
+    with app.app_context():
+        issue_month(make_job(None, period))
+        following = "SELECT 1 FROM jobs WHERE function = 'invoices.issue_month' AND args = :args"
+        args = orjson.dumps({**period, "after": str(ids[-1])}).decode()
+        with tenancy.across_organizations(reason="the job belongs to no organization"):
+            following = following.replace(":args", "CAST(:args AS jsonb)")
+            assert db.session().scalar(text(following), {"args": args}) == 1
+            db.session().execute(text(following.replace("SELECT 1", "DELETE")), {"args": args})
+        db.session().commit()
+    run_jobs_of(sound.org, "invoices")
+    assert [invoice["status"] for invoice in sound.list_invoices()] == ["issued"]
+    assert slow.list_invoices() == []
+    slow.sql("DELETE FROM jobs WHERE organization_id = :org")
+
+
+def test_an_outage_of_the_database_does_not_split_the_batch(
+    app: Flask, customer: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose_connection(*_: Any) -> None:
+        connection = db.session().connection().connection.dbapi_connection
+        assert connection is not None
+        connection.close()
+        db.session().execute(text("SELECT 1"))
+
+    monkeypatch.setattr(computing, "compute", lose_connection)
+    monkeypatch.setattr(issuing, "list_billed_organizations", lambda *_, **__: [customer.org.id])
+    period = {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"}
+    with app.app_context(), pytest.raises(InterfaceError):
+        issue_month(make_job(None, period))
+    find_job = "SELECT 1 FROM jobs WHERE organization_id = :org AND function = 'invoices.issue'"
+    assert run_sql(customer.org, find_job) == []
 
 
 def test_an_invoice_that_cannot_be_rendered_stays_a_draft_until_it_can(

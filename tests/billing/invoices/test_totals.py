@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,6 +60,25 @@ def test_prices_of_parts_sum_to_the_rounded_exact_price(
         Fraction(exact), DIGITS[currency]
     )
     assert all(line.amount > 0 for line in lines)
+
+
+@given(
+    months_in_parts(), st.lists(st.tuples(st.sampled_from(["free", "team"]), PRICES), min_size=5)
+)
+def test_the_lines_of_many_parts_sum_to_the_same_price(
+    month: tuple[Period, list[datetime]], plans: list[tuple[str, Decimal]]
+) -> None:
+    period, moments = month
+    parts = [
+        PlanPeriod(replace(PLAN, name=name, price=price), start, end)
+        for (name, price), (start, end) in zip(plans, pairwise(moments), strict=False)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        lines = computing.compute_price_lines(parts, period, "en")
+        patch.setattr(computing, "MAX_PRICE_LINES", 1)
+        merged = computing.compute_price_lines(parts, period, "en")
+    assert sum(line.amount for line in merged) == sum(line.amount for line in lines)
+    assert len(merged) <= 2
 
 
 @given(months_in_parts(), PRICES)

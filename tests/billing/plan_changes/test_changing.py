@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app.billing.plan_changes import queries, service
+from app.billing.plan_changes.months import get_month_bounds
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from tests.billing.conftest import Customer
@@ -43,7 +44,7 @@ def list_history(org: Org) -> list[tuple[str, str]]:
 def list_segments(org: Org, start: datetime, end: datetime) -> list[tuple[str, datetime, datetime]]:
     with org.app.app_context(), tenancy.organization(org.id):
         organization = db.session().get_one(Organization, org.id)
-        changes = service.list_changes([org.id])[org.id]
+        changes = service.list_changes([org.id], start)[org.id]
         found = service.list_segments(organization, changes, start, end)
         return [(segment.plan, segment.start, segment.end) for segment in found]
 
@@ -207,6 +208,46 @@ def test_plans_of_the_operator(paying: Customer) -> None:
         *(409,),
         {"limits": {"members": 10}},
     )
+
+
+def test_the_plan_changes_immediately_only_so_often_in_a_month(paying: Customer) -> None:
+    month_start, _ = get_month_bounds(db.utc_now())
+    for seconds in (-2, -1, *([0] * (service.MAX_MONTHLY_CHANGES - 1))):
+        at = month_start + timedelta(seconds=seconds)
+        paying.had("team", at.isoformat(), "free")
+    paying.had("free", month_start.isoformat(), "")  # The time for which it was closed.
+    paying.had("", month_start.isoformat(), "free")
+    assert change(paying, plan="team").status_code == 200
+    answer = change(paying, plan="business")
+    assert (answer.status_code, answer.json["error"]["code"]) == (409, "conflict")
+    assert answer.json["error"]["details"] == {"max_monthly_changes": 20}
+    assert get_plan(paying.org) == "team"
+    answer = change(paying, plan="business", when="period_end")
+    assert (answer.status_code, answer.json["data"]["plan"]) == (200, "team")
+    assert change(paying, plan="team").json["data"]["scheduled_change"] is None
+    paying.set_plan("enterprise")
+    assert get_plan(paying.org) == "enterprise"
+
+
+def test_only_the_changes_from_the_period_on_are_read(paying: Customer) -> None:
+    org, now = paying.org, db.utc_now()
+    paying.begin((now - timedelta(days=9)).isoformat())
+    times = [now - timedelta(days=days) for days in (8, 7, 5, 3, 1)]
+    plans = ("free", "team", "business", "", "team", "free")
+    for (before, after), at in zip(pairwise(plans), times, strict=True):
+        paying.had(before, at.isoformat(), after)
+    with org.app.app_context(), tenancy.organization(org.id):
+        organization = db.session().get_one(Organization, org.id)
+        every_change = service.list_changes([org.id], organization.created_at)[org.id]
+        assert len(every_change) == len(times)
+        starts = [*times, *(at + timedelta(hours=1) for at in times), organization.created_at]
+        for start in starts:
+            changes = service.list_changes([org.id], start)[org.id]
+            assert [row.changed_at for row in changes] == [at for at in times if at >= start]
+            for end in (start + timedelta(hours=1), start + timedelta(days=3), now):
+                found = service.list_segments(organization, changes, start, end)
+                expected = service.list_segments(organization, every_change, start, end)
+                assert found == expected
 
 
 def test_roles_that_cannot_change_the_plan(paying: Customer) -> None:

@@ -14,7 +14,6 @@ from app.kit import db
 from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
 
 _BATCH_SIZE = 1000
-_ERASED = "erased"
 # The row stays locked until the commit, so that the numbers of a series have no gaps.
 _CLAIM_NUMBERS = text(
     """
@@ -101,12 +100,14 @@ def list_billed_organizations(end: datetime, *, after: UUID, limit: int) -> list
     """List the ids of organizations to bill for a period that ended at `end`, sorted by id.
 
     Returns at most `limit` ids that are greater than `after`. The organizations were created before
-    `end` and are not erased.
+    `end`, and their erasure has not begun.
     """
     statement = (
         select(Organization.id)
         .where(
-            Organization.id > after, Organization.created_at < end, Organization.status != _ERASED
+            Organization.id > after,
+            Organization.created_at < end,
+            Organization.erasure.is_(None),
         )
         .order_by(Organization.id)
         .limit(limit)
@@ -115,10 +116,13 @@ def list_billed_organizations(end: datetime, *, after: UUID, limit: int) -> list
 
 
 def lock_organizations(organization_ids: Sequence[UUID]) -> list[Organization]:
-    """Lock organizations against other writers until the transaction ends, and return them."""
+    """Lock organizations against other writers until the transaction ends, and return them.
+
+    Organizations whose erasure has begun are left out. It cannot begin while they are locked.
+    """
     statement = (
         select(Organization)
-        .where(Organization.id.in_(organization_ids))
+        .where(Organization.id.in_(organization_ids), Organization.erasure.is_(None))
         .order_by(Organization.id)
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)

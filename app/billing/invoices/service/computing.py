@@ -34,6 +34,8 @@ from app.engines.invoices import (
 from app.identity.organizations.models import Organization
 from app.kit.plan_limits import Meter
 
+MAX_PRICE_LINES = 100
+"""The number of parts of a period up to which the price of each part has its own line."""
 _QUANTITY_DIGITS = 6
 _MONTHLY = frozenset(str(meter) for meter in Meter if meter.is_monthly)
 
@@ -59,6 +61,7 @@ class Period:
 class InvoiceInputs:
     """The data from which the invoices of an organization are computed.
 
+    `changes` are its plan changes from the start of the period on.
     `measure` returns the usage of each meter from a start time to an end time (exclusive). Both
     times must be midnight in UTC.
     """
@@ -135,24 +138,48 @@ def compute_price_lines(
 ) -> list[Line]:
     """Compute an invoice line for the plan price of each part, prorated by the second.
 
-    Each amount is the difference between two rounded running totals, so the amounts add up to the
-    rounded total. A part without an amount has no line.
+    If there are more than `MAX_PRICE_LINES` parts, each plan version has one line for all of its
+    parts, because the number of lines of an invoice is limited. Each amount is the difference
+    between two rounded running totals, so the amounts add up to the same rounded total in both
+    cases. A line without an amount is left out.
     """
+    groups = _group_by_version(parts) if len(parts) > MAX_PRICE_LINES else [[p] for p in parts]
     price_sums = [Fraction(0)]
-    for part in parts:
-        prorated_price = prorate(part.plan.price, part.start, part.end, period.start, period.end)
-        price_sums.append(price_sums[-1] + prorated_price)
+    for group in groups:
+        prorated_prices = (
+            prorate(part.plan.price, part.start, part.end, period.start, period.end)
+            for part in group
+        )
+        price_sums.append(sum(prorated_prices, price_sums[-1]))
     lines = []
-    for part, (before, after) in zip(parts, pairwise(price_sums), strict=True):
-        currency = part.plan.currency
-        amount = round_amount(after, currency) - round_amount(before, currency)
-        description = describe_plan(part.plan.name, part.start, part.end, language=language)
-        if amount:
+    for group, (before, after) in zip(groups, pairwise(price_sums), strict=True):
+        currency = group[0].plan.currency
+        if amount := round_amount(after, currency) - round_amount(before, currency):
             line = compute_price_line(
-                description=description, price=amount, currency=currency, unit_code=MONTH_CODE
+                description=_describe_parts(group, language),
+                price=amount,
+                currency=currency,
+                unit_code=MONTH_CODE,
             )
             lines.append(line)
     return lines
+
+
+def _group_by_version(parts: Sequence[PlanPeriod]) -> list[list[PlanPeriod]]:
+    groups: dict[tuple[str, int], list[PlanPeriod]] = {}
+    for part in parts:
+        groups.setdefault((part.plan.name, part.plan.version), []).append(part)
+    return list(groups.values())
+
+
+def _describe_parts(parts: Sequence[PlanPeriod], language: Language) -> str:
+    return describe_plan(
+        parts[0].plan.name,
+        parts[0].start,
+        parts[-1].end,
+        period_count=len(parts),
+        language=language,
+    )
 
 
 def _compute_charges(

@@ -40,7 +40,8 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
 
     Returns the invoices that this call created or updated, including those that are still drafts.
     A repeated call does not issue invoices again. No invoice is created if no amount is due; a
-    draft for which no amount is due any more is deleted. An invoice stays a draft if the
+    draft for which no amount is due any more is deleted. Organizations whose erasure has begun are
+    skipped, because their plans and usage may already be deleted. An invoice stays a draft if the
     organization has no billing profile, or if the invoice cannot be rendered. Raises
     BillingFileError if no billing file is set or the file is invalid.
     """
@@ -48,8 +49,9 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
     period = Period(start, end)
     with tenancy.across_organizations(reason=_REASON):
         organizations = records.lock_organizations(organization_ids)
-        plan_changes.apply_due_changes(organization_ids)
-        existing = records.list_by_period(organization_ids, start)
+        billed_ids = [organization.id for organization in organizations]
+        plan_changes.apply_due_changes(billed_ids)
+        existing = records.list_by_period(billed_ids, start)
         issued = {key for key, row in existing.items() if row.status != InvoiceStatus.DRAFT}
         # An organization with two currencies can have an issued invoice in one and a draft in the
         # other, so it is done only if it has no draft.
@@ -120,7 +122,8 @@ def _collect_inputs(organizations: Sequence[Organization], period: Period) -> li
     ids = [organization.id for organization in organizations]
     usage.settle_many(ids, period.end)
     quantities = usage.measure_many(ids, period.start, period.end)
-    changes, profiles_by_id = plan_changes.list_changes(ids), profiles.find_many(ids)
+    changes = plan_changes.list_changes(ids, period.start)
+    profiles_by_id = profiles.find_many(ids)
     versions = PlanVersions()
     return [
         InvoiceInputs(

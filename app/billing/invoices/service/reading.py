@@ -64,7 +64,7 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     organization = db.session().get_one(Organization, organization_id)
     start, end = get_month_bounds(plan_changes.get_database_time())
     profile, configuration = profiles.find(), find_configuration()
-    changes = plan_changes.list_changes([organization_id])[organization_id]
+    changes = plan_changes.list_changes([organization_id], start)[organization_id]
     inputs = InvoiceInputs(organization, changes, profile, PlanVersions(), usage.measure_period)
     contents = computing.compute(inputs, Period(start, end), configuration)
     currency = catalogue.get_plan(organization.plan).currency

@@ -1,0 +1,57 @@
+"""Find closed organizations whose last invoices are not complete, so that they are not erased."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import select
+
+from app.billing.invoices.queries import unbilled as queries
+from app.billing.plan_changes import service as plan_changes
+from app.billing.plan_changes.versions import PlanVersions
+from app.billing.profiles import service as profiles
+from app.billing.seller.configuration import find_configuration
+from app.identity.organizations.models import Organization
+from app.kit import db, tenancy
+
+_REASON = "the last invoices of several organizations are checked"
+
+
+def list_unbilled(organization_ids: Sequence[UUID]) -> set[UUID]:
+    """Return those of the closed organizations whose last invoices are not complete.
+
+    This is the case if an organization had a plan with a price in a month that is not closed yet,
+    or whose invoices are still being issued; if a job that issues its invoices has failed; or if an
+    issued invoice has no PDF yet. Returns an empty set if no billing file is set, because no month
+    can be closed then.
+    """
+    if not organization_ids or find_configuration() is None:
+        return set()
+    with tenancy.across_organizations(reason=_REASON):
+        return (
+            queries.list_with_unfinished_jobs(organization_ids)
+            | queries.list_with_unrendered_invoices(organization_ids)
+            | _list_owing(organization_ids)
+        )
+
+
+def _list_owing(organization_ids: Sequence[UUID]) -> set[UUID]:
+    """Return the organizations that had a plan with a price since their first open month."""
+    months = queries.list_first_open_months(organization_ids)
+    if not months:
+        return set()
+    changes = plan_changes.list_changes(list(months), min(months.values()))
+    versions = PlanVersions()
+    owing = set()
+    statement = select(Organization).where(Organization.id.in_(months))
+    for organization in db.session().scalars(statement):
+        assert organization.closed_at is not None
+        segments = plan_changes.list_segments(
+            organization,
+            changes[organization.id],
+            months[organization.id],
+            organization.closed_at,
+        )
+        plans = (versions.get_version_at(segment.plan, segment.start) for segment in segments)
+        if any(profiles.has_price(plan) for plan in plans):
+            owing.add(organization.id)
+    return owing
