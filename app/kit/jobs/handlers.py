@@ -11,7 +11,7 @@ from uuid import UUID
 from flask import Flask
 
 from app.kit import db, events, tenancy
-from app.kit.jobs import claims
+from app.kit.jobs import claims, progress
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
 
@@ -68,6 +68,23 @@ class Job:
         db.session().commit()
         if self.resumable and (stopping.is_set() or self._must_yield()):
             raise Yielded
+
+    def store_progress(self, value: dict[str, Any]) -> bool:
+        """Store `value` as `args["progress"]` for the next run, in the running transaction.
+
+        Returns False if the job was restarted with `enqueue_or_restart`. Nothing was stored then,
+        `args` are the new args, and the run must start over.
+
+        Raises:
+            LostLease: another worker has the job.
+        """
+        restart_id = self.args.get(progress.RESTART_ID)
+        args = progress.store(self.id, self.lease.token, restart_id, value)
+        if args is None:
+            raise LostLease
+        self.args.clear()
+        self.args.update(args)
+        return bool(args.get(progress.RESTART_ID) == restart_id)
 
     def lock_lease(self) -> bool:
         """Lock the lease until the commit, and return whether this run still has it."""

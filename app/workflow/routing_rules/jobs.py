@@ -29,10 +29,10 @@ def route(batch: Sequence[Job]) -> None:
     service.route_ingested(ids, batch[0].checkpoint)
 
 
-@jobs.handler("routing_rules.apply", queue="bulk", listens=("routing.requested",), resumable=True)
+@jobs.handler(service.APPLY_JOB, queue="bulk", resumable=True)
 def apply(job: Job) -> None:
     """Apply the routing rules to all unassigned artifacts."""
-    service.route_unassigned(job.checkpoint)
+    service.route_unassigned(job.checkpoint, progress=service.StoredProgress(job))
 
 
 # Routing of the same organization holds the lock that this job needs. In the queue `routing`, the

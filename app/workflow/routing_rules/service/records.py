@@ -10,7 +10,7 @@ from uuid import UUID
 
 from app.engines.conditions import CompiledConditions, ConditionError
 from app.identity.members.eligibility import find_eligible_user_ids
-from app.kit import db, errors, events
+from app.kit import db, errors, events, jobs, tenancy
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.workflow.routing_rules.models import RoutingRule
@@ -20,6 +20,7 @@ from app.workflow.routing_rules.service import compiled_rules, limits
 
 REQUESTED = "routing.requested"
 """The name of the event that requests routing for all unassigned artifacts."""
+APPLY_JOB = "routing_rules.apply"
 MAX_RULES = 200
 _UPDATABLE_COLUMNS = {"name", "enabled", "conditions", "stop"}
 
@@ -179,9 +180,20 @@ def _move_rule(rule: RoutingRule, order: list[UUID], position: int | None) -> No
 
 
 def _request_routing(requested_by: UUID, *, apply: bool) -> None:
+    """Request that the rules are applied to all unassigned documents, if `apply` is set.
+
+    An organization has one job for this. A request while it is unfinished restarts it.
+    """
     if apply:
         payload: RequestedPayload = {"by": requested_by}
         events.emit(REQUESTED, payload)
+        organization_id = tenancy.current_organization_id()
+        jobs.enqueue_or_restart(
+            APPLY_JOB,
+            {},
+            organization_id=organization_id,
+            unique_key=f"{APPLY_JOB}:{organization_id}",
+        )
 
 
 def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledConditions:

@@ -31,6 +31,7 @@ from app.workflow.routing_rules.service import assignees, compiled_rules, limits
 from app.workflow.routing_rules.service.assignees import AssigneeChoice, AssigneeChooser
 from app.workflow.routing_rules.service.compiled_rules import Rule
 from app.workflow.routing_rules.service.matching import MatchedDocument, find_matches
+from app.workflow.routing_rules.service.progress import ApplyProgress
 
 log = get_logger(__name__)
 
@@ -96,26 +97,31 @@ def has_rules() -> bool:
 def route_unassigned(
     checkpoint: Checkpoint,
     report: Report = lambda _done, _total: None,
+    progress: ApplyProgress | None = None,
 ) -> int:
     """Route all ready, unassigned documents, oldest first; return how many matched a rule.
 
-    `checkpoint` commits after each batch. After an interruption, the next call continues with the
-    remaining documents. Each batch reads the current rules. `report` is called after each batch.
+    `checkpoint` commits after each batch. `progress` is advanced in the same transaction; if it is
+    stored, the next call continues after an interruption where this call stopped. Each batch reads
+    the current rules. `report` is called after each batch.
     """
+    progress = progress or ApplyProgress()
     total, processed, matched_count = documents.count_unassigned(), 0, 0
-    position = documents.START
     while True:
         records.lock()
-        batch = documents.list_unassigned(position, BATCH)
+        batch = documents.list_unassigned(progress.position, progress.until, BATCH)
         if not batch:
-            log.info("routing.done", looked_at=processed, matched=matched_count)
-            return matched_count
+            if progress.advance(progress.position):
+                log.info("routing.done", looked_at=processed, matched=matched_count)
+                return matched_count
+            checkpoint()
+            continue
         locked_ids = set(documents.lock([row.id for row in batch], unmatched_only=False))
         routed = _route_batch([row.id for row in batch if row.id in locked_ids])
         matched_count += routed.matched_count
         done = _list_processed(batch, routed.remaining_ids)
+        progress.advance(done[-1])
         checkpoint()
-        position = done[-1]
         processed += len(done)
         report(processed, max(total, processed))
         log.info("routing.progress", looked_at=processed, total=max(total, processed))
