@@ -70,7 +70,7 @@ def _told(place: Site) -> list[tuple[UUID, int]]:
 
 def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) -> None:
     people = place.labelers(4)
-    place.documents(5 * BATCH)
+    place.documents(5 * BATCH, age=1)
     with place.turnstile("artifact_routings") as gate:
         _rule(place, people, apply=True)
         for _ in range(2):
@@ -115,7 +115,7 @@ def _command(place: Site, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 def test_a_command_that_was_killed_goes_on_with_what_is_left(place: Site) -> None:
     people = place.labelers(4)
-    place.documents(3 * BATCH)
+    place.documents(3 * BATCH, age=1)
     _rule(place, people, apply=False)
     arguments = ("routing", "apply", place.slug, "--json")
     with _command(place, *arguments) as command:

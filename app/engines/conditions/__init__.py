@@ -23,8 +23,15 @@ from app.engines.conditions.compiled import (
     MAX_PATTERNS,
     CompiledConditions,
     compile_conditions,
+    count_patterns,
 )
-from app.engines.conditions.operators import MAX_VALUES, ConditionError
+from app.engines.conditions.operators import (
+    MAX_PATTERN_BYTES,
+    MAX_PROGRAM_SIZE,
+    MAX_VALUES,
+    ConditionError,
+)
+from app.engines.conditions.time_limits import EvaluationTimeout, TimeLimit
 
 __all__ = [
     "ATTRIBUTES",
@@ -32,6 +39,8 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_EXCERPT_CHARS",
     "MAX_PATTERNS",
+    "MAX_PATTERN_BYTES",
+    "MAX_PROGRAM_SIZE",
     "MAX_TEXT",
     "MAX_VALUES",
     "METADATA_PREFIX",
@@ -39,5 +48,8 @@ __all__ = [
     "CompiledConditions",
     "ConditionError",
     "DocumentAttributes",
+    "EvaluationTimeout",
+    "TimeLimit",
     "compile_conditions",
+    "count_patterns",
 ]

@@ -4,6 +4,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from app.engines.conditions.time_limits import TimeLimit
+
 ValueType = Literal["text", "number", "id", "any"]
 
 ATTRIBUTES: dict[str, ValueType] = {
@@ -80,14 +82,21 @@ def build_excerpt(text: str, position: int = 0) -> str:
 class DocumentAttributes:
     """The attribute values of one document; a value of None counts as missing.
 
-    Text values are folded on first use, and the results are cached.
+    Text values are folded on first use, and the results are cached. Tests that may take long check
+    `time_limit` first and raise EvaluationTimeout if the time is used up.
     """
 
-    __slots__ = ("_folded", "values")
+    __slots__ = ("_folded", "time_limit", "values")
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Any], time_limit: TimeLimit | None = None) -> None:
         self.values = values
+        self.time_limit = time_limit
         self._folded: dict[str, str] = {}
+
+    def check_time(self) -> None:
+        """Raise EvaluationTimeout if the document has a time limit, and the time is used up."""
+        if self.time_limit is not None:
+            self.time_limit.check()
 
     def get_folded(self, attribute: str) -> str | None:
         """Return the folded text of an attribute, or None if its value is missing or not text."""

@@ -104,9 +104,10 @@ class CompiledConditions:
     """The compiled conditions of a rule.
 
     `attributes` contains the attributes that the conditions use, and `size` is the number of
-    conditions. If `key` is not None, it contains an attribute and a set of values. In each matching
-    document, the attribute has one of these values. Callers with many rules use `key` to skip rules
-    that cannot match.
+    conditions. `pattern_count` is the number of patterns, and `program_size` is the number of their
+    instructions. If `key` is not None, it contains an attribute and a set of values. In each
+    matching document, the attribute has one of these values. Callers with many rules use `key` to
+    skip rules that cannot match.
     """
 
     def __init__(self, root: _Group) -> None:
@@ -116,6 +117,8 @@ class CompiledConditions:
         self.key = root.key
         self.size = len(leaves)
         self.attributes = frozenset(leaf.attribute for leaf in leaves)
+        self.pattern_count = sum(leaf.operator == "matches" for leaf in leaves)
+        self.program_size = sum(leaf.compiled.program_size for leaf in leaves)
 
 
 def compile_conditions(conditions: Mapping[str, Any]) -> CompiledConditions:
@@ -124,13 +127,28 @@ def compile_conditions(conditions: Mapping[str, Any]) -> CompiledConditions:
     A condition is {attribute, operator, value}. The caller must have validated the structure with
     the API schema. Raises ConditionError for the first invalid condition.
     """
+    _check_pattern_count(conditions)
     root = _compile_group(conditions, "", depth=1) if conditions else _create_group("all", ())
     compiled = CompiledConditions(root)
     if compiled.size > MAX_CONDITIONS:
         raise ConditionError("", f"Use at most {MAX_CONDITIONS} conditions.")
-    if sum(leaf.operator == "matches" for leaf in root.iterate_leaves()) > MAX_PATTERNS:
-        raise ConditionError("", f"Use at most {MAX_PATTERNS} conditions with patterns.")
     return compiled
+
+
+def count_patterns(conditions: Mapping[str, Any]) -> int:
+    """Return the number of conditions with patterns, without compiling them."""
+    count, pending = 0, [conditions]
+    while pending:
+        node = pending.pop()
+        count += node.get("operator") == "matches"
+        pending += (*node.get("all", ()), *node.get("any", ()))
+    return count
+
+
+def _check_pattern_count(conditions: Mapping[str, Any]) -> None:
+    # Compiling patterns takes time, so they are counted first.
+    if count_patterns(conditions) > MAX_PATTERNS:
+        raise ConditionError("", f"Use at most {MAX_PATTERNS} conditions with patterns.")
 
 
 def _compile_group(group: Mapping[str, Any], path: str, *, depth: int) -> _Group:

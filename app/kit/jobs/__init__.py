@@ -7,7 +7,14 @@ of job functions. `queues` defines the queues and their slots.
 """
 
 from app.kit.jobs.handlers import Job, LostLease, Retry, handler, periodic
-from app.kit.jobs.model import JobRow, cancel_waiting, enqueue, enqueue_many, replace_waiting
+from app.kit.jobs.model import (
+    JobRow,
+    cancel_waiting,
+    enqueue,
+    enqueue_many,
+    enqueue_or_restart,
+    replace_waiting,
+)
 
 __all__ = [
     "Job",
@@ -17,6 +24,7 @@ __all__ = [
     "cancel_waiting",
     "enqueue",
     "enqueue_many",
+    "enqueue_or_restart",
     "handler",
     "periodic",
     "replace_waiting",

@@ -11,7 +11,7 @@ from uuid import UUID
 from flask import Flask
 
 from app.kit import db, events, tenancy
-from app.kit.jobs import claims, positions
+from app.kit.jobs import claims, progress
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
 
@@ -72,12 +72,30 @@ class Job:
     @property
     def position(self) -> str | None:
         """Return the position that an earlier run passed to `checkpoint_at`, or None."""
-        return positions.find(self.args)
+        stored = self.args.get(progress.PROGRESS)
+        return None if stored is None else str(stored["position"])
 
     def checkpoint_at(self, position: str) -> None:
         """Commit like `checkpoint`, and store the position from which the next run continues."""
-        positions.store(self.lease, position)
+        self.store_progress({"position": position})
         self.checkpoint()
+
+    def store_progress(self, value: dict[str, Any]) -> bool:
+        """Store `value` as `args["progress"]` for the next run, in the running transaction.
+
+        Returns False if the job was restarted with `enqueue_or_restart`. Nothing was stored then,
+        `args` are the new args, and the run must start over.
+
+        Raises:
+            LostLease: another worker has the job.
+        """
+        restart_id = self.args.get(progress.RESTART_ID)
+        args = progress.store(self.id, self.lease.token, restart_id, value)
+        if args is None:
+            raise LostLease
+        self.args.clear()
+        self.args.update(args)
+        return bool(args.get(progress.RESTART_ID) == restart_id)
 
     def lock_lease(self) -> bool:
         """Lock the lease until the commit, and return whether this run still has it."""

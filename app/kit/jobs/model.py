@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db, events
 from app.kit.encryption import encrypted
 from app.kit.ids import uuid7
-from app.kit.jobs import handlers
+from app.kit.jobs import handlers, progress
 from app.kit.jobs.claims import FAIRNESS_KEY, IS_UNFINISHED
 
 
@@ -156,6 +156,21 @@ def replace_waiting(
     options: dict[str, Any] = {"organization_id": organization_id, "due_at": due_at}
     if not enqueue(function, args, unique_key=unique_key, **options):
         enqueue(function, args, **options)
+
+
+def enqueue_or_restart(
+    function: str, args: dict[str, Any], *, organization_id: UUID, unique_key: str
+) -> None:
+    """Enqueue a job in the current transaction, or restart the unfinished job with `unique_key`.
+
+    A restarted job gets the new `args` and loses its progress. If it is running, it is informed by
+    `Job.store_progress`, which it must call in its last transaction too.
+    """
+    args = {**args, progress.RESTART_ID: str(uuid7())}
+    # The job may finish between the two statements. Then it is enqueued at the second attempt.
+    while not enqueue(function, args, organization_id=organization_id, unique_key=unique_key):
+        if progress.restart(unique_key, args, events.request_id()):
+            return
 
 
 def enqueue_many(

@@ -56,7 +56,8 @@ _ALL_QUEUES = (
     Queue("default", _QUICK),
     Queue("fanout", _QUICK),
     Queue("notifications", _QUICK),
-    Queue("routing", _QUICK),
+    # With two slots, the rules of one organization can use only one of them.
+    Queue("routing", _QUICK, slots=2),
     # Users wait for the emails in `mail`, such as password links. Invitations and notifications
     # have a separate queue, so that they cannot delay these emails.
     Queue("mail", _OUTBOUND, slots=4, late_after=5 * _MINUTE),

@@ -25,16 +25,19 @@ def _release_unrouted(job: Job, error: str) -> None:
 )
 def route(batch: Sequence[Job]) -> None:
     """Route new artifacts according to the routing rules."""
-    service.route_ingested([UUID(job.args["data"]["artifact_id"]) for job in batch])
+    ids = [UUID(job.args["data"]["artifact_id"]) for job in batch]
+    service.route_ingested(ids, batch[0].checkpoint)
 
 
-@jobs.handler("routing_rules.apply", queue="bulk", listens=("routing.requested",), resumable=True)
+@jobs.handler(service.APPLY_JOB, queue="bulk", resumable=True)
 def apply(job: Job) -> None:
     """Apply the routing rules to all unassigned artifacts."""
-    service.route_unassigned(job.checkpoint)
+    service.route_unassigned(job.checkpoint, progress=service.StoredProgress(job))
 
 
-@jobs.handler("routing_rules.follow_role", listens=("member.role_changed",))
+# Routing of the same organization holds the lock that this job needs. In the queue `routing`, the
+# job waits until that routing has finished, and does not block a slot of another queue.
+@jobs.handler("routing_rules.follow_role", queue="routing", listens=("member.role_changed",))
 def disable_rules_of_viewer(job: Job) -> None:
     """Disable the rules that assign artifacts to a member who may no longer label."""
     service.disable_rules_of_viewer(UUID(job.args["data"]["user_id"]))

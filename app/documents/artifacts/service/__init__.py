@@ -53,6 +53,7 @@ from app.documents.artifacts.service.routing import (
     finish_routing,
     release_delayed_documents,
     release_unrouted_document,
+    request_routing_many,
 )
 from app.documents.artifacts.service.texts import build_source_text
 from app.documents.artifacts.service.updating import update
@@ -112,6 +113,7 @@ __all__ = [
     "reprocess",
     "reprocess_as_job",
     "reprocess_failed",
+    "request_routing_many",
     "select_ids",
     "select_matching",
     "set_predictions",

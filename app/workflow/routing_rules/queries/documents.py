@@ -45,11 +45,12 @@ _JOIN_TEXT = """
     LEFT JOIN artifact_texts content
      ON content.organization_id = :org AND content.artifact_id = document.id
 """
+_GET_TIME = text("SELECT clock_timestamp()")
 _LIST_UNASSIGNED = text(
     f"""
     SELECT document.created_at, document.id FROM artifacts document
     WHERE document.organization_id = :org AND {_IS_READY}
-     AND (document.created_at, document.id) > (:at, :id)
+     AND (document.created_at, document.id) > (:at, :id) AND document.created_at <= :until
     ORDER BY document.created_at, document.id LIMIT :limit
     """  # noqa: S608 - made of constants
 )
@@ -100,11 +101,19 @@ def count_unassigned() -> int:
     return int(db.session().execute(_COUNT_UNASSIGNED, _build_parameters()).scalar_one())
 
 
-def list_unassigned(after: RoutingPosition, limit: int) -> list[RoutingPosition]:
-    """Return the next ready artifacts without assignees, oldest first, at most `limit`."""
-    rows = db.session().execute(
-        _LIST_UNASSIGNED, _build_parameters(at=after.created_at, id=after.id, limit=limit)
-    )
+def get_time() -> datetime:
+    """Return the current time of the database, which sets the creation time of artifacts."""
+    time: datetime = db.session().execute(_GET_TIME).scalar_one()
+    return time
+
+
+def list_unassigned(after: RoutingPosition, until: datetime, limit: int) -> list[RoutingPosition]:
+    """Return the next ready artifacts without assignees, oldest first, at most `limit`.
+
+    Artifacts that were created after `until` are omitted.
+    """
+    values = _build_parameters(at=after.created_at, id=after.id, until=until, limit=limit)
+    rows = db.session().execute(_LIST_UNASSIGNED, values)
     return [RoutingPosition(*row) for row in rows]
 
 

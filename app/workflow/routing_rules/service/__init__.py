@@ -1,6 +1,8 @@
 """Public functions that edit and simulate routing rules, and that route artifacts."""
 
+from app.workflow.routing_rules.service.progress import StoredProgress
 from app.workflow.routing_rules.service.records import (
+    APPLY_JOB,
     create,
     delete,
     disable_rules_of_viewer,
@@ -18,6 +20,8 @@ from app.workflow.routing_rules.service.routing import (
 from app.workflow.routing_rules.service.simulation import simulate
 
 __all__ = [
+    "APPLY_JOB",
+    "StoredProgress",
     "create",
     "delete",
     "disable_rules_of_viewer",

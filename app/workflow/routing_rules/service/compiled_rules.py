@@ -2,22 +2,32 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
+from cachetools import LRUCache, cached
 from sqlalchemy import Row
 
 from app.engines.conditions import (
+    MAX_PATTERN_BYTES,
     METADATA_PREFIX,
     CompiledConditions,
+    ConditionError,
     DocumentAttributes,
+    TimeLimit,
     compile_conditions,
 )
+from app.kit.logging import get_logger
 from app.workflow.routing_rules.models import RoutingRule
 
-_CACHE_SIZE = 1000
+log = get_logger(__name__)
+
+_CACHE_BYTES = 64 << 20
+"""The maximum memory of the compiled conditions that a process caches for all organizations."""
+_BYTES_PER_JSON_BYTE = 32
+"""The memory of compiled conditions without their patterns, relative to the size of the JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +55,23 @@ class Rule:
 
 
 def compile_rule(record: RoutingRule) -> Rule:
-    """Compile a saved rule, whose conditions were checked when the rule was saved."""
+    """Compile a saved rule, whose conditions were checked when the rule was saved.
+
+    A rule that an earlier release saved may exceed a limit of this release. Such a rule is logged,
+    and treated as disabled.
+    """
+    enabled = record.enabled
+    try:
+        compiled = get_compiled_conditions(record.conditions)
+    except ConditionError as error:
+        log.warning("routing.rule_skipped", rule_id=str(record.id), error=str(error))
+        compiled, enabled = get_compiled_conditions({}), False
     return Rule(
         id=record.id,
         name=record.name,
         position=record.position,
-        enabled=record.enabled,
-        compiled=get_compiled_conditions(record.conditions),
+        enabled=enabled,
+        compiled=compiled,
         stop=record.stop,
         cursor_user_id=record.cursor_user_id,
         **record.action,
@@ -64,12 +84,24 @@ def get_compiled_conditions(conditions: dict[str, Any]) -> CompiledConditions:
     Raises ConditionError if the conditions are invalid. The cache key is the content of the
     conditions, so editing a rule does not require invalidation.
     """
-    return _compile_json(orjson.dumps(conditions))
+    return _compile_json(orjson.dumps(conditions)).compiled
 
 
-@lru_cache(_CACHE_SIZE)
-def _compile_json(conditions: bytes) -> CompiledConditions:
-    return compile_conditions(orjson.loads(conditions))
+class _CacheEntry(NamedTuple):
+    """Compiled conditions, and the number of bytes that they use at most."""
+
+    compiled: CompiledConditions
+    size: int
+
+
+_cache: LRUCache[bytes, _CacheEntry] = LRUCache(_CACHE_BYTES, getsizeof=lambda entry: entry.size)
+
+
+@cached(_cache, key=lambda conditions: conditions, lock=Lock())
+def _compile_json(conditions: bytes) -> _CacheEntry:
+    compiled = compile_conditions(orjson.loads(conditions))
+    pattern_bytes = compiled.pattern_count * MAX_PATTERN_BYTES
+    return _CacheEntry(compiled, len(conditions) * _BYTES_PER_JSON_BYTE + pattern_bytes)
 
 
 def list_attributes(rules: Iterable[Rule]) -> frozenset[str]:
@@ -77,7 +109,9 @@ def list_attributes(rules: Iterable[Rule]) -> frozenset[str]:
     return frozenset().union(*(rule.compiled.attributes for rule in rules if rule.enabled))
 
 
-def build_document_attributes(row: Row[Any], attributes: frozenset[str]) -> DocumentAttributes:
+def build_document_attributes(
+    row: Row[Any], attributes: frozenset[str], time_limit: TimeLimit | None = None
+) -> DocumentAttributes:
     """Build the attributes of a document from the columns of its row."""
     columns = row._mapping  # noqa: SLF001 - public in SQLAlchemy
     values = {name: columns[name] for name in attributes if not name.startswith(METADATA_PREFIX)}
@@ -85,7 +119,7 @@ def build_document_attributes(row: Row[Any], attributes: frozenset[str]) -> Docu
         values["schema_id"] = str(values["schema_id"])
     for key, value in (getattr(row, "metadata", None) or {}).items():
         values[f"{METADATA_PREFIX}{key}"] = value
-    return DocumentAttributes(values)
+    return DocumentAttributes(values, time_limit)
 
 
 class RuleSet:
@@ -110,7 +144,10 @@ class RuleSet:
                 indexes_by_value.setdefault(value, []).append(index)
 
     def find_matches(self, document: DocumentAttributes) -> list[Rule]:
-        """Return the rules that match a document, in order, up to the first rule with `stop`."""
+        """Return the rules that match a document, in order, up to the first rule with `stop`.
+
+        Raises EvaluationTimeout if the document has a time limit, and the rules exceed it.
+        """
         indexes = self._without_key.copy()
         for attribute, indexes_by_value in self._by_value.items():
             value = document.get_folded(attribute)

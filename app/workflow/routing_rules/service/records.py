@@ -10,16 +10,17 @@ from uuid import UUID
 
 from app.engines.conditions import CompiledConditions, ConditionError
 from app.identity.members.eligibility import find_eligible_user_ids
-from app.kit import db, errors, events
+from app.kit import db, errors, events, jobs, tenancy
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.workflow.routing_rules.models import RoutingRule
 from app.workflow.routing_rules.queries import people
 from app.workflow.routing_rules.queries import records as queries
-from app.workflow.routing_rules.service import compiled_rules
+from app.workflow.routing_rules.service import compiled_rules, limits
 
 REQUESTED = "routing.requested"
 """The name of the event that requests routing for all unassigned artifacts."""
+APPLY_JOB = "routing_rules.apply"
 MAX_RULES = 200
 _UPDATABLE_COLUMNS = {"name", "enabled", "conditions", "stop"}
 
@@ -60,9 +61,10 @@ def create(
     """Create a rule at `position` and move the following rules down; by default, append the rule.
 
     If `apply` is set, request routing for all unassigned artifacts. Raises 400 for invalid
-    conditions or an invalid action; 409 if there are already `MAX_RULES` rules.
+    conditions or an invalid action; 409 if there are already `MAX_RULES` rules, or if the patterns
+    of all rules together exceed a limit.
     """
-    validate_conditions(conditions)
+    compiled = validate_conditions(conditions)
     validate_action(action)
     queries.lock()
     order = queries.list_ids()
@@ -70,6 +72,7 @@ def create(
         raise errors.conflict(
             f"The limit of {MAX_RULES} rules is reached. Delete a rule first.", limit=MAX_RULES
         )
+    _check_patterns(compiled)
     rule = RoutingRule(
         name=name,
         enabled=enabled,
@@ -96,11 +99,13 @@ def update(
     """Update a rule. `action` replaces the whole action, and `position` moves the rule.
 
     When a disabled rule is enabled, its action is validated again. Raises 404; 409
-    `stale_precondition` if `revision` is outdated; the same 400 errors as `create`.
+    `stale_precondition` if `revision` is outdated; the same 400 errors as `create`; 409 if the
+    patterns of all rules together exceed a limit.
     """
     get(rule_id)
+    compiled = None
     if "conditions" in changes:
-        validate_conditions(changes["conditions"])
+        compiled = validate_conditions(changes["conditions"])
     if "action" in changes:
         validate_action(changes["action"])
     queries.lock()
@@ -109,6 +114,8 @@ def update(
         raise errors.stale(rule.revision)
     if changes.get("enabled") and "action" not in changes and not rule.enabled:
         validate_action(rule.action)
+    if compiled is not None:
+        _check_patterns(compiled, rule)
     values = {name: changes[name] for name in _UPDATABLE_COLUMNS & changes.keys()}
     for name, value in {**values, **changes.get("action", {})}.items():
         setattr(rule, name, value)
@@ -173,9 +180,20 @@ def _move_rule(rule: RoutingRule, order: list[UUID], position: int | None) -> No
 
 
 def _request_routing(requested_by: UUID, *, apply: bool) -> None:
+    """Request that the rules are applied to all unassigned documents, if `apply` is set.
+
+    An organization has one job for this. A request while it is unfinished restarts it.
+    """
     if apply:
         payload: RequestedPayload = {"by": requested_by}
         events.emit(REQUESTED, payload)
+        organization_id = tenancy.current_organization_id()
+        jobs.enqueue_or_restart(
+            APPLY_JOB,
+            {},
+            organization_id=organization_id,
+            unique_key=f"{APPLY_JOB}:{organization_id}",
+        )
 
 
 def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledConditions:
@@ -185,6 +203,22 @@ def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledCond
     except ConditionError as error:
         path = f"{prefix}conditions.{error.path}".rstrip(".")
         raise errors.invalid(error.message, path) from None
+
+
+def _check_patterns(new: CompiledConditions, replaced: RoutingRule | None = None) -> None:
+    """Check the limits on the patterns of all rules, with `new` instead of the rule `replaced`.
+
+    Raises 409 if the totals exceed a limit, unless they are no larger than before.
+    """
+    if not new.pattern_count:
+        return
+    rules = {rule.id: compiled_rules.compile_rule(rule) for rule in queries.list_in_order()}
+    before = limits.sum_patterns(rule.compiled for rule in rules.values())
+    if replaced is not None:
+        del rules[replaced.id]
+    after = limits.sum_patterns([new, *(rule.compiled for rule in rules.values())])
+    if after.error is not None and after.is_larger_than(before):
+        raise errors.ApiError("conflict", after.error, field="conditions")
 
 
 def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:

@@ -7,9 +7,9 @@ rules.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from time import monotonic
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Select
@@ -25,47 +25,68 @@ from app.workflow.assignment import service as assignment
 from app.workflow.assignment.emitted_events import ASSIGNED, AssignedPayload
 from app.workflow.assignment.service import ArtifactAssignment
 from app.workflow.routing_rules.queries import documents, matches, records
+from app.workflow.routing_rules.queries.documents import RoutingPosition
 from app.workflow.routing_rules.queries.matches import RuleMatch
-from app.workflow.routing_rules.service import assignees, compiled_rules
+from app.workflow.routing_rules.service import assignees, compiled_rules, limits
 from app.workflow.routing_rules.service.assignees import AssigneeChoice, AssigneeChooser
-from app.workflow.routing_rules.service.compiled_rules import MergedAction, Rule
+from app.workflow.routing_rules.service.compiled_rules import Rule
+from app.workflow.routing_rules.service.matching import MatchedDocument, find_matches
+from app.workflow.routing_rules.service.progress import ApplyProgress
 
 log = get_logger(__name__)
 
 BATCH = 1000
-BATCH_WITH_TEXT = 100
-"""The batch size if a rule needs the documents' text. It limits the memory for the text."""
 
 Report = Callable[[int, int], None]
 """A function that receives the number of processed documents and the total number."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedDocument:
-    """An artifact with the rules that matched it, their merged action, and the resulting schema."""
+class RoutedBatch(NamedTuple):
+    """The number of documents that matched a rule, and the documents without a result.
 
-    artifact_id: UUID
-    schema_id: UUID | None
-    rules: list[Rule]
-    action: MergedAction
+    `MatchResult` describes `timed_out_ids` and `remaining_ids`.
+    """
+
+    matched_count: int = 0
+    timed_out_ids: Sequence[UUID] = ()
+    remaining_ids: Sequence[UUID] = ()
 
 
-def route_ingested(artifact_ids: Sequence[UUID]) -> int:
+def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.checkpoint) -> int:
     """Route ingested documents, make them available, and return how many matched a rule.
 
     Documents that are already assigned, or that a rule has already matched, are not assigned again.
-    The call is therefore safe to repeat.
+    The call is therefore safe to repeat. `checkpoint` commits after each batch. After
+    `limits.RUN_SECONDS`, routing is requested again for the remaining documents.
     """
-    ids = sorted(set(artifact_ids))
+    remaining_ids = sorted(set(artifact_ids))
+    ends_at = monotonic() + limits.RUN_SECONDS
     matched_count = 0
+    while remaining_ids:
+        batch = remaining_ids[:BATCH]
+        routed = _route_and_release(batch)
+        matched_count += routed.matched_count
+        remaining_ids = [*routed.remaining_ids, *remaining_ids[BATCH:]]
+        if remaining_ids and monotonic() >= ends_at:
+            artifacts.request_routing_many(remaining_ids)
+            break
+        if remaining_ids:
+            checkpoint()
+    return matched_count
+
+
+def _route_and_release(ids: Sequence[UUID]) -> RoutedBatch:
+    """Route a batch of ingested documents, and make the documents that were processed available."""
+    routed = RoutedBatch()
     if records.has_enabled_rules():
         records.lock()
-        for start in range(0, len(ids), BATCH):
-            matched_count += _route_batch(
-                documents.lock(ids[start : start + BATCH], unmatched_only=True)
+        routed = _route_batch(documents.lock(ids, unmatched_only=True))
+        for artifact_id in routed.timed_out_ids:
+            artifacts.release_unrouted_document(
+                artifact_id, f"The rules took more than {limits.DOCUMENT_SECONDS} seconds."
             )
-    artifacts.finish_routing(ids)
-    return matched_count
+    artifacts.finish_routing([id_ for id_ in ids if id_ not in set(routed.remaining_ids)])
+    return routed
 
 
 def has_rules() -> bool:
@@ -76,26 +97,32 @@ def has_rules() -> bool:
 def route_unassigned(
     checkpoint: Checkpoint,
     report: Report = lambda _done, _total: None,
+    progress: ApplyProgress | None = None,
 ) -> int:
     """Route all ready, unassigned documents, oldest first; return how many matched a rule.
 
-    `checkpoint` commits after each batch. After an interruption, the next call continues with the
-    remaining documents. Each batch reads the current rules. `report` is called after each batch.
+    `checkpoint` commits after each batch. `progress` is advanced in the same transaction; if it is
+    stored, the next call continues after an interruption where this call stopped. Each batch reads
+    the current rules. `report` is called after each batch.
     """
+    progress = progress or ApplyProgress()
     total, processed, matched_count = documents.count_unassigned(), 0, 0
-    position = documents.START
     while True:
         records.lock()
-        batch = documents.list_unassigned(position, BATCH)
+        batch = documents.list_unassigned(progress.position, progress.until, BATCH)
         if not batch:
-            log.info("routing.done", looked_at=processed, matched=matched_count)
-            return matched_count
-        matched_count += _route_batch(
-            documents.lock([document.id for document in batch], unmatched_only=False)
-        )
+            if progress.advance(progress.position):
+                log.info("routing.done", looked_at=processed, matched=matched_count)
+                return matched_count
+            checkpoint()
+            continue
+        locked_ids = set(documents.lock([row.id for row in batch], unmatched_only=False))
+        routed = _route_batch([row.id for row in batch if row.id in locked_ids])
+        matched_count += routed.matched_count
+        done = _list_processed(batch, routed.remaining_ids)
+        progress.advance(done[-1])
         checkpoint()
-        position = batch[-1]
-        processed += len(batch)
+        processed += len(done)
         report(processed, max(total, processed))
         log.info("routing.progress", looked_at=processed, total=max(total, processed))
 
@@ -108,40 +135,21 @@ def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
     return matches.select_matches(artifact_id)
 
 
-def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[MatchedDocument]:
-    """Yield the artifacts that at least one rule matches.
-
-    The artifacts are read in batches; in each batch, the oldest artifact comes first.
-    """
-    attributes = compiled_rules.list_attributes(rules)
-    rule_set = compiled_rules.RuleSet(rules)
-    size = BATCH_WITH_TEXT if "text" in attributes else BATCH
-    for start in range(0, len(ids), size):
-        for row in documents.list_rows(ids[start : start + size], attributes):
-            document = compiled_rules.build_document_attributes(row, attributes)
-            matching_rules = rule_set.find_matches(document)
-            if matching_rules:
-                yield build_matched_document(
-                    row.id, row.schema_id, matching_rules, labeled=row.labeled
-                )
+def _list_processed(
+    batch: Sequence[RoutingPosition], remaining_ids: Sequence[UUID]
+) -> Sequence[RoutingPosition]:
+    """Return the positions of a batch up to the first document that remains."""
+    remaining = set(remaining_ids)
+    numbers = (number for number, row in enumerate(batch) if row.id in remaining)
+    return batch[: next(numbers, len(batch))]
 
 
-def build_matched_document(
-    artifact_id: UUID, schema_id: UUID | None, rules: list[Rule], *, labeled: bool
-) -> MatchedDocument:
-    """Build a `MatchedDocument` with the merged action of the rules that matched.
-
-    A document with tag sets (`labeled`) keeps its schema, because the tag sets use that schema.
-    """
-    action = compiled_rules.merge_actions(rules)
-    if not labeled or schema_id is None:
-        schema_id = action.schema_id or schema_id
-    return MatchedDocument(artifact_id, schema_id, rules, action)
-
-
-def _route_batch(ids: Sequence[UUID]) -> int:
+def _route_batch(ids: Sequence[UUID]) -> RoutedBatch:
     rules = _lock_applicable_rules()
-    matched = list(find_matches(ids, rules)) if ids and rules else []
+    if not ids or not rules:
+        return RoutedBatch()
+    result = find_matches(ids, rules)
+    matched = result.matched
     if matched:
         chooser, choices = _choose_and_lock(matched)
         _write_assignments(matched, choices)
@@ -158,7 +166,7 @@ def _route_batch(ids: Sequence[UUID]) -> int:
             ],
             {rule_id: user_id for rule_id, user_id in last_user_ids.items() if rule_id is not None},
         )
-    return len(matched)
+    return RoutedBatch(len(matched), result.timed_out_ids, result.remaining_ids)
 
 
 def _lock_applicable_rules() -> list[Rule]:

@@ -1,24 +1,39 @@
 """Simulation of routing. It writes nothing, and does not advance round-robin rules."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from app.engines.conditions import METADATA_PREFIX, DocumentAttributes
-from app.kit import errors
+from app.engines.conditions import (
+    METADATA_PREFIX,
+    DocumentAttributes,
+    EvaluationTimeout,
+    TimeLimit,
+    count_patterns,
+)
+from app.kit import errors, tenancy
 from app.workflow.routing_rules.queries import documents as queries
 from app.workflow.routing_rules.queries import records
-from app.workflow.routing_rules.service import compiled_rules, routing
+from app.workflow.routing_rules.service import compiled_rules, limits, routing
 from app.workflow.routing_rules.service.assignees import AssigneeChoice
 from app.workflow.routing_rules.service.compiled_rules import Rule
+from app.workflow.routing_rules.service.limits import PatternTotals
+from app.workflow.routing_rules.service.matching import MatchedDocument, build_matched_document
 from app.workflow.routing_rules.service.records import validate_action, validate_conditions
-from app.workflow.routing_rules.service.routing import MatchedDocument
+
+T = TypeVar("T")
 
 MAX_EXPLAINED_CONDITIONS = 50_000
 """The maximum number of conditions that one response explains. Such a response is about 20 MB."""
 
 _NO_ID = UUID(int=0)
 """A placeholder for the id of a hypothetical document, which has no id."""
+
+_RETRY_SECONDS = 5
+_running_organizations: set[UUID] = set()
+_running_lock = Lock()
 
 
 class _Document(NamedTuple):
@@ -45,35 +60,86 @@ def simulate(
 
     The documents are processed in order, as in a real batch: the loads and the round-robin order
     carry over from one document to the next. Raises 400 if a document does not exist, if a rule in
-    `rules` is invalid, or if more than `MAX_EXPLAINED_CONDITIONS` conditions would be explained.
+    `rules` is invalid, if more than `MAX_EXPLAINED_CONDITIONS` conditions would be explained, or if
+    the rules take too long; 503 if this process is running a simulation of the same organization.
     """
-    simulated_rules = _load_saved_rules() if rules is None else _compile_rules(rules)
-    condition_count = sum(rule.compiled.size + 1 for rule in simulated_rules if rule.enabled)
-    if condition_count * len(artifact_ids or documents or ()) > MAX_EXPLAINED_CONDITIONS:
+    field = "documents" if artifact_ids is None else "artifact_ids"
+    with _reserve_slot():
+        time_limit = TimeLimit(limits.SIMULATION_SECONDS)
+        simulated_rules = _load_saved_rules() if rules is None else _compile_rules(rules)
+        _check_condition_count(simulated_rules, field, len(artifact_ids or documents or ()))
+        if artifact_ids is None:
+            inputs = _build_hypothetical_documents(documents or ())
+        else:
+            attributes = compiled_rules.list_attributes(simulated_rules)
+            inputs = _load_stored_documents(artifact_ids, attributes)
+        rule_set = compiled_rules.RuleSet(simulated_rules)
+
+        def match(document: _Document) -> MatchedDocument:
+            seconds = limits.DOCUMENT_SECONDS
+            document.attributes.time_limit = TimeLimit(seconds, within=time_limit)
+            return _match_document(document, rule_set)
+
+        def explain(item: tuple[_Document, MatchedDocument, AssigneeChoice]) -> dict[str, Any]:
+            item[0].attributes.time_limit = time_limit
+            return _build_result(*item, rules=simulated_rules)
+
+        matched = _process_each(match, inputs, field)
+        _, choices = routing.choose_assignees(matched)
+        items = list(zip(inputs, matched, choices, strict=True))
+        return {"documents": _process_each(explain, items, field)}
+
+
+@contextmanager
+def _reserve_slot() -> Iterator[None]:
+    """Allow one simulation of each organization in this process, so that other threads stay free.
+
+    Raises 503 if another simulation of the organization is running.
+    """
+    organization_id = tenancy.current_organization_id()
+    with _running_lock:
+        if organization_id in _running_organizations:
+            raise errors.busy(
+                "Another simulation of this organization is running. Try again in a few seconds.",
+                retry_after=_RETRY_SECONDS,
+            )
+        _running_organizations.add(organization_id)
+    try:
+        yield
+    finally:
+        with _running_lock:
+            _running_organizations.discard(organization_id)
+
+
+def _check_condition_count(rules: Sequence[Rule], field: str, document_count: int) -> None:
+    condition_count = sum(rule.compiled.size + 1 for rule in rules if rule.enabled)
+    if condition_count * document_count > MAX_EXPLAINED_CONDITIONS:
         raise errors.invalid(
             "Too many documents for this number of conditions. Send fewer documents.",
-            "documents" if artifact_ids is None else "artifact_ids",
+            field,
             at_most=max(1, MAX_EXPLAINED_CONDITIONS // condition_count),
         )
-    if artifact_ids is None:
-        inputs = _build_hypothetical_documents(documents or ())
-    else:
-        attributes = compiled_rules.list_attributes(simulated_rules)
-        inputs = _load_stored_documents(artifact_ids, attributes)
-    rule_set = compiled_rules.RuleSet(simulated_rules)
-    matched = [_match_document(document, rule_set) for document in inputs]
-    _, choices = routing.choose_assignees(matched)
-    return {
-        "documents": [
-            _build_result(*item, rules=simulated_rules)
-            for item in zip(inputs, matched, choices, strict=True)
-        ]
-    }
 
 
-def _match_document(document: _Document, rules: compiled_rules.RuleSet) -> routing.MatchedDocument:
+def _process_each(process: Callable[[Any], T], items: Sequence[Any], field: str) -> list[T]:
+    """Process the items. Raises 400 for the document at which the time is used up."""
+    results: list[T] = []
+    for index, item in enumerate(items):
+        try:
+            results.append(process(item))
+        except EvaluationTimeout:
+            raise errors.invalid(
+                "The rules take too long to evaluate. Simplify their patterns, or send fewer"
+                " documents.",
+                f"{field}.{index}",
+                at_most=index,
+            ) from None
+    return results
+
+
+def _match_document(document: _Document, rules: compiled_rules.RuleSet) -> MatchedDocument:
     matches = rules.find_matches(document.attributes)
-    return routing.build_matched_document(
+    return build_matched_document(
         document.id or _NO_ID, document.schema_id, matches, labeled=document.labeled
     )
 
@@ -83,6 +149,8 @@ def _load_saved_rules() -> list[Rule]:
 
 
 def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
+    # Compiling patterns takes time, so they are counted first.
+    _check_patterns(PatternTotals(sum(count_patterns(body["conditions"]) for body in rules), 0))
     simulated_rules = []
     for index, body in enumerate(rules):
         prefix = f"rules.{index}."
@@ -92,7 +160,13 @@ def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
         simulated_rules.append(
             Rule(id=None, position=index + 1, compiled=compiled, **properties, **body["action"])
         )
+    _check_patterns(limits.sum_patterns(rule.compiled for rule in simulated_rules))
     return simulated_rules
+
+
+def _check_patterns(totals: PatternTotals) -> None:
+    if totals.error is not None:
+        raise errors.invalid(totals.error, "rules")
 
 
 def _load_stored_documents(

@@ -1,0 +1,58 @@
+"""Limits on the patterns of all rules together, and on the time for evaluating the rules.
+
+The limits on patterns bound the memory of a rule set. The limits on time bound the work on a
+document, because its text decides how long a pattern takes.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from app.engines.conditions import CompiledConditions
+
+MAX_PATTERNS_OF_RULES = 200
+MAX_PROGRAM_SIZE_OF_RULES = 30_000
+"""The maximum number of instructions of all patterns."""
+
+DOCUMENT_SECONDS = 2.0
+"""The maximum processor time for evaluating all rules on one document."""
+
+BATCH_SECONDS = 2.0
+"""The time after which a batch is written, so that the organization's routing lock is released."""
+
+RUN_SECONDS = 20.0
+"""The time after which a job leaves its other documents to a new job, behind other due jobs."""
+
+SIMULATION_SECONDS = 5.0
+"""The maximum processor time of a simulation, which blocks a thread of the API."""
+
+
+class PatternTotals(NamedTuple):
+    """The number of patterns of a rule set, and the number of their instructions."""
+
+    pattern_count: int
+    program_size: int
+
+    @property
+    def error(self) -> str | None:
+        """Return the message for totals that exceed a limit, or None."""
+        if self.pattern_count > MAX_PATTERNS_OF_RULES:
+            return f"All rules together can have at most {MAX_PATTERNS_OF_RULES} patterns."
+        if self.program_size > MAX_PROGRAM_SIZE_OF_RULES:
+            return (
+                "The patterns of all rules together are too large. Use fewer patterns, repetitions"
+                " and character classes."
+            )
+        return None
+
+    def is_larger_than(self, other: "PatternTotals") -> bool:
+        """Return whether one of the totals is larger than the same total of `other`."""
+        return self.pattern_count > other.pattern_count or self.program_size > other.program_size
+
+
+def sum_patterns(conditions: Iterable[CompiledConditions]) -> PatternTotals:
+    """Return the totals of the patterns in the conditions of several rules."""
+    pattern_count = program_size = 0
+    for compiled in conditions:
+        pattern_count += compiled.pattern_count
+        program_size += compiled.program_size
+    return PatternTotals(pattern_count, program_size)
