@@ -3,10 +3,12 @@
 from typing import Any
 from uuid import UUID
 
+import orjson
 import pytest
 
 from tests.factories.teams import add_members, make_team
-from tests.factories.workspace import Workspace
+from tests.factories.workspace import Workspace, tag
+from tests.intake.conftest import Imports
 from tests.workflow.assignment.conftest import Draw, reject, skip, to
 from tests.workflow.tag_sets.test_required_labels import publish
 
@@ -83,3 +85,45 @@ def test_when_more_are_wanted_others_get_it(workspace: Workspace, draw: Draw) ->
     publish(workspace, schema, labels_per_artifact=2)
     assert _assignees(workspace, artifact) == []
     assert draw("second") == artifact
+
+
+@pytest.fixture
+def imported(workspace: Workspace) -> UUID:
+    """Return a document that requires three tag sets, one of which was imported with it."""
+    schema_id = str(workspace.schema(labels_per_artifact=3))
+    imports = Imports(workspace.org)
+    line = orjson.dumps({"text": "Invoice A-1", "tags": [tag("number", "A-1")]})
+    job = imports.make(line, schema_id=schema_id)
+    (item,) = imports.items(job["id"])
+    return UUID(item["artifact_id"])
+
+
+def _assign(workspace: Workspace, artifact: UUID, **body: Any) -> Any:
+    return workspace.org.api("reviewer").post(f"/artifacts/{artifact}/assign", json=body)
+
+
+def _name(workspace: Workspace, *names: str) -> list[str]:
+    return [str(workspace.org.users[name]) for name in names]
+
+
+def test_an_imported_tag_set_unassigns_no_team(
+    workspace: Workspace, draw: Draw, imported: UUID
+) -> None:
+    team = make_team(workspace.org)
+    add_members(workspace.org, team, "labeler", "second")
+    assert _assign(workspace, imported, team_id=team["id"]).status_code == 200
+    workspace.submitted(imported)
+    assert _assignees(workspace, imported) == to(team_id=team["id"])
+    assert draw("third") is None
+    assert draw("second") == imported
+
+
+def test_an_imported_tag_set_unassigns_no_user(
+    workspace: Workspace, draw: Draw, imported: UUID
+) -> None:
+    both = _name(workspace, "labeler", "second")
+    assert _assign(workspace, imported, user_ids=both).status_code == 200
+    workspace.submitted(imported)
+    assert _assignees(workspace, imported) == to(user_id=both[1])
+    assert draw("third") is None
+    assert draw("second") == imported
