@@ -127,3 +127,83 @@ def test_an_imported_tag_set_unassigns_no_user(
     assert _assignees(workspace, imported) == to(user_id=both[1])
     assert draw("third") is None
     assert draw("second") == imported
+
+
+def test_only_those_who_have_not_labeled_it_are_assigned(workspace: Workspace, draw: Draw) -> None:
+    artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    workspace.submitted(artifact)
+    me, second = _name(workspace, "labeler", "second")
+    refused = _assign(workspace, artifact, user_ids=[me])
+    assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
+    assert _assignees(workspace, artifact) == []
+    answer = _assign(workspace, artifact, user_ids=[me, second])
+    assert answer.json["data"]["assignees"] == to(user_id=second)
+    (event,) = workspace.events("artifacts.assigned")
+    assert (event["user_ids"], event["counts"]) == ([second], {second: 1})
+    assert draw("third") is None
+    assert draw("second") == artifact
+
+
+def test_a_team_is_assigned_if_one_of_it_has_not_labeled_it(
+    workspace: Workspace, draw: Draw
+) -> None:
+    team = make_team(workspace.org)
+    add_members(workspace.org, team, "labeler", "viewer")
+    artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    workspace.submitted(artifact)
+    refused = _assign(workspace, artifact, team_id=team["id"])
+    assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
+    add_members(workspace.org, team, "second")
+    assert _assign(workspace, artifact, team_id=team["id"]).status_code == 200
+    assert draw("third") is None
+    assert draw("second") == artifact
+
+
+def test_who_labels_a_document_in_review_may_be_named(workspace: Workspace) -> None:
+    artifact = workspace.artifact()
+    workspace.submitted(artifact)
+    me = _name(workspace, "labeler")
+    assert _assign(workspace, artifact, user_ids=me).status_code == 200
+
+
+def _distribute(workspace: Workspace, *artifacts: UUID, users: list[str], strategy: str) -> Any:
+    ids = [str(artifact) for artifact in artifacts]
+    body = {"artifact_ids": ids, "user_ids": users, "strategy": strategy}
+    answer = workspace.org.api("reviewer").post("/artifacts/bulk-assign", json=body)
+    assert answer.status_code == 200, answer.json
+    return [outcome["code"] for outcome in answer.json["data"]["outcomes"]]
+
+
+@pytest.mark.parametrize("strategy", ["round_robin", "least_loaded"])
+def test_each_strategy_passes_over_those_who_have_labeled_it(
+    workspace: Workspace, draw: Draw, strategy: str
+) -> None:
+    schema = workspace.schema(labels_per_artifact=2)
+    labeled = [workspace.artifact(schema) for _ in range(2)]
+    fresh = workspace.artifact(schema)
+    for artifact in labeled:
+        workspace.submitted(artifact)
+    me, second = _name(workspace, "labeler", "second")
+    codes = _distribute(workspace, *labeled, fresh, users=[me, second], strategy=strategy)
+    assert codes == [None] * 3
+    assert [_assignees(workspace, one) for one in labeled] == [to(user_id=second)] * 2
+    assert _assignees(workspace, fresh) == to(user_id=me)
+    codes = _distribute(workspace, *labeled, fresh, users=[me], strategy=strategy)
+    assert codes == ["conflict", "conflict", None]
+    assert draw("third") is None
+    assert draw("second") in labeled
+
+
+@pytest.mark.parametrize("strategy", ["round_robin", "least_loaded"])
+def test_a_strategy_does_not_return_rejected_work_to_its_labeler(
+    workspace: Workspace, draw: Draw, strategy: str
+) -> None:
+    artifact = workspace.artifact()
+    reject(workspace, workspace.submitted(artifact), "pool")
+    me, second = _name(workspace, "labeler", "second")
+    assert _distribute(workspace, artifact, users=[me], strategy=strategy) == ["conflict"]
+    assert _distribute(workspace, artifact, users=[me, second], strategy=strategy) == [None]
+    assert _assignees(workspace, artifact) == to(user_id=second)
+    # A reviewer who names the labeler has decided.
+    assert _distribute(workspace, artifact, users=[me], strategy="everyone") == [None]
+    assert draw() == artifact
