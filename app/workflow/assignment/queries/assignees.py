@@ -17,16 +17,27 @@ from app.kit.permissions import Role
 
 BATCH = 1000
 
+_LABELERS = build_eligible_members(Role.labeler)
+_TEAM_LABELERS = f"""
+    {_LABELERS}
+    JOIN team_members ON team_members.organization_id = member.organization_id
+                      AND team_members.user_id = member.user_id
+"""
 # Each batch is a separate transaction, so that row locks are short. All code locks rows in the
-# order of their ids, to avoid deadlocks.
+# order of their ids, to avoid deadlocks. The event that caused the job may be outdated, and so may
+# the previous batch: each batch checks that neither the user nor a member of the team can label.
 _UNASSIGN_BATCH = text(
-    """
+    f"""
     WITH assigned AS (
         SELECT id FROM artifacts WHERE organization_id = :org AND id IN (
             SELECT artifact_id FROM artifact_assignees
             WHERE organization_id = :org AND assignee_id = :assignee_id
             LIMIT :batch
         )
+        AND NOT EXISTS (SELECT FROM {_LABELERS}
+            WHERE member.organization_id = :org AND member.user_id = :assignee_id)
+        AND NOT EXISTS (SELECT FROM {_TEAM_LABELERS}
+            WHERE member.organization_id = :org AND team_members.team_id = :assignee_id)
         ORDER BY id FOR NO KEY UPDATE
     )
     UPDATE artifacts SET updated_at = now(), assignees = coalesce((
@@ -36,7 +47,7 @@ _UNASSIGN_BATCH = text(
     ), '[]')
     FROM assigned WHERE organization_id = :org AND artifacts.id = assigned.id
     RETURNING artifacts.id
-    """
+    """  # noqa: S608 - made of constants
 )
 # All code locks rows in the order of their ids, to avoid deadlocks. Null leaves a column unchanged.
 # Changes to the priority, due time or schema increment the revision, because clients can edit these
@@ -98,9 +109,7 @@ _LIST_REJECTED = text(
 _FIND_COMPLETED_BY_TEAM = text(
     f"""
     WITH labelers AS MATERIALIZED (
-        SELECT member.user_id FROM {build_eligible_members(Role.labeler)}
-        JOIN team_members ON team_members.organization_id = :org
-                          AND team_members.user_id = member.user_id
+        SELECT member.user_id FROM {_TEAM_LABELERS}
         WHERE member.organization_id = :org AND team_members.team_id = :team_id
     )
     SELECT id FROM artifacts
@@ -239,9 +248,10 @@ def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def unassign(assignee_id: UUID) -> list[UUID]:
-    """Unassign a user or team from at most BATCH artifacts, and return the artifact ids.
+    """Unassign a user or team from at most BATCH artifacts, unless it can label them.
 
-    An empty list means that no assigned artifact is left.
+    Returns the artifact ids. An empty list means that no assigned artifact is left, or that the
+    user or a member of the team can label.
     """
     values = {
         "org": tenancy.current_organization_id(),

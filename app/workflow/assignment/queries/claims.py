@@ -17,8 +17,10 @@ from sqlalchemy import (
 
 from app.documents.artifacts.models import ARTIFACT_COLUMNS, Artifact, ArtifactRow
 from app.documents.artifacts.statuses import CLAIMABLE, ArtifactStatus
+from app.identity.members.eligibility import build_eligible_members
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
+from app.kit.permissions import Role
 
 DEFAULT_CLAIM_MINUTES = 30
 _IS_CLAIMED = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
@@ -73,6 +75,8 @@ _RELEASE_ALL = text(
     WITH claimed AS MATERIALIZED (
         SELECT organization_id, id FROM artifacts
         WHERE organization_id = :organization_id AND claim_user_id = :user_id
+          AND NOT EXISTS (SELECT FROM {build_eligible_members(Role.labeler)}
+              WHERE member.organization_id = :organization_id AND member.user_id = :user_id)
         ORDER BY id FOR NO KEY UPDATE
     )
     {_END_CLAIM}
@@ -145,7 +149,7 @@ def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
 
 
 def release_all(user_id: UUID) -> list[UUID]:
-    """Release all claims of a user and return the ids of the claimed artifacts."""
+    """Release all claims of a user, unless the user can label; return the ids of the artifacts."""
     values = {"organization_id": tenancy.current_organization_id(), "user_id": user_id}
     return list(db.session().execute(_RELEASE_ALL, values).scalars())
 

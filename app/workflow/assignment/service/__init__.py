@@ -15,7 +15,7 @@ from app.workflow.assignment.service.recipients import (
     lock_team_members,
     lock_users,
 )
-from app.workflow.assignment.service.unassigning import unassign, unassign_teams_without_labelers
+from app.workflow.assignment.service.unassigning import unassign
 
 __all__ = [
     "ArtifactAssignment",
@@ -34,6 +34,5 @@ __all__ = [
     "release",
     "release_all_claims",
     "unassign",
-    "unassign_teams_without_labelers",
     "update_assignments",
 ]

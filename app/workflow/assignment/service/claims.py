@@ -131,7 +131,10 @@ def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, is_skip: bo
 
 
 def release_all_claims(user_id: UUID, *, reason: str) -> None:
-    """Release all claims of a user; emit `artifact.released` for each one. Safe to repeat."""
+    """Release all claims of a user who can no longer label; emit `artifact.released` for each one.
+
+    Does nothing if the user can label. Safe to repeat.
+    """
     for artifact_id in queries.release_all(user_id):
         _emit_released(artifact_id, user_id, reason)
 
