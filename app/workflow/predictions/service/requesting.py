@@ -14,6 +14,7 @@ from app.schemas.artifact_schemas import service as schemas
 from app.workflow.predictions.models import Prediction, PredictionStatus
 from app.workflow.predictions.queries import records
 from app.workflow.predictions.queries.records import NewPrediction
+from app.workflow.predictions.service.documents import count_predicted_pages
 
 BUILTIN_JOB = "predictions.predict"
 SERVER_JOB = "predictions.ask_model_server"
@@ -42,7 +43,7 @@ def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
     if queued is not None:
         return queued
     new_prediction = _build_new_prediction(artifact)
-    plan_limits.reserve(Meter.AI_PAGES, artifact.page_count or 0)
+    plan_limits.reserve(Meter.AI_PAGES, count_predicted_pages(artifact.page_count))
     ids = _queue_predictions([new_prediction], requested_by=requested_by, ingestion_job_id=None)
     prediction = records.find(ids[artifact_id])
     assert prediction is not None
@@ -67,7 +68,7 @@ def request_many(
                 outcomes[artifact_id] = RequestOutcome(artifact_id, queued.id, None)
                 continue
             new_predictions.append(_build_new_prediction(artifact))
-            page_counts[artifact_id] = artifact.page_count or 0
+            page_counts[artifact_id] = count_predicted_pages(artifact.page_count)
         except ApiError as error:
             outcomes[artifact_id] = _build_error_outcome(artifact_id, error)
     # The pages are reserved after the artifacts are locked, as in a single request.
