@@ -74,11 +74,13 @@ def train(job: Job) -> None:
     """Train a model for a schema version in a child process."""
     version_id = UUID(job.args["schema_version_id"])
     try:
-        service.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
+        model_id = service.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
     except service.DocumentsChanged:
         raise jobs.Retry("a document was deleted during training") from None
     except service.LearningInterrupted:
         raise jobs.Retry("the training process was killed") from None
+    if model_id is not None:
+        service.enqueue_following_training(version_id)
 
 
 @jobs.handler("predictions.forget", listens=(artifact_events.DELETED,), batch=True)
