@@ -1,6 +1,7 @@
 """Requests for predictions: validation of the requests, and queueing of the predictions."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
@@ -115,12 +116,16 @@ def choose_job() -> str:
     return BUILTIN_JOB if records.get_provider().kind == "builtin" else SERVER_JOB
 
 
-def enqueue_prediction(prediction_id: UUID) -> None:
-    """Enqueue a queued prediction again, with the job that the current settings require."""
+def enqueue_prediction(prediction_id: UUID, *, due_at: datetime | None = None) -> None:
+    """Enqueue a queued prediction again, with the job that the current settings require.
+
+    The job is due at `due_at`, or immediately.
+    """
     jobs.enqueue(
         choose_job(),
         {"prediction_id": str(prediction_id)},
         organization_id=tenancy.current_organization_id(),
+        due_at=due_at,
     )
 
 
