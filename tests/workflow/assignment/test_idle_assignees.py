@@ -144,6 +144,18 @@ def test_only_those_who_have_not_labeled_it_are_assigned(workspace: Workspace, d
     assert draw("second") == artifact
 
 
+def test_who_has_labeled_it_cannot_claim_it(workspace: Workspace, draw: Draw) -> None:
+    artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    sent = workspace.submitted(artifact)
+    path = f"/artifacts/{artifact}/claim"
+    refused = workspace.org.api("labeler").post(path)
+    assert (refused.status_code, refused.json["error"]["details"]) == (409, {"labeled": True})
+    assert draw("second") == artifact
+    workspace.release(artifact, by="second")
+    reject(workspace, sent, "labeler")
+    assert workspace.org.api("labeler").post(path).status_code == 200
+
+
 def test_a_team_is_assigned_if_one_of_it_has_not_labeled_it(
     workspace: Workspace, draw: Draw
 ) -> None:
