@@ -12,7 +12,7 @@ from uuid import UUID
 
 import orjson
 from flask import Response, request
-from sqlalchemy import LargeBinary, delete, func, select, update
+from sqlalchemy import LargeBinary, Row, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -80,14 +80,11 @@ def run(
             IdempotencyKey.created_at < func.now() - RETENTION,
         )
     )
-    inserted_row = session.execute(
-        insert(IdempotencyKey)
-        .values(scope=scope, request_hash=request_hash)
-        .on_conflict_do_nothing()
-        .returning(IdempotencyKey.scope)
-    ).first()
-    if inserted_row is None:
-        return _replay(scope, request_hash)
+    # A key that expires during the request may be purged between the two statements.
+    while not _insert_key(scope, request_hash):
+        stored_response = _find_stored_response(scope)
+        if stored_response is not None:
+            return _replay(stored_response, request_hash)
     response = perform()
     session.execute(
         update(IdempotencyKey)
@@ -108,16 +105,22 @@ def _encrypt_response(response: Response, secrets: Collection[str]) -> str:
     return container.keyring().encrypt(orjson.dumps([headers, body]))
 
 
-def _replay(scope: bytes, request_hash: bytes) -> Response:
-    stored_response = (
-        db.session()
-        .execute(
-            select(
-                IdempotencyKey.request_hash, IdempotencyKey.status, IdempotencyKey.response
-            ).where(IdempotencyKey.scope == scope)
-        )
-        .one()
+def _insert_key(scope: bytes, request_hash: bytes) -> bool:
+    statement = (
+        insert(IdempotencyKey)
+        .values(scope=scope, request_hash=request_hash)
+        .on_conflict_do_nothing()
+        .returning(IdempotencyKey.scope)
     )
+    return db.session().execute(statement).first() is not None
+
+
+def _find_stored_response(scope: bytes) -> Row[bytes, int | None, str | None] | None:
+    columns = (IdempotencyKey.request_hash, IdempotencyKey.status, IdempotencyKey.response)
+    return db.session().execute(select(*columns).where(IdempotencyKey.scope == scope)).one_or_none()
+
+
+def _replay(stored_response: Row[bytes, int | None, str | None], request_hash: bytes) -> Response:
     if bytes(stored_response.request_hash) != request_hash:
         message = "This idempotency key was used with a different request body."
         raise ApiError("conflict", message, field=HEADER)

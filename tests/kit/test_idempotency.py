@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.kit import container, db
+from app.kit import container, db, idempotency
 from tests.factories import Org
 
 URL = "http://127.0.0.2:9/hook"
@@ -75,6 +75,25 @@ def test_two_at_once_create_one(org: Org) -> None:
     assert len({a.json["data"]["id"] for a in answers}) == 1
     assert sum(a.json["data"]["secret"] is not None for a in answers) == 1
     assert _count(org) == 1
+
+
+def test_a_key_that_is_purged_during_the_request_is_free(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = _create(org, "k1").json["data"]
+    find_stored_response = idempotency._find_stored_response
+
+    def purge_and_find(scope: bytes) -> Any:
+        db.session().execute(
+            text("DELETE FROM idempotency_keys WHERE scope = :scope"), {"scope": scope}
+        )
+        return find_stored_response(scope)
+
+    monkeypatch.setattr(idempotency, "_find_stored_response", purge_and_find)
+    answer = _create(org, "k1")
+    assert answer.status_code == 201, answer.json
+    assert answer.json["data"]["id"] != first["id"]
+    assert _count(org) == 2
 
 
 def test_a_failed_request_leaves_the_key_free(org: Org) -> None:

@@ -104,6 +104,10 @@ class Document:
         self.passed_over.discard(who)
         return had
 
+    def finished_by(self, who: str) -> bool:
+        """Return whether the user has labeled the document and has no draft of it."""
+        return who in self.labeled_by and not self.of(who, "draft")
+
     def kept_from(self, who: str) -> bool:
         """Return whether drafts of others reserve the last required tag set."""
         reserved = [one for one in self.reserved_for if one != who]

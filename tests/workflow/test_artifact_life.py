@@ -152,7 +152,8 @@ class ArtifactLife(RuleBasedStateMachine):
         document = self.document
         free = document.holder in (None, who)
         open_for_them = document.status in OPEN and not document.archived
-        refused = None if free and open_for_them and not document.kept_from(who) else 409
+        kept = document.kept_from(who) or document.finished_by(who)
+        refused = None if free and open_for_them and not kept else 409
         if self._expect(self._post(who, f"/artifacts/{self.artifact_id}/claim"), refused):
             document.holder, document.status = who, "in_progress"
             if document.unskip(who):

@@ -76,11 +76,6 @@ def lock_eligible_team_members(team_id: UUID, role: Role) -> list[UUID]:
     return list(db.session().scalars(_LOCK_TEAM_MEMBERS, params))
 
 
-def has_eligible_member(team_id: UUID, role: Role) -> bool:
-    """Return whether the team has an eligible member with at least `role`."""
-    return bool(find_eligible_user_ids(_list_team_member_ids(team_id), role))
-
-
 def _list_team_member_ids(team_id: UUID) -> Iterable[UUID]:
     values = {"org": tenancy.current_organization_id(), "team_id": team_id}
     return db.session().scalars(_LIST_TEAM_MEMBERS, values)

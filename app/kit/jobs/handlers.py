@@ -30,7 +30,14 @@ class Yielded(Exception):  # noqa: N818 - a signal, not an error
 
 
 class Retry(Exception):  # noqa: N818 - a signal, not an error
-    """A handler raises this to run the job again after a delay. The job stores the message."""
+    """A handler raises this to run the job again after a delay. The job stores the message.
+
+    `min_delay` is in seconds; the job waits longer if its attempts require it.
+    """
+
+    def __init__(self, message: str, *, min_delay: float = 0) -> None:
+        super().__init__(message)
+        self.min_delay = min_delay
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,9 @@ def _record_error(job_handler: Handler, jobs: list[Job], failure: Exception) -> 
             outcome = "given_up"
             _fail_job(job_handler, job, error)
             continue
-        delay = _BACKOFF_SECONDS[min(job.attempt, len(_BACKOFF_SECONDS)) - 1]
+        delay: float = _BACKOFF_SECONDS[min(job.attempt, len(_BACKOFF_SECONDS)) - 1]
+        if isinstance(failure, Retry):
+            delay = max(delay, failure.min_delay)
         lease = Lease(job.lease.token, (job.id,))
         _write_outcome(partial(claims.requeue, lease, delay=delay, error=error, attempts=1))
     return outcome

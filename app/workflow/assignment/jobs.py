@@ -42,10 +42,12 @@ def _list_team_ids(job: Job) -> list[UUID]:
 
 
 def _release_and_unassign(job: Job, team_ids: list[UUID], reason: str) -> None:
+    # A user who can label again, and a team that still has a labeler, lose nothing: the event may
+    # be outdated when the job runs.
     user_id = UUID(job.args["data"]["user_id"])
     service.release_all_claims(user_id, reason=reason)
-    service.unassign(user_id, job.checkpoint, reason=reason)
-    service.unassign_teams_without_labelers(team_ids, job.checkpoint, reason=reason)
+    for assignee_id in (user_id, *team_ids):
+        service.unassign(assignee_id, job.checkpoint, reason=reason)
     tag_sets.release_reservations(user_id, job.checkpoint)
 
 
@@ -71,8 +73,7 @@ def unassign_team(job: Job) -> None:
 )
 def unassign_team_without_labelers(job: Job) -> None:
     """Unassign a team from its artifacts if the team has no labeler left."""
-    team_ids = [UUID(job.args["data"]["team_id"])]
-    service.unassign_teams_without_labelers(team_ids, job.checkpoint, reason="team_left")
+    service.unassign(UUID(job.args["data"]["team_id"]), job.checkpoint, reason="team_left")
 
 
 @jobs.handler("assignment.mark_nearly_due", queue="bulk")

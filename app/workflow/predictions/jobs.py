@@ -1,10 +1,11 @@
 """Background jobs that predict tags, train models, and delete models and old predictions."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events as artifact_events
-from app.kit import jobs
+from app.kit import db, jobs
 from app.kit.jobs import Job
 from app.workflow.predictions import service
 from app.workflow.tag_sets import emitted_events as tag_set_events
@@ -13,6 +14,8 @@ PURGE_INTERVAL_SECONDS = 86_400
 RETENTION_DAYS = 90
 _FINAL_ATTEMPT = 3
 """From this attempt on, a transient failure ends the prediction."""
+
+_WAIT_FOR_DOCUMENT = timedelta(seconds=30)
 
 
 def _fail_prediction(job: Job, _error: str) -> None:
@@ -53,7 +56,8 @@ def _run_prediction(job: Job, job_name: str) -> None:
         return
     is_last_attempt = job.attempt >= _FINAL_ATTEMPT
     if not service.predict(prediction_id, job.checkpoint, is_last_attempt=is_last_attempt):
-        raise jobs.Retry("the prediction failed temporarily")
+        # Text recognition can take minutes, so waiting for it counts no attempt.
+        service.enqueue_prediction(prediction_id, due_at=db.utc_now() + _WAIT_FOR_DOCUMENT)
 
 
 @jobs.handler(
@@ -74,11 +78,13 @@ def train(job: Job) -> None:
     """Train a model for a schema version in a child process."""
     version_id = UUID(job.args["schema_version_id"])
     try:
-        service.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
+        model_id = service.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
     except service.DocumentsChanged:
         raise jobs.Retry("a document was deleted during training") from None
     except service.LearningInterrupted:
         raise jobs.Retry("the training process was killed") from None
+    if model_id is not None:
+        service.enqueue_following_training(version_id)
 
 
 @jobs.handler("predictions.forget", listens=(artifact_events.DELETED,), batch=True)

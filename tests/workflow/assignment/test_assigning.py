@@ -272,6 +272,18 @@ def test_the_least_loaded_labeler_is_next() -> None:
     assert LabelerPool([], loads).find_least_loaded() is None
 
 
+def test_the_least_loaded_labeler_who_is_not_excluded_is_next() -> None:
+    first, second, third = (uuid7() for _ in range(3))
+    loads = Counter({first: 1, second: 0, third: 2})
+    pool = LabelerPool([first, second, third], loads)
+    assert pool.find_least_loaded({second}) == first
+    assert pool.find_least_loaded({second, first, None}) == third
+    assert pool.find_least_loaded({second, first, third}) is None
+    loads[second] += 3
+    assert pool.find_least_loaded({first}) == third
+    assert pool.find_least_loaded() == first
+
+
 def _told(workspace: Workspace) -> list[list[str]]:
     """The documents of each event of their assignment; an event tells them in no order."""
     return [sorted(one["artifact_ids"]) for one in workspace.events("artifacts.assigned")]

@@ -3,10 +3,12 @@
 from typing import Any
 from uuid import UUID
 
+import orjson
 import pytest
 
 from tests.factories.teams import add_members, make_team
-from tests.factories.workspace import Workspace
+from tests.factories.workspace import Workspace, tag
+from tests.intake.conftest import Imports
 from tests.workflow.assignment.conftest import Draw, reject, skip, to
 from tests.workflow.tag_sets.test_required_labels import publish
 
@@ -83,3 +85,137 @@ def test_when_more_are_wanted_others_get_it(workspace: Workspace, draw: Draw) ->
     publish(workspace, schema, labels_per_artifact=2)
     assert _assignees(workspace, artifact) == []
     assert draw("second") == artifact
+
+
+@pytest.fixture
+def imported(workspace: Workspace) -> UUID:
+    """Return a document that requires three tag sets, one of which was imported with it."""
+    schema_id = str(workspace.schema(labels_per_artifact=3))
+    imports = Imports(workspace.org)
+    line = orjson.dumps({"text": "Invoice A-1", "tags": [tag("number", "A-1")]})
+    job = imports.make(line, schema_id=schema_id)
+    (item,) = imports.items(job["id"])
+    return UUID(item["artifact_id"])
+
+
+def _assign(workspace: Workspace, artifact: UUID, **body: Any) -> Any:
+    return workspace.org.api("reviewer").post(f"/artifacts/{artifact}/assign", json=body)
+
+
+def _name(workspace: Workspace, *names: str) -> list[str]:
+    return [str(workspace.org.users[name]) for name in names]
+
+
+def test_an_imported_tag_set_unassigns_no_team(
+    workspace: Workspace, draw: Draw, imported: UUID
+) -> None:
+    team = make_team(workspace.org)
+    add_members(workspace.org, team, "labeler", "second")
+    assert _assign(workspace, imported, team_id=team["id"]).status_code == 200
+    workspace.submitted(imported)
+    assert _assignees(workspace, imported) == to(team_id=team["id"])
+    assert draw("third") is None
+    assert draw("second") == imported
+
+
+def test_an_imported_tag_set_unassigns_no_user(
+    workspace: Workspace, draw: Draw, imported: UUID
+) -> None:
+    both = _name(workspace, "labeler", "second")
+    assert _assign(workspace, imported, user_ids=both).status_code == 200
+    workspace.submitted(imported)
+    assert _assignees(workspace, imported) == to(user_id=both[1])
+    assert draw("third") is None
+    assert draw("second") == imported
+
+
+def test_only_those_who_have_not_labeled_it_are_assigned(workspace: Workspace, draw: Draw) -> None:
+    artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    workspace.submitted(artifact)
+    me, second = _name(workspace, "labeler", "second")
+    refused = _assign(workspace, artifact, user_ids=[me])
+    assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
+    assert _assignees(workspace, artifact) == []
+    answer = _assign(workspace, artifact, user_ids=[me, second])
+    assert answer.json["data"]["assignees"] == to(user_id=second)
+    (event,) = workspace.events("artifacts.assigned")
+    assert (event["user_ids"], event["counts"]) == ([second], {second: 1})
+    assert draw("third") is None
+    assert draw("second") == artifact
+
+
+def test_who_has_labeled_it_cannot_claim_it(workspace: Workspace, draw: Draw) -> None:
+    artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    sent = workspace.submitted(artifact)
+    path = f"/artifacts/{artifact}/claim"
+    refused = workspace.org.api("labeler").post(path)
+    assert (refused.status_code, refused.json["error"]["details"]) == (409, {"labeled": True})
+    assert draw("second") == artifact
+    workspace.release(artifact, by="second")
+    reject(workspace, sent, "labeler")
+    assert workspace.org.api("labeler").post(path).status_code == 200
+
+
+def test_a_team_is_assigned_if_one_of_it_has_not_labeled_it(
+    workspace: Workspace, draw: Draw
+) -> None:
+    team = make_team(workspace.org)
+    add_members(workspace.org, team, "labeler", "viewer")
+    artifact = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    workspace.submitted(artifact)
+    refused = _assign(workspace, artifact, team_id=team["id"])
+    assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
+    add_members(workspace.org, team, "second")
+    assert _assign(workspace, artifact, team_id=team["id"]).status_code == 200
+    assert draw("third") is None
+    assert draw("second") == artifact
+
+
+def test_who_labels_a_document_in_review_may_be_named(workspace: Workspace) -> None:
+    artifact = workspace.artifact()
+    workspace.submitted(artifact)
+    me = _name(workspace, "labeler")
+    assert _assign(workspace, artifact, user_ids=me).status_code == 200
+
+
+def _distribute(workspace: Workspace, *artifacts: UUID, users: list[str], strategy: str) -> Any:
+    ids = [str(artifact) for artifact in artifacts]
+    body = {"artifact_ids": ids, "user_ids": users, "strategy": strategy}
+    answer = workspace.org.api("reviewer").post("/artifacts/bulk-assign", json=body)
+    assert answer.status_code == 200, answer.json
+    return [outcome["code"] for outcome in answer.json["data"]["outcomes"]]
+
+
+@pytest.mark.parametrize("strategy", ["round_robin", "least_loaded"])
+def test_each_strategy_passes_over_those_who_have_labeled_it(
+    workspace: Workspace, draw: Draw, strategy: str
+) -> None:
+    schema = workspace.schema(labels_per_artifact=2)
+    labeled = [workspace.artifact(schema) for _ in range(2)]
+    fresh = workspace.artifact(schema)
+    for artifact in labeled:
+        workspace.submitted(artifact)
+    me, second = _name(workspace, "labeler", "second")
+    codes = _distribute(workspace, *labeled, fresh, users=[me, second], strategy=strategy)
+    assert codes == [None] * 3
+    assert [_assignees(workspace, one) for one in labeled] == [to(user_id=second)] * 2
+    assert _assignees(workspace, fresh) == to(user_id=me)
+    codes = _distribute(workspace, *labeled, fresh, users=[me], strategy=strategy)
+    assert codes == ["conflict", "conflict", None]
+    assert draw("third") is None
+    assert draw("second") in labeled
+
+
+@pytest.mark.parametrize("strategy", ["round_robin", "least_loaded"])
+def test_a_strategy_does_not_return_rejected_work_to_its_labeler(
+    workspace: Workspace, draw: Draw, strategy: str
+) -> None:
+    artifact = workspace.artifact()
+    reject(workspace, workspace.submitted(artifact), "pool")
+    me, second = _name(workspace, "labeler", "second")
+    assert _distribute(workspace, artifact, users=[me], strategy=strategy) == ["conflict"]
+    assert _distribute(workspace, artifact, users=[me, second], strategy=strategy) == [None]
+    assert _assignees(workspace, artifact) == to(user_id=second)
+    # A reviewer who names the labeler has decided.
+    assert _distribute(workspace, artifact, users=[me], strategy="everyone") == [None]
+    assert draw() == artifact

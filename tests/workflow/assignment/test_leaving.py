@@ -5,7 +5,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
 
+from app.kit import db, tenancy
+from app.workflow.assignment import service
+from app.workflow.assignment.queries import assignees
+from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace, tag
 from tests.workflow.assignment.conftest import Draw
 
@@ -150,3 +155,53 @@ def test_nothing_is_sent_back_to_a_disabled_account(workspace: Workspace) -> Non
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "send_to")
     assert _reject(workspace, sent, send_to="pool").status_code == 200
     assert _reserved(workspace, sent["artifact_id"]) == []
+
+
+def _assign(workspace: Workspace, artifact_id: UUID, **body: Any) -> None:
+    path = f"/artifacts/{artifact_id}/assign"
+    answer = workspace.org.api("reviewer").post(path, json=body)
+    assert answer.status_code == 200, answer.json
+
+
+def _assignees(workspace: Workspace, artifact_id: UUID) -> Any:
+    return workspace.org.api("viewer").get(f"/artifacts/{artifact_id}").json["data"]["assignees"]
+
+
+def test_a_late_event_takes_nothing_from_who_labels_again(
+    workspace: Workspace, work: Callable[[], None]
+) -> None:
+    team = make_team(workspace.org)["id"]
+    add_members(workspace.org, {"id": team}, "labeler")
+    labeler = str(workspace.org.users["labeler"])
+    schema_id = workspace.schema()
+    held, named, teams = (workspace.artifact(schema_id) for _ in range(3))
+    assert workspace.org.api("labeler").post(f"/artifacts/{held}/claim").status_code == 200
+    _assign(workspace, named, user_ids=[labeler])
+    _assign(workspace, teams, team_id=team)
+    _leave(workspace, "labeler", "viewer")
+    _leave(workspace, "labeler", "labeler")
+    work()
+    assert workspace.artifact_row(held).claim_user_id == workspace.org.users["labeler"]
+    assert _assignees(workspace, named) == [{"user_id": labeler, "team_id": None}]
+    assert _assignees(workspace, teams) == [{"user_id": None, "team_id": team}]
+    assert workspace.events("artifact.released") == workspace.events("artifacts.unassigned") == []
+
+
+def test_who_labels_again_between_two_batches_keeps_the_rest(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assignees, "BATCH", 1)
+    labeler, schema_id = workspace.org.users["labeler"], workspace.schema()
+    ids = [workspace.artifact(schema_id) for _ in range(2)]
+    for artifact_id in ids:
+        _assign(workspace, artifact_id, user_ids=[str(labeler)])
+    _leave(workspace, "labeler", "viewer")
+
+    def checkpoint() -> None:
+        statement = "UPDATE memberships SET role = 'labeler' WHERE user_id = :id"
+        db.session().execute(text(statement), {"id": labeler})
+        db.checkpoint()
+
+    with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
+        assert service.unassign(labeler, checkpoint, reason="role_changed") == 1
+    assert sorted(len(_assignees(workspace, artifact_id)) for artifact_id in ids) == [0, 1]

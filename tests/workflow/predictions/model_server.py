@@ -50,6 +50,8 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(3600)
         elif BEHAVIOR == "busy_once" and ANSWERED == 1:
             self._answer(503, b"{}")
+        elif BEHAVIOR == "busy_for_minutes" and ANSWERED == 1:
+            self._answer(429, b"{}", **{"Retry-After": "240"})
         elif BEHAVIOR == "prose":
             self._answer(200, _complete("Certainly! The number of the invoice is A-17."))
         elif BEHAVIOR == "huge":
@@ -65,10 +67,12 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._answer(200, _complete(json.dumps(VALUES)), slow=BEHAVIOR == "slow")
 
-    def _answer(self, status: int, body: bytes, *, slow: bool = False) -> None:
+    def _answer(self, status: int, body: bytes, *, slow: bool = False, **headers: str) -> None:
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.end_headers()
         for part in (body[:20], body[20:]) if slow else (body,):
             self.wfile.write(part)

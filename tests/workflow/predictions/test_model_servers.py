@@ -120,6 +120,29 @@ def test_a_server_that_fails(
     assert predict(assisted, artifact_id).json["data"]["id"] != shown["id"]
 
 
+def test_a_server_that_says_when_it_will_answer(assisted: Workspace, use_server: UseServer) -> None:
+    use_server("busy_for_minutes")
+    artifact_id = create_document(assisted)
+    assert predict(assisted, artifact_id).status_code == 202
+    run_jobs_of(assisted.org, "model_servers")
+    ((wait,),) = assisted.sql(
+        "SELECT extract(epoch FROM due_at - now()) FROM jobs WHERE queue = 'model_servers'"
+        " AND organization_id = :org AND finished_at IS NULL",
+        org=assisted.org.id,
+    )
+    assert 200 < wait <= 240
+    _run(assisted)
+    assert show_prediction(assisted, artifact_id)["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("", 0), ("7", 7), ("9" * 5000, 600), ("-1", 0), ("Fri, 27 Nov 2026 20:00:00 GMT", 0)],
+)
+def test_the_wait_that_a_server_asks_for(value: str, seconds: int) -> None:
+    assert provider._parse_retry_after(value) == seconds
+
+
 def test_an_address_that_is_not_allowed_any_more(assisted: Workspace) -> None:
     assisted.sql(
         "UPDATE organizations SET settings = CAST(:settings AS jsonb) WHERE id = :id",

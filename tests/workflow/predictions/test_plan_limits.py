@@ -4,6 +4,7 @@ from uuid import UUID
 
 from app.kit import db, tenancy
 from app.workflow.predictions import service
+from app.workflow.predictions.service.documents import MAX_PAGES
 from tests.factories import run_jobs_of
 from tests.factories.usage import find_usage_differences, set_plan
 from tests.factories.workspace import Workspace
@@ -41,6 +42,23 @@ def test_requests_before_the_limit_that_end_after_it(assisted: Workspace) -> Non
     assert failed["error"]["code"] == "plan_limit_reached"
     assert _get_used(assisted) == 2
     assert find_usage_differences(assisted.org) == []
+
+
+def test_only_the_pages_that_are_read_count(assisted: Workspace) -> None:
+    pages = "\f".join(f"Page {number}" for number in range(MAX_PAGES + 5))
+    first, second = (create_document(assisted, f"{TEXT.format(n)}{pages}") for n in range(2))
+    set_plan(assisted.org, "team", {"ai_pages_per_month": MAX_PAGES})
+    with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
+        (outcome,) = service.request_many(
+            [UUID(second)], requested_by=None, ingestion_job_id=UUID(first)
+        )
+    assert outcome.error is None
+    assert predict(assisted, first).status_code == 202
+    run_jobs_of(assisted.org, "predictions")
+    shown = [show_prediction(assisted, one)["status"] for one in (first, second)]
+    assert sorted(shown) == ["completed", "failed"]
+    assert _get_used(assisted) == MAX_PAGES
+    assert predict(assisted, first).status_code == 402
 
 
 def test_a_repeated_job_counts_once(assisted: Workspace) -> None:

@@ -67,12 +67,24 @@ def test_a_document_that_is_read_again_meanwhile(assisted: Workspace) -> None:
     artifact_id = create_document(assisted)
     predict(assisted, artifact_id)
     assisted.sql("UPDATE artifacts SET status = 'processing'")
-    run_jobs_of(assisted.org, "predictions")
-    assert show_prediction(assisted, artifact_id)["status"] == "queued"
+    # More runs than attempts, because text recognition can take minutes.
+    for _ in range(5):
+        assert run_jobs_of(assisted.org, "predictions") == 1
+        assert show_prediction(assisted, artifact_id)["status"] == "queued"
+        assisted.sql("UPDATE jobs SET due_at = now() WHERE due_at IS NOT NULL")
     assisted.sql("UPDATE artifacts SET status = 'ready'")
-    assisted.sql("UPDATE jobs SET due_at = now() WHERE due_at IS NOT NULL")
     run_jobs_of(assisted.org, "predictions")
     assert show_prediction(assisted, artifact_id)["status"] == "completed"
+
+
+def test_a_document_that_is_read_for_a_day(assisted: Workspace) -> None:
+    artifact_id = create_document(assisted)
+    predict(assisted, artifact_id)
+    assisted.sql("UPDATE artifacts SET status = 'processing'")
+    assisted.sql("UPDATE predictions SET created_at = now() - interval '25 hours'")
+    run_jobs_of(assisted.org, "predictions")
+    shown = show_prediction(assisted, artifact_id)
+    assert (shown["status"], shown["error"]["code"]) == ("failed", "not_ready")
 
 
 def test_a_document_that_cannot_be_read_any_more(assisted: Workspace) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 from uuid import UUID
 
@@ -137,6 +138,27 @@ def test_a_forced_training_is_not_dropped_for_one_that_waits(taught: Workspace) 
     assert count_trainings(taught) == 2
     assert run_jobs_of(taught.org, "training") == 2
     assert [one[3] for one in list_models(taught)] == [5, 6]
+
+
+def test_documents_that_are_accepted_during_a_training_are_learned(
+    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept_invoices(taught, *range(5))
+    train, runs = training.train_in_child, []
+
+    def train_in_child(*args: Any, **options: Any) -> Any:
+        runs.append(args)
+        if len(runs) == 1:
+            # A thread of its own, because requests would end the job's organization.
+            labeler = Thread(target=accept_invoices, args=(taught, *range(5, 10)))
+            labeler.start()
+            labeler.join()
+        return train(*args, **options)
+
+    monkeypatch.setattr(training, "train_in_child", train_in_child)
+    assert run_jobs_of(taught.org, "training") == 2
+    assert [one[3] for one in list_models(taught)] == [5, 10]
+    assert count_trainings(taught) == 0
 
 
 def test_a_schema_is_deleted_with_its_models(taught: Workspace) -> None:

@@ -97,6 +97,23 @@ def test_who_does_not_review_any_more_gives_back_what_they_had(
         assert (items[held]["claim"] is not None) is stays, role
 
 
+def test_a_late_event_takes_nothing_from_who_reviews_again(
+    workspace: Workspace, work: Callable[[], None]
+) -> None:
+    user_id = workspace.org.add_user("again", "reviewer")
+    held, assigned = workspace.submitted()["id"], workspace.submitted()["id"]
+    _assign(workspace, [assigned], user_ids=[str(user_id)])
+    assert workspace.org.api("again").post(f"/review-queue/{held}/claim").status_code == 200
+    path = f"/organizations/{workspace.org.slug}/members/{user_id}"
+    for role in ("labeler", "reviewer"):
+        answer = workspace.org.api("owner").patch(path, json={"role": role})
+        assert answer.status_code == 200, answer.json
+    work()
+    items = _items(workspace)
+    assert items[assigned]["assignee_id"] == str(user_id)
+    assert items[held]["claim"]["user_id"] == str(user_id)
+
+
 def _team(workspace: Workspace, *names: str) -> str:
     return str(add_members(workspace.org, make_team(workspace.org), *names)["id"])
 

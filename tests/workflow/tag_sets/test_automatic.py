@@ -122,6 +122,23 @@ def test_what_was_rejected_no_machine_accepts(workspace: Workspace) -> None:
     assert again["status"] == "submitted"
 
 
+@pytest.mark.parametrize("policy", [{"sample_rate": 0.0}, {"auto_accept_confidence": 0.5}])
+def test_what_was_rejected_is_reviewed_when_another_member_submits_it(
+    workspace: Workspace, policy: dict[str, Any]
+) -> None:
+    second = str(workspace.org.add_user("second", "labeler"))
+    sure = [tag("number", "A", confidence=0.9)]
+    sent = _sent(workspace, workspace.artifact(), sure, model=True)
+    body = {"reason": "Surely not.", "send_to": second}
+    answer = workspace.org.api("reviewer").post(f"/tag-sets/{sent['id']}/reject", json=body)
+    assert answer.status_code == 200, answer.json
+    _ask(workspace, sent, {**POLICY, **policy})
+    (draft,) = workspace.org.api("second").get("/tag-sets?status=draft").json["data"]
+    answer = workspace.org.api("second").post(f"/tag-sets/{draft['id']}/submit")
+    assert answer.json["data"]["status"] == "submitted", answer.json
+    assert workspace.events("tag_set.accepted") == []
+
+
 def test_by_agreement_once_the_last_is_submitted(workspace: Workspace) -> None:
     artifact_id = _overlapping(workspace)
     first = _sent(workspace, artifact_id, [A])

@@ -1,5 +1,6 @@
 """SQL queries that assign and unassign artifacts."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
@@ -9,21 +10,34 @@ import orjson
 from sqlalchemy import ColumnElement, Select, case, literal, literal_column, text
 
 from app.documents.artifacts.models import URGENCY, URGENT_AT, Artifact
-from app.documents.artifacts.statuses import CLOSED
+from app.documents.artifacts.statuses import CLAIMABLE, CLOSED
+from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
+from app.kit.permissions import Role
 
 BATCH = 1000
 
+_LABELERS = build_eligible_members(Role.labeler)
+_TEAM_LABELERS = f"""
+    {_LABELERS}
+    JOIN team_members ON team_members.organization_id = member.organization_id
+                      AND team_members.user_id = member.user_id
+"""
 # Each batch is a separate transaction, so that row locks are short. All code locks rows in the
-# order of their ids, to avoid deadlocks.
+# order of their ids, to avoid deadlocks. The event that caused the job may be outdated, and so may
+# the previous batch: each batch checks that neither the user nor a member of the team can label.
 _UNASSIGN_BATCH = text(
-    """
+    f"""
     WITH assigned AS (
         SELECT id FROM artifacts WHERE organization_id = :org AND id IN (
             SELECT artifact_id FROM artifact_assignees
             WHERE organization_id = :org AND assignee_id = :assignee_id
             LIMIT :batch
         )
+        AND NOT EXISTS (SELECT FROM {_LABELERS}
+            WHERE member.organization_id = :org AND member.user_id = :assignee_id)
+        AND NOT EXISTS (SELECT FROM {_TEAM_LABELERS}
+            WHERE member.organization_id = :org AND team_members.team_id = :assignee_id)
         ORDER BY id FOR NO KEY UPDATE
     )
     UPDATE artifacts SET updated_at = now(), assignees = coalesce((
@@ -33,7 +47,7 @@ _UNASSIGN_BATCH = text(
     ), '[]')
     FROM assigned WHERE organization_id = :org AND artifacts.id = assigned.id
     RETURNING artifacts.id
-    """
+    """  # noqa: S608 - made of constants
 )
 # All code locks rows in the order of their ids, to avoid deadlocks. Null leaves a column unchanged.
 # Changes to the priority, due time or schema increment the revision, because clients can edit these
@@ -86,6 +100,29 @@ _COUNT_OPEN = text(
     GROUP BY assignee_id
     """
 )
+_LIST_REJECTED = text(
+    """
+    SELECT artifact_id, user_id FROM artifact_skips
+    WHERE organization_id = :org AND artifact_id = ANY (CAST(:ids AS uuid[])) AND rejected
+    """
+)
+_FIND_COMPLETED_BY_TEAM = text(
+    f"""
+    WITH labelers AS MATERIALIZED (
+        SELECT member.user_id FROM {_TEAM_LABELERS}
+        WHERE member.organization_id = :org AND team_members.team_id = :team_id
+    )
+    SELECT id FROM artifacts
+    WHERE organization_id = :org AND id = ANY (CAST(:ids AS uuid[]))
+      AND EXISTS (SELECT FROM labelers)
+      AND NOT EXISTS (
+          SELECT FROM labelers
+          WHERE array_position(labeled_by, labelers.user_id) IS NULL
+            AND NOT EXISTS (SELECT FROM artifact_skips skip
+                            WHERE skip.organization_id = :org AND skip.artifact_id = artifacts.id
+                              AND skip.user_id = labelers.user_id))
+    """  # noqa: S608 - made of constants
+)
 _CLOSED_STATE: ColumnElement[str] = case(
     (Artifact.archived, literal("archived")), (Artifact.status.in_(CLOSED), Artifact.status)
 )
@@ -99,7 +136,9 @@ class LockedArtifact(NamedTuple):
 
     `closed_state` is the state that prevents labeling, or None if the artifact can be labeled.
     Artifacts are ordered by `urgency` and `urgent_at`, which are computed by the SQL expressions
-    `URGENCY` and `URGENT_AT`.
+    `URGENCY` and `URGENT_AT`. `labeled_by` has the labeler of each submitted or accepted tag set,
+    who cannot submit another one, and a null for each tag set without a labeler. It is None unless
+    the artifact can be claimed. For example, assignees keep an artifact that is in review.
     """
 
     id: UUID
@@ -107,6 +146,7 @@ class LockedArtifact(NamedTuple):
     urgency: int
     urgent_at: datetime
     assignees: list[Assignee]
+    labeled_by: list[UUID | None] | None
 
 
 class AssignmentEffects(NamedTuple):
@@ -141,9 +181,35 @@ def lock(selected: Select[Any]) -> list[LockedArtifact]:
         literal_column(URGENCY.format(of="artifacts.")),
         literal_column(URGENT_AT.format(of="artifacts.")),
         Artifact.assignees,
+        case((Artifact.status.in_(CLAIMABLE), Artifact.labeled_by)),
     )
     locked = statement.order_by(Artifact.id).with_for_update(key_share=True)
     return [LockedArtifact._make(row) for row in db.session().execute(locked)]
+
+
+def list_rejected_labelers(artifact_ids: Iterable[UUID]) -> dict[UUID, set[UUID]]:
+    """Return {artifact_id: ids of the users whose work a reviewer returned to the pool}.
+
+    Artifacts without such users are omitted.
+    """
+    values = {"org": tenancy.current_organization_id(), "ids": list(map(str, artifact_ids))}
+    user_ids_by_id: dict[UUID, set[UUID]] = defaultdict(set)
+    for row in db.session().execute(_LIST_REJECTED, values):
+        user_ids_by_id[row.artifact_id].add(row.user_id)
+    return user_ids_by_id
+
+
+def find_completed_by_team(artifact_ids: Iterable[UUID], team_id: UUID) -> set[UUID]:
+    """Return the ids of the artifacts that each labeler of a team has labeled or skipped.
+
+    A team without labelers has completed nothing.
+    """
+    values = {
+        "org": tenancy.current_organization_id(),
+        "ids": list(map(str, artifact_ids)),
+        "team_id": team_id,
+    }
+    return set(db.session().scalars(_FIND_COMPLETED_BY_TEAM, values)) if values["ids"] else set()
 
 
 def update_assignments(
@@ -182,9 +248,10 @@ def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def unassign(assignee_id: UUID) -> list[UUID]:
-    """Unassign a user or team from at most BATCH artifacts, and return the artifact ids.
+    """Unassign a user or team from at most BATCH artifacts, unless it can label them.
 
-    An empty list means that no assigned artifact is left.
+    Returns the artifact ids. An empty list means that no assigned artifact is left, or that the
+    user or a member of the team can label.
     """
     values = {
         "org": tenancy.current_organization_id(),

@@ -7,8 +7,10 @@ from sqlalchemy import (
     Integer,
     and_,
     case,
+    exists,
     func,
     literal_column,
+    not_,
     or_,
     select,
     text,
@@ -17,8 +19,12 @@ from sqlalchemy import (
 
 from app.documents.artifacts.models import ARTIFACT_COLUMNS, Artifact, ArtifactRow
 from app.documents.artifacts.statuses import CLAIMABLE, ArtifactStatus
+from app.identity.members.eligibility import build_eligible_members
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
+from app.kit.permissions import Role
+from app.workflow.tag_sets.models import TagSet
+from app.workflow.tag_sets.transitions import TagSetStatus
 
 DEFAULT_CLAIM_MINUTES = 30
 _IS_CLAIMED = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
@@ -73,6 +79,8 @@ _RELEASE_ALL = text(
     WITH claimed AS MATERIALIZED (
         SELECT organization_id, id FROM artifacts
         WHERE organization_id = :organization_id AND claim_user_id = :user_id
+          AND NOT EXISTS (SELECT FROM {build_eligible_members(Role.labeler)}
+              WHERE member.organization_id = :organization_id AND member.user_id = :user_id)
         ORDER BY id FOR NO KEY UPDATE
     )
     {_END_CLAIM}
@@ -83,11 +91,24 @@ _RELEASE_ALL = text(
 )
 
 
+def _has_finished(user_id: UUID) -> ColumnElement[bool]:
+    # A labeler who has no more to do must not keep the artifact from those who have.
+    own_draft = exists().where(
+        TagSet.organization_id == Artifact.organization_id,
+        TagSet.artifact_id == Artifact.id,
+        TagSet.labeler_id == user_id,
+        TagSet.status == TagSetStatus.DRAFT,
+    )
+    is_labeler = func.array_position(Artifact.labeled_by, user_id).is_not(None)
+    return and_(is_labeler, not_(own_draft))
+
+
 def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
     """Claim an artifact for a user or renew the user's claim, and return the artifact's row.
 
-    Returns None if the artifact cannot be labeled, if another user has claimed it, or if every
-    remaining tag set that its schema requires is reserved for another user.
+    Returns None if the artifact cannot be labeled, if another user has claimed it, if the user has
+    labeled it and has no draft, or if every remaining tag set that its schema requires is reserved
+    for another user.
     """
     reserved_for_others = func.cardinality(func.array_remove(Artifact.reserved_for, user_id))
     statement = (
@@ -101,6 +122,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
                 Artifact.claim_user_id == user_id,
                 Artifact.claim_expires_at <= func.now(),
             ),
+            not_(_has_finished(user_id)),
             or_(
                 reserved_for_others == 0,
                 func.cardinality(Artifact.labeled_by) + reserved_for_others < _REQUIRED_LABELS,
@@ -120,6 +142,15 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
     )
     row = db.session().execute(statement).one_or_none()
     return None if row is None else ArtifactRow._make(row)
+
+
+def has_labeled(artifact_id: UUID, user_id: UUID) -> bool:
+    """Return whether a user has labeled an artifact and has no draft of it."""
+    statement = select(Artifact.id).where(
+        Artifact.id == artifact_id,
+        _has_finished(user_id),
+    )
+    return db.session().execute(statement).first() is not None
 
 
 def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
@@ -145,7 +176,7 @@ def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
 
 
 def release_all(user_id: UUID) -> list[UUID]:
-    """Release all claims of a user and return the ids of the claimed artifacts."""
+    """Release all claims of a user, unless the user can label; return the ids of the artifacts."""
     values = {"organization_id": tenancy.current_organization_id(), "user_id": user_id}
     return list(db.session().execute(_RELEASE_ALL, values).scalars())
 

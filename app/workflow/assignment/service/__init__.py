@@ -5,8 +5,6 @@ from app.workflow.assignment.queries.claims import expire_claims, mark_nearly_du
 from app.workflow.assignment.service.assigning import (
     assign,
     bulk_assign,
-    unassign,
-    unassign_teams_without_labelers,
     update_assignments,
 )
 from app.workflow.assignment.service.claims import claim, claim_next, release, release_all_claims
@@ -17,6 +15,7 @@ from app.workflow.assignment.service.recipients import (
     lock_team_members,
     lock_users,
 )
+from app.workflow.assignment.service.unassigning import unassign
 
 __all__ = [
     "ArtifactAssignment",
@@ -35,6 +34,5 @@ __all__ = [
     "release",
     "release_all_claims",
     "unassign",
-    "unassign_teams_without_labelers",
     "update_assignments",
 ]

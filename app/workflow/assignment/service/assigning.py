@@ -1,7 +1,7 @@
-"""Assignment of artifacts to users and teams, and unassignment."""
+"""Assignment of artifacts to users and teams."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -10,18 +10,18 @@ from sqlalchemy import Select
 
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models import ArtifactRow
-from app.identity.members.eligibility import has_eligible_member
 from app.kit import bulk, errors, events
 from app.kit.bulk import Failures
-from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.workflow.assignment import emitted_events
-from app.workflow.assignment.emitted_events import AssignedPayload, UnassignedPayload
+from app.workflow.assignment.emitted_events import AssignedPayload
 from app.workflow.assignment.queries import assignees as queries
 from app.workflow.assignment.queries.assignees import ArtifactAssignment, Assignee, LockedArtifact
 from app.workflow.assignment.service import recipients
 from app.workflow.tag_sets import service as tag_sets
+
+_LABELED_MESSAGE = "None of these assignees can label this document again. Choose another labeler."
 
 
 def assign(
@@ -38,7 +38,9 @@ def assign(
     Without users and team, all assignees are removed. A labeler who has claimed the artifact keeps
     the claim. Emits `artifacts.assigned` for new assignments. Raises 404; 400 for an invalid
     `user_ids.N` or `team_id`; 409 `stale_precondition` if `revision` is outdated; 409 `conflict`
-    with `details.state` if the artifact cannot be labeled, unless the call removes all assignees.
+    with `details.state` if the artifact cannot be labeled, unless the call removes all assignees;
+    409 `conflict` if all users or team members have labeled it. Of several users, those who have
+    labeled the artifact are left out.
     """
     assigner = _Assigner(by=by, user_ids=user_ids, team_id=team_id, due=due)
     assigner.lock_recipients()  # Users are locked before artifacts.
@@ -69,15 +71,17 @@ def bulk_assign(
 
     The strategy `everyone` assigns each artifact to all users or to the team. The other strategies
     assign each artifact to one labeler: `round_robin` to the next labeler in rotation,
-    `least_loaded` to the labeler with the fewest open artifacts. With a filter, each batch of 1,000
-    artifacts is assigned in a separate transaction (`bulk.run_in_batches`). In each batch, the most
-    urgent artifacts are assigned first. `due` is as in `assign`.
+    `least_loaded` to the labeler with the fewest open artifacts. Labelers who have labeled an
+    artifact are not assigned to it. Only `everyone` assigns an artifact to labelers whose work on
+    it a reviewer has returned to the pool. With a filter, each batch of 1,000 artifacts is assigned
+    in a separate transaction (`bulk.run_in_batches`). In each batch, the most urgent artifacts are
+    assigned first. `due` is as in `assign`.
 
     Emits `artifacts.assigned` once per transaction. Raises 400 for an invalid `user_ids.N` or
     `team_id`; 409 `conflict` with `details.count` if the filter does not match `expected_count`
     artifacts. The outcome is `not_found` for an artifact that does not exist, and `conflict` for an
-    artifact that cannot be labeled (unless all assignees are removed) or that no longer matches the
-    filter.
+    artifact that cannot be labeled (unless all assignees are removed), that none of the users or
+    team members can label again, or that no longer matches the filter.
     """
     assigner = _Assigner(by=by, strategy=strategy, user_ids=user_ids, team_id=team_id, due=due)
     if filter is None:
@@ -162,6 +166,11 @@ class _Assigner:
         }
         open_artifacts = [row for row in locked if row.id not in errors_by_id]
         assignees_by_id = self._choose_assignees(open_artifacts)
+        errors_by_id |= {
+            row.id: errors.conflict(_LABELED_MESSAGE)
+            for row in open_artifacts
+            if row.id not in assignees_by_id
+        }
         effects = update_assignments(
             [
                 ArtifactAssignment(artifact_id, assignees, due_at=self._due_at)
@@ -173,38 +182,65 @@ class _Assigner:
         newly_assigned_ids = [
             row.id
             for row in open_artifacts
-            if effects[row.id].deleted_skip
-            or any(assignee not in row.assignees for assignee in assignees_by_id[row.id])
+            if row.id in effects
+            and (
+                effects[row.id].deleted_skip
+                or any(assignee not in row.assignees for assignee in assignees_by_id[row.id])
+            )
         ]
         if newly_assigned_ids:
             self._emit_assigned(newly_assigned_ids, assignees_by_id)
         return _AssignmentOutcome(set(effects), errors_by_id)
 
     def _choose_assignees(self, rows: list[LockedArtifact]) -> dict[UUID, list[Assignee]]:
-        if not self._assigns_one_labeler:
-            users = [_build_assignee(user_id=user_id) for user_id in self._labelers]
-            assignees = [_build_assignee(team_id=self._team_id)] if self._team_id else users
-            return {row.id: assignees for row in rows}
+        """Choose the assignees of each artifact. Omit artifacts that no recipient can label."""
+        if self._assigns_one_labeler:
+            return self._distribute(rows)
+        if self._team_id is not None:
+            labeled_ids = [row.id for row in rows if row.labeled_by]
+            completed_ids = queries.find_completed_by_team(labeled_ids, self._team_id)
+            team = [_build_assignee(team_id=self._team_id)]
+            return {row.id: team for row in rows if row.id not in completed_ids}
+        assignees_by_id = {
+            row.id: [
+                _build_assignee(user_id=user_id)
+                for user_id in self._labelers
+                if user_id not in (row.labeled_by or ())
+            ]
+            for row in rows
+        }
+        return {id_: users for id_, users in assignees_by_id.items() if users or not self._labelers}
+
+    def _distribute(self, rows: list[LockedArtifact]) -> dict[UUID, list[Assignee]]:
         if self._loads is None:
             loads = queries.count_open_artifacts(self._labelers) if self._counts_loads else {}
             self._loads = Counter(loads)
         pool = recipients.LabelerPool(self._labelers, self._loads)
+        rejected = queries.list_rejected_labelers(row.id for row in rows)
         assignees_by_id = {}
         for row in sorted(rows, key=lambda row: (-row.urgency, row.urgent_at, row.id)):
-            user_id = pool.find_least_loaded()
-            assert user_id is not None  # `lock_recipients` requires a labeler.
-            self._loads[user_id] += 1
-            assignees_by_id[row.id] = [_build_assignee(user_id=user_id)]
+            excluded = {*(row.labeled_by or ()), *rejected.get(row.id, ())}
+            user_id = pool.find_least_loaded(excluded)
+            if user_id is not None:
+                self._loads[user_id] += 1
+                assignees_by_id[row.id] = [_build_assignee(user_id=user_id)]
         return assignees_by_id
 
     def _emit_assigned(
         self, artifact_ids: list[UUID], assignees_by_id: Mapping[UUID, list[Assignee]]
     ) -> None:
-        counts: Counter[str] = Counter()
-        user_ids = [] if self._team_id else [str(user_id) for user_id in self._labelers]
-        if self._assigns_one_labeler:
-            counts.update(str(assignees_by_id[id_][0]["user_id"]) for id_ in artifact_ids)
-            user_ids = [str(user_id) for user_id in self._labelers if str(user_id) in counts]
+        counts = Counter(
+            assignee["user_id"]
+            for artifact_id in artifact_ids
+            for assignee in assignees_by_id[artifact_id]
+            if assignee["user_id"] is not None
+        )
+        user_ids = [str(user_id) for user_id in self._labelers if str(user_id) in counts]
+        is_same_for_all = all(
+            counts[str(user_id)] == len(artifact_ids) for user_id in self._labelers
+        )
+        if not self._assigns_one_labeler and is_same_for_all:
+            counts.clear()
         payload: AssignedPayload = {
             "artifact_ids": artifact_ids,
             "user_ids": user_ids,
@@ -243,32 +279,3 @@ def update_assignments(
     if resumed_ids := [artifact_id for artifact_id, effect in effects.items() if effect.resumed]:
         tag_sets.update_statuses(resumed_ids)
     return effects
-
-
-def unassign(assignee_id: UUID, checkpoint: Checkpoint, *, reason: str) -> int:
-    """Unassign a team or user from all artifacts and return the number of changed artifacts.
-
-    An artifact without other assignees returns to the pool of unassigned artifacts. Emits
-    `artifacts.unassigned` for each batch and calls `checkpoint` after each batch.
-    """
-    changed_count = 0
-    while artifact_ids := queries.unassign(assignee_id):
-        changed_count += len(artifact_ids)
-        payload: UnassignedPayload = {
-            "artifact_ids": artifact_ids,
-            "assignee_id": assignee_id,
-            "count": len(artifact_ids),
-            "reason": reason,
-        }
-        events.emit(emitted_events.UNASSIGNED, payload)
-        checkpoint()
-    return changed_count
-
-
-def unassign_teams_without_labelers(
-    team_ids: Iterable[UUID], checkpoint: Checkpoint, *, reason: str
-) -> None:
-    """Unassign each team that has no labeler left from its artifacts. Safe to repeat."""
-    for team_id in team_ids:
-        if not has_eligible_member(team_id, Role.labeler):
-            unassign(team_id, checkpoint, reason=reason)

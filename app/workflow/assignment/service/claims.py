@@ -23,8 +23,8 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow:
     """Claim an artifact for the organization's `claim_minutes`, or renew the user's claim.
 
     Raises 404; 409 `conflict`. The details of a conflict are `claim` if another user has claimed
-    the artifact, `reserved` if the artifact is reserved for drafts of other users, or `state` if it
-    cannot be labeled.
+    the artifact, `labeled` if the user has labeled it and has no draft, `reserved` if the artifact
+    is reserved for drafts of other users, or `state` if it cannot be labeled.
     """
     row = queries.claim(artifact_id, user_id)
     if row is not None:
@@ -36,6 +36,8 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow:
         raise errors.conflict("The artifact is not open for labeling.", state=row.status)
     if row.claim is not None and row.claim["user_id"] != str(user_id):
         raise errors.conflict("Another user has claimed the artifact.", claim=row.claim)
+    if queries.has_labeled(artifact_id, user_id):
+        raise errors.conflict("You have already labeled the artifact.", labeled=True)
     raise errors.conflict(
         "The artifact is reserved for another labeler who has a draft.", reserved=True
     )
@@ -131,7 +133,10 @@ def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, is_skip: bo
 
 
 def release_all_claims(user_id: UUID, *, reason: str) -> None:
-    """Release all claims of a user; emit `artifact.released` for each one. Safe to repeat."""
+    """Release all claims of a user who can no longer label; emit `artifact.released` for each one.
+
+    Does nothing if the user can label. Safe to repeat.
+    """
     for artifact_id in queries.release_all(user_id):
         _emit_released(artifact_id, user_id, reason)
 

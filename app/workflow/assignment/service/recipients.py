@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from heapq import heapify, heapreplace
+from collections.abc import Set as AbstractSet
+from heapq import heapify, heappop, heappush, heapreplace
 from uuid import UUID
 
 from app.identity.members.eligibility import lock_eligible_members, lock_eligible_team_members
@@ -68,8 +69,21 @@ class LabelerPool:
         ]
         heapify(self._heap)
 
-    def find_least_loaded(self) -> UUID | None:
-        """Return the id of the labeler with the lowest load, or None if the pool is empty."""
+    def find_least_loaded(self, excluded: AbstractSet[UUID | None] = frozenset()) -> UUID | None:
+        """Return the id of the labeler with the lowest load, or None if there is no labeler.
+
+        Labelers in `excluded` are left out.
+        """
+        set_aside = []
+        user_id = self._find_first()
+        while user_id is not None and user_id in excluded:
+            set_aside.append(heappop(self._heap))
+            user_id = self._find_first()
+        for entry in set_aside:
+            heappush(self._heap, entry)
+        return user_id
+
+    def _find_first(self) -> UUID | None:
         while self._heap:
             load, position, user_id = self._heap[0]
             if load == self._loads[user_id]:

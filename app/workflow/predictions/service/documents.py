@@ -17,6 +17,14 @@ MAX_PAGES = 20
 """The maximum number of pages that are read, from the start of the document."""
 
 
+def count_predicted_pages(page_count: int | None) -> int:
+    """Return how many pages of a document are read and metered, at most MAX_PAGES.
+
+    `page_count` is the number of pages of the artifact. A document without pages counts as one.
+    """
+    return min(page_count or 1, MAX_PAGES)
+
+
 class LoadedDocument(NamedTuple):
     """A document for the extraction engine, with the number of pages that were read."""
 

@@ -1,6 +1,6 @@
 """Predict the tags of one document."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from app.engines.fields import SourceText, Tag
 from app.kit import db, events, plan_limits
 from app.kit.db import Checkpoint
 from app.kit.errors import ApiError
+from app.kit.jobs import Retry
 from app.kit.plan_limits import Meter
 from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.models import SchemaVersion
@@ -29,6 +30,14 @@ from app.workflow.tag_sets.service import RULES_PREFIX
 BUILTIN = "builtin"
 RULES_VERSION = f"{RULES_PREFIX}1"
 """The model version in predictions by rules. Rules are used until the first model is trained."""
+
+_NOT_READY, _NOT_READY_MESSAGE = "not_ready", "The document has not been read."
+_MAX_WAIT = timedelta(days=1)
+"""The time for which a prediction waits for its document to be processed again."""
+
+
+class _DocumentNotReady(Exception):  # noqa: N818 - a signal, not an error
+    """The document is being processed again."""
 
 
 class _PredictionResult(NamedTuple):
@@ -48,10 +57,12 @@ class _PredictionResult(NamedTuple):
 
 
 def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: bool) -> bool:
-    """Predict the tags for a queued prediction; return False if another attempt may succeed.
+    """Predict the tags for a queued prediction.
 
     Does nothing if the prediction has already ended. `checkpoint` commits the transaction before
-    the model proposes tags, because the model can take a long time.
+    the model proposes tags, because the model can take a long time. Returns False if the document
+    is being processed again; the caller then tries again later. Raises Retry if another attempt may
+    succeed, unless this is the last one.
     """
     prediction = records.find(prediction_id)
     if prediction is None or prediction.status != PredictionStatus.QUEUED:
@@ -62,8 +73,14 @@ def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: boo
         result = _propose_tags(artifact_id, version, checkpoint)
     except PredictionFailed as failure:
         if failure.is_transient and not is_last_attempt:
-            return False
+            message = f"the prediction failed temporarily: {failure.code}"
+            raise Retry(message, min_delay=failure.retry_after) from None
         fail(prediction_id, code=failure.code, message=failure.message)
+        return True
+    except _DocumentNotReady:
+        if prediction.created_at > db.utc_now() - _MAX_WAIT:
+            return False
+        fail(prediction_id, code=_NOT_READY, message=_NOT_READY_MESSAGE)
         return True
     _complete_prediction(prediction_id, result, version)
     return True
@@ -76,10 +93,11 @@ def _propose_tags(
     loaded = documents.load_document(artifact_id, artifact.language)
     if loaded is None:
         # The document was reprocessed or deleted after the prediction was requested.
-        is_failed = _get_artifact(artifact_id).status == ArtifactStatus.FAILED
-        raise PredictionFailed(
-            "not_ready", "The document has not been read.", is_transient=not is_failed
-        )
+        status = _get_artifact(artifact_id).status
+        if status == ArtifactStatus.PROCESSING:
+            raise _DocumentNotReady
+        is_failed = status == ArtifactStatus.FAILED
+        raise PredictionFailed(_NOT_READY, _NOT_READY_MESSAGE, is_transient=not is_failed)
     source = SourceText(lambda: loaded.document.text)
     settings = records.get_provider()
     if settings.kind != BUILTIN:

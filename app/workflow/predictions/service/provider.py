@@ -18,15 +18,22 @@ _TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 _TRANSIENT_KINDS = frozenset(
     {ErrorKind.DNS, ErrorKind.CONNECT, ErrorKind.TIMEOUT, ErrorKind.PROTOCOL}
 )
+_MAX_RETRY_AFTER_SECONDS = 600
 _KEY_REFUSED_STATUSES = frozenset({401, 403})
 
 
 class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
-    """A prediction failed; if `is_transient` is true, another attempt may succeed."""
+    """A prediction failed; if `is_transient` is true, another attempt may succeed.
 
-    def __init__(self, code: str, message: str, *, is_transient: bool = False) -> None:
+    `retry_after` is the time in seconds after which the next attempt is allowed.
+    """
+
+    def __init__(
+        self, code: str, message: str, *, is_transient: bool = False, retry_after: int = 0
+    ) -> None:
         super().__init__(code, message)
-        self.code, self.message, self.is_transient = code, message, is_transient
+        self.code, self.message = code, message
+        self.is_transient, self.retry_after = is_transient, retry_after
 
 
 class ServerPrediction(NamedTuple):
@@ -94,7 +101,16 @@ def _check_outcome(outcome: RequestOutcome) -> None:
     if not outcome.is_success:
         message = f"The model server returned HTTP status {outcome.status_code}."
         is_transient = outcome.status_code in _TRANSIENT_STATUSES
-        raise PredictionFailed("refused", message, is_transient=is_transient)
+        retry_after = _parse_retry_after(outcome.headers.get("retry-after", ""))
+        raise PredictionFailed(
+            "refused", message, is_transient=is_transient, retry_after=retry_after
+        )
     if len(outcome.body) > MAX_RESPONSE_BYTES:
         message = "The model server's response is larger than 2 MiB."
         raise PredictionFailed("answer_too_large", message)
+
+
+def _parse_retry_after(value: str) -> int:
+    """Return the seconds in a `Retry-After` header, at most 10 minutes, or 0 if it has none."""
+    is_number = value.isascii() and value.isdecimal()
+    return min(int(value[:9]), _MAX_RETRY_AFTER_SECONDS) if is_number else 0

@@ -1,6 +1,7 @@
 """Requests for predictions: validation of the requests, and queueing of the predictions."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from app.schemas.artifact_schemas import service as schemas
 from app.workflow.predictions.models import Prediction, PredictionStatus
 from app.workflow.predictions.queries import records
 from app.workflow.predictions.queries.records import NewPrediction
+from app.workflow.predictions.service.documents import count_predicted_pages
 
 BUILTIN_JOB = "predictions.predict"
 SERVER_JOB = "predictions.ask_model_server"
@@ -42,7 +44,7 @@ def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
     if queued is not None:
         return queued
     new_prediction = _build_new_prediction(artifact)
-    plan_limits.reserve(Meter.AI_PAGES, artifact.page_count or 0)
+    plan_limits.reserve(Meter.AI_PAGES, count_predicted_pages(artifact.page_count))
     ids = _queue_predictions([new_prediction], requested_by=requested_by, ingestion_job_id=None)
     prediction = records.find(ids[artifact_id])
     assert prediction is not None
@@ -67,7 +69,7 @@ def request_many(
                 outcomes[artifact_id] = RequestOutcome(artifact_id, queued.id, None)
                 continue
             new_predictions.append(_build_new_prediction(artifact))
-            page_counts[artifact_id] = artifact.page_count or 0
+            page_counts[artifact_id] = count_predicted_pages(artifact.page_count)
         except ApiError as error:
             outcomes[artifact_id] = _build_error_outcome(artifact_id, error)
     # The pages are reserved after the artifacts are locked, as in a single request.
@@ -114,12 +116,16 @@ def choose_job() -> str:
     return BUILTIN_JOB if records.get_provider().kind == "builtin" else SERVER_JOB
 
 
-def enqueue_prediction(prediction_id: UUID) -> None:
-    """Enqueue a queued prediction again, with the job that the current settings require."""
+def enqueue_prediction(prediction_id: UUID, *, due_at: datetime | None = None) -> None:
+    """Enqueue a queued prediction again, with the job that the current settings require.
+
+    The job is due at `due_at`, or immediately.
+    """
     jobs.enqueue(
         choose_job(),
         {"prediction_id": str(prediction_id)},
         organization_id=tenancy.current_organization_id(),
+        due_at=due_at,
     )
 
 

@@ -1,4 +1,7 @@
-"""SQL queries for bulk decisions. The number of statements does not depend on the batch size."""
+"""SQL queries for bulk decisions, and for the release of all reviews of a user.
+
+The number of statements does not depend on the number of tag sets.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -7,7 +10,9 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
+from app.kit.permissions import Role
 from app.workflow.tag_sets.models import CONTRIBUTORS, REQUIRED_LABELS
 
 # Artifacts are locked before tag sets, each in the order of their ids, to avoid deadlocks.
@@ -44,6 +49,19 @@ _SIBLINGS = text(
       AND status IN ('draft', 'submitted', 'accepted')
     ORDER BY id
     """
+)
+_RELEASE_REVIEWS = text(
+    f"""
+    WITH claimed AS MATERIALIZED (
+        SELECT id FROM tag_sets
+        WHERE organization_id = :org AND claim_user_id = :user_id AND status = 'submitted'
+          AND NOT EXISTS (SELECT FROM {build_eligible_members(Role.reviewer)}
+              WHERE member.organization_id = :org AND member.user_id = :user_id)
+        ORDER BY id FOR NO KEY UPDATE
+    )
+    UPDATE tag_sets SET claim_user_id = NULL, claim_expires_at = NULL
+    FROM claimed WHERE organization_id = :org AND tag_sets.id = claimed.id
+    """  # noqa: S608 - made of constants
 )
 
 
@@ -94,3 +112,9 @@ def list_by_artifacts(artifact_ids: Iterable[UUID]) -> list[ArtifactTagSet]:
     """Return all tag sets of the artifacts except rejected tag sets, ordered by id."""
     values = {"org": tenancy.current_organization_id(), "artifact_ids": _to_strings(artifact_ids)}
     return [ArtifactTagSet._make(row) for row in db.session().execute(_SIBLINGS, values)]
+
+
+def release_reviews(user_id: UUID) -> None:
+    """Release all tag sets pending review that a user has claimed, unless the user can review."""
+    values = {"org": tenancy.current_organization_id(), "user_id": user_id}
+    db.session().execute(_RELEASE_REVIEWS, values)

@@ -288,13 +288,3 @@ def release_claim(artifact_id: UUID, user_id: UUID | None) -> None:
         .values(claim_user_id=null(), claim_expires_at=null(), updated_at=Artifact.updated_at)
         .execution_options(**_EXECUTION_OPTIONS)
     )
-
-
-def release_reviews(user_id: UUID) -> None:
-    """Release all tag sets pending review that a user has claimed, locking them by id."""
-    is_claimed = (TagSet.status == TagSetStatus.SUBMITTED, TagSet.claim_user_id == user_id)
-    claimed = select(TagSet.id).where(*is_claimed).order_by(TagSet.id)
-    locked = claimed.with_for_update(key_share=True).cte("locked").select()
-    values = {"claim_user_id": null(), "claim_expires_at": null(), "updated_at": TagSet.updated_at}
-    statement = update(TagSet).where(TagSet.id.in_(locked)).values(values)
-    db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))

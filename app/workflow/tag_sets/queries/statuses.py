@@ -93,17 +93,18 @@ _UNARCHIVE = text(
 )
 # An assignee is idle if it cannot submit another tag set for the artifact: a user who has submitted
 # one, or a team whose labelers have each submitted one or skipped the artifact. A user who skips an
-# artifact is unassigned immediately, so this condition does not check the skips of users.
+# artifact is unassigned immediately, so this condition does not check the skips of users. The
+# array contains a null for each tag set without a labeler, with which `= ANY` would return null.
 _IS_IDLE = f"""
     CASE WHEN assignee ->> 'user_id' IS NOT NULL
-    THEN CAST(assignee ->> 'user_id' AS uuid) = ANY (labeled_by)
+    THEN array_position(labeled_by, CAST(assignee ->> 'user_id' AS uuid)) IS NOT NULL
     ELSE NOT EXISTS (
         SELECT FROM {_LABELERS}
         JOIN team_members ON team_members.organization_id = :organization_id
                           AND team_members.user_id = eligible.user_id
         WHERE eligible.organization_id = :organization_id
           AND team_members.team_id = CAST(assignee ->> 'team_id' AS uuid)
-          AND eligible.user_id <> ALL (labeled_by)
+          AND array_position(labeled_by, eligible.user_id) IS NULL
           AND NOT EXISTS (SELECT FROM artifact_skips skip
                           WHERE skip.organization_id = :organization_id
                             AND skip.artifact_id = artifacts.id

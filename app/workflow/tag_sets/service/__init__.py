@@ -1,6 +1,6 @@
 """Public functions of tag sets: drafts, submission, review decisions, merges and statuses."""
 
-from app.workflow.tag_sets.queries.deciding import release_reviews
+from app.workflow.tag_sets.queries.bulk import release_reviews
 from app.workflow.tag_sets.queries.reading import TagSetRow, get_many, get_prepared
 from app.workflow.tag_sets.queries.related import count_by_schema, list_blocking_ids
 from app.workflow.tag_sets.queries.skips import (

@@ -125,18 +125,19 @@ def find_exemption(
 ) -> str | None:
     """Return why a submitted tag set needs no review (`SAMPLING` or `CONFIDENCE`), or None.
 
-    Agreement with other tag sets is not considered. Confidence is a reason only if the labeler has
-    removed no predicted tags and added no tags from a later prediction, and no tag set for the
-    artifact was rejected. Predictions by rules are excluded, because their confidence is not
-    calibrated, and predictions for another schema version, because it may have other fields.
+    Agreement with other tag sets is not considered. A tag set is always reviewed if an earlier one
+    was rejected whose rejections it inherits, because it may be a copy. Confidence is a reason only
+    if the labeler has removed no predicted tags and added no tags from a later prediction.
+    Predictions by rules are excluded, because their confidence is not calibrated, and predictions
+    for another schema version, because it may have other fields.
     """
-    if was_returned(tag_set):
+    if was_returned(tag_set) or tag_set.earlier_rejections:
         return None
     if not is_sampled(tag_set.artifact_id, tag_set.labeler_id, version_rules.sample_rate):
         return SAMPLING
     is_unsure = (tag_set.prediction_model_version or "").startswith(RULES_PREFIX)
     is_unsure = is_unsure or not is_confident(tag_set.tags, version_rules.auto_accept_confidence)
-    if tag_set.earlier_rejections or is_unsure or _has_edited_predictions(tag_set, caller):
+    if is_unsure or _has_edited_predictions(tag_set, caller):
         return None
     return None if _is_predicted_for_other_version(tag_set) else CONFIDENCE
 
