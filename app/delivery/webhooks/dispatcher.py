@@ -8,7 +8,6 @@ attempts to begin and the attempt to send next. No transaction is open during a 
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Condition, Thread
 from uuid import UUID
@@ -23,6 +22,7 @@ from app.delivery.webhooks.queries.leases import Attempt, Lease
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.delivery.webhooks.quotas import Quotas
 from app.delivery.webhooks.recorder import Recorder
+from app.delivery.webhooks.sender_pool import SenderPool
 from app.kit import container, db, metrics, tenancy
 from app.kit.logging import get_logger
 
@@ -39,6 +39,8 @@ STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
 LEASE_MARGIN_SECONDS = 12.0
 """The minimum remaining lease time in seconds for an attempt to be sent, so that the lease does not
 expire during the attempt."""
+ERROR_PAUSE_SECONDS = 1.0
+"""The pause in seconds after an unexpected error, or if no thread can be started."""
 
 
 class Dispatcher:
@@ -62,7 +64,7 @@ class Dispatcher:
         self._is_searching = False
         self._is_stopping = False
         self._next_renewal_at = time.monotonic() + RENEW_SECONDS
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhook")
+        self._pool = SenderPool(threads)
         self._recorder = Recorder(app, self._mark_written)
         self._thread = Thread(target=self._run, name="webhook-dispatcher", daemon=True)
 
@@ -103,7 +105,7 @@ class Dispatcher:
             remaining = deadline - time.monotonic() - 1.0
             self._changed.wait_for(lambda: not self._quotas.threads.used, max(0.0, remaining))
         self._recorder.stop(max(0.1, deadline - time.monotonic()))
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shut_down()
 
     def _run(self) -> None:
         while not self._is_stopping:
@@ -122,7 +124,7 @@ class Dispatcher:
                 time.sleep(random.uniform(0.05, 0.5))  # noqa: S311 - no secret
             except Exception:
                 log.exception("webhook.dispatcher_failed")
-                time.sleep(1.0)
+                time.sleep(ERROR_PAUSE_SECONDS)
         self._requeue_unsent()
 
     def _has_work(self) -> bool:
@@ -188,14 +190,25 @@ class Dispatcher:
                     valid_until = began_at + leases.LEASE_SECONDS
                     self._leases[attempt.lease_token] = attempt.lease, valid_until
             self._quotas.record_begun(picks, attempts)
-            self._submit_attempts()
+            are_submitted = self._submit_attempts()
             self._changed.notify_all()
         _update_metrics(attempts)
+        if not are_submitted:
+            time.sleep(ERROR_PAUSE_SECONDS)
 
-    def _submit_attempts(self) -> None:
-        """Submit the next attempts to the thread pool. The caller must hold the lock."""
+    def _submit_attempts(self) -> bool:
+        """Submit the next attempts to the thread pool. The caller must hold the lock.
+
+        Returns False if no thread can be started. Then the attempts that no thread of this process
+        would send are requeued, because another process may be able to send them.
+        """
         while not self._is_stopping and (attempt := self._quotas.start_next()) is not None:
-            self._pool.submit(self._send_attempts, attempt)
+            if not self._pool.submit(self._send_attempts, attempt):
+                self._quotas.requeue_unsent(attempt)
+                if not self._quotas.threads.used:
+                    self._quotas.to_requeue += self._quotas.remove_prefetched()
+                return False
+        return True
 
     def _send_attempts(self, first: Attempt) -> None:
         """Send the attempt `first`, and then the next attempts until none may be sent."""
@@ -206,6 +219,7 @@ class Dispatcher:
             with self._changed:
                 if result is not None:
                     self._quotas.record_result(attempt, result)
+                    self._recorder.put(result)
                 elif has_lost_lease:
                     self._quotas.requeue_unsent(attempt)
                 else:
@@ -214,8 +228,6 @@ class Dispatcher:
                 attempt = None if self._is_stopping else self._quotas.start_next()
                 self._submit_attempts()
                 self._changed.notify_all()
-            if result is not None:
-                self._recorder.put(result)
 
     def _send_attempt(self, attempt: Attempt) -> AttemptResult | None:
         """Send an attempt and return its result.

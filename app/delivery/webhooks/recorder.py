@@ -2,9 +2,9 @@
 
 import random
 import time
-from collections import OrderedDict, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
-from threading import Condition, Event, Thread
+from threading import Event, Thread
 from uuid import UUID
 
 from flask import Flask
@@ -19,6 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.delivery.notifications.service import sending as notifications
 from app.delivery.webhooks import abandoning
+from app.delivery.webhooks.outcome_queue import OutcomeQueue
 from app.delivery.webhooks.queries import outcomes
 from app.delivery.webhooks.queries.outcomes import AttemptResult, WebhookCounters
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
@@ -29,14 +30,16 @@ from app.kit.permissions import Role
 log = get_logger(__name__)
 
 BATCH_SIZE = 100
-GATHER_SECONDS = 0.02
-"""The maximum time in seconds to wait for more results to write in the same transaction."""
 FIRST_PAUSE_SECONDS = 0.25
 MAX_PAUSE_SECONDS = 16.0
 _BUSY_SECONDS = 0.05
 """The delay in seconds before outcomes whose rows were locked are written again."""
 _WAIT_SECONDS = 0.2
 """The maximum time in seconds to wait for a result before checking whether to stop."""
+MAX_TRIES = 3
+"""An outcome is given up after this many errors that are not errors of the database."""
+_ERROR_PAUSE_SECONDS = 1.0
+"""The pause in seconds after an error that is not an error of the database."""
 
 
 def compute_pause(failures: int) -> float:
@@ -114,71 +117,6 @@ def _handle_deactivations(deactivated: dict[outcomes.WebhookKey, WebhookCounters
             log.warning("webhook.deactivated", webhook=str(webhook_id))
 
 
-class OutcomeQueue:
-    """A thread-safe queue that keeps the order of each organization's results."""
-
-    def __init__(self) -> None:
-        self._changed = Condition()
-        self._queues: OrderedDict[UUID, deque[AttemptResult]] = OrderedDict()
-        self._not_before: dict[UUID, float] = {}
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    def put(self, result: AttemptResult) -> None:
-        """Add a result to the end of its organization's queue."""
-        with self._changed:
-            self._queues.setdefault(result.attempt.organization_id, deque()).append(result)
-            self._size += 1
-            self._changed.notify()
-
-    def requeue(self, results: Sequence[AttemptResult], delay: float) -> None:
-        """Requeue results at the front of the queue.
-
-        `get` returns no results of the same organizations for `delay` seconds.
-        """
-        with self._changed:
-            for result in reversed(results):
-                self._queues.setdefault(result.attempt.organization_id, deque()).appendleft(result)
-                self._not_before[result.attempt.organization_id] = time.monotonic() + delay
-                self._size += 1
-
-    def get(
-        self, limit: int, timeout: float, *, max_organizations: int | None = None
-    ) -> list[AttemptResult]:
-        """Remove and return up to `limit` results, divided fairly among organizations.
-
-        Waits up to `timeout` seconds for the first result. If `max_organizations` is not None, the
-        results belong to at most this number of organizations.
-        """
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._size, timeout):
-                return []
-            self._changed.wait_for(lambda: self._size >= limit, GATHER_SECONDS)
-            return self._remove(limit, max_organizations)
-
-    def _remove(self, limit: int, max_organizations: int | None) -> list[AttemptResult]:
-        now = time.monotonic()
-        ready_ids = [id_ for id_ in self._queues if self._not_before.get(id_, 0.0) <= now]
-        ready_ids = ready_ids[:max_organizations]
-        results: list[AttemptResult] = []
-        while ready_ids and len(results) < limit:
-            quota = max(1, (limit - len(results)) // len(ready_ids))
-            for organization_id in list(ready_ids):
-                queue = self._queues[organization_id]
-                count = min(quota, len(queue), limit - len(results))
-                results += [queue.popleft() for _ in range(count)]
-                if not queue:
-                    ready_ids.remove(organization_id)
-                    del self._queues[organization_id]
-                    self._not_before.pop(organization_id, None)
-                else:
-                    self._queues.move_to_end(organization_id)
-        self._size -= len(results)
-        return results
-
-
 class Recorder:
     """The thread that writes outcomes; it calls `on_end` with the written and lost results."""
 
@@ -187,6 +125,7 @@ class Recorder:
         self._on_end = on_end
         self._queue = OutcomeQueue()
         self._single_organization_batches = 0
+        self._error_counts: Counter[UUID] = Counter()
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="webhook-recorder", daemon=True)
 
@@ -209,19 +148,30 @@ class Recorder:
 
     def _run(self) -> None:
         while not (self._stopping.is_set() and not self._queue):
-            max_organizations = 1 if self._single_organization_batches else None
-            self._single_organization_batches = max(0, self._single_organization_batches - 1)
-            batch = self._queue.get(BATCH_SIZE, _WAIT_SECONDS, max_organizations=max_organizations)
-            if batch:
-                self._write(batch)
-            elif self._queue:
-                time.sleep(_BUSY_SECONDS)
+            try:
+                self._write_next()
+            except Exception:
+                # If this thread ended, no outcome of this process would be written any more, and
+                # the dispatcher would renew the leases forever.
+                log.exception("webhook.recorder_failed")
+                time.sleep(_ERROR_PAUSE_SECONDS)
+
+    def _write_next(self) -> None:
+        """Write the next batch of outcomes, or wait for outcomes."""
+        max_organizations = 1 if self._single_organization_batches else None
+        self._single_organization_batches = max(0, self._single_organization_batches - 1)
+        batch = self._queue.get(BATCH_SIZE, _WAIT_SECONDS, max_organizations=max_organizations)
+        if batch:
+            self._write(batch)
+        elif self._queue:
+            time.sleep(_BUSY_SECONDS)
 
     def _write(self, batch: list[AttemptResult]) -> None:
         """Write a batch of outcomes, and requeue the outcomes that cannot be written now."""
+        failed: list[AttemptResult] = []
         try:
             postponed = self._commit(batch)
-        except SQLAlchemyError as failure:
+        except Exception as failure:
             if _is_transient(failure):
                 log.warning("webhook.outcomes_wait", error=type(failure).__name__)
                 # This is a deadlock, or an outage that also affects other processes. Each of the
@@ -232,24 +182,44 @@ class Recorder:
                 )
                 self._queue.requeue(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
                 return
-            postponed = self._write_one_by_one(batch)
-        if postponed:
-            self._queue.requeue(postponed, _BUSY_SECONDS)
-        tokens = {result.lease_token for result in postponed}
-        self._on_end([result for result in batch if result.lease_token not in tokens])
+            log.exception("webhook.outcomes_failed")
+            postponed, failed = self._write_one_by_one(batch)
+        self._queue.requeue(postponed, _BUSY_SECONDS)
+        self._queue.requeue(failed, _ERROR_PAUSE_SECONDS)
+        requeued_tokens = {result.lease_token for result in (*postponed, *failed)}
+        self._end([result for result in batch if result.lease_token not in requeued_tokens])
 
-    def _write_one_by_one(self, batch: list[AttemptResult]) -> list[AttemptResult]:
-        """Write outcomes one by one, because one may be invalid; return outcomes to write later."""
+    def _write_one_by_one(
+        self, batch: list[AttemptResult]
+    ) -> tuple[list[AttemptResult], list[AttemptResult]]:
+        """Write outcomes one by one, because one of them may cause the error of the batch.
+
+        An outcome that the database refuses is lost, because it would refuse it again. After any
+        other error, the outcome is tried `MAX_TRIES` times.
+
+        Returns:
+            The outcomes to write later, and the outcomes to try again after a pause.
+        """
         postponed: list[AttemptResult] = []
+        failed: list[AttemptResult] = []
         for result in batch:
             try:
                 postponed += self._commit([result])
-            except SQLAlchemyError as failure:
+            except Exception as failure:
                 if _is_transient(failure):
                     postponed.append(result)
-                    continue
-                log.exception("webhook.outcome_lost", delivery=str(result.attempt.id))
-        return postponed
+                elif self._may_try_again(result, failure):
+                    failed.append(result)
+                else:
+                    log.exception("webhook.outcome_lost", delivery=str(result.attempt.id))
+        return postponed, failed
+
+    def _may_try_again(self, result: AttemptResult, failure: Exception) -> bool:
+        """Count an error of an outcome, and return whether the outcome may be tried again."""
+        if isinstance(failure, SQLAlchemyError):
+            return False
+        self._error_counts[result.lease_token] += 1
+        return self._error_counts[result.lease_token] < MAX_TRIES
 
     def _commit(self, batch: Sequence[AttemptResult]) -> list[AttemptResult]:
         with (
@@ -265,8 +235,17 @@ class Recorder:
                 _report_result(result)
         return postponed
 
+    def _end(self, results: Sequence[AttemptResult]) -> None:
+        """End the work on results that were written or lost, so that their leases end too.
 
-def _is_transient(failure: SQLAlchemyError) -> bool:
+        Results are not written again after an error here, because failures would count twice.
+        """
+        for result in results:
+            self._error_counts.pop(result.lease_token, None)
+        self._on_end(results)
+
+
+def _is_transient(failure: Exception) -> bool:
     """Return whether the statements may succeed later.
 
     The database did not respond, or it is read-only, as a standby is before its promotion.

@@ -1,0 +1,207 @@
+"""Errors that nobody expects: they end no thread, and no delivery stays leased because of them."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+import pytest
+from flask import Flask
+
+from app.delivery.webhooks import dispatcher, recorder
+from app.delivery.webhooks.dispatcher import Dispatcher
+from app.delivery.webhooks.queries.outcomes import AttemptResult
+from app.delivery.webhooks.sender_pool import SenderPool
+from tests.factories.waiting import wait_until
+
+
+@contextmanager
+def _running(app: Flask, hooks: Any, **members: Any) -> Iterator[Dispatcher]:
+    """Run a dispatcher of its own, so that a dead thread in it affects no other test."""
+    hooks.fan_out()
+    other = Dispatcher(app, **members)
+    other.start()
+    other.wake()
+    try:
+        yield other
+    finally:
+        other.stop(10)
+
+
+def _fail_threads(monkeypatch: pytest.MonkeyPatch, may_start: Callable[[], bool]) -> None:
+    """Let the system refuse to start a thread that sends, as at a limit of processes."""
+    real = threading.Thread.start
+
+    def start(thread: threading.Thread) -> None:
+        if thread.name.startswith("webhook_") and not may_start():
+            raise RuntimeError("can't start new thread")
+        real(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+
+
+def _ours(hooks: Any, results: Sequence[AttemptResult]) -> list[UUID]:
+    return [r.attempt.id for r in results if r.attempt.organization_id == hooks.org.id]
+
+
+@pytest.mark.parametrize("error", [KeyError("reason"), MemoryError(), RuntimeError("no thread")])
+def test_the_recorder_survives_an_error(
+    app: Flask, hooks: Any, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr(recorder, "_ERROR_PAUSE_SECONDS", 0.1)
+    created = hooks.create()
+    real, calls = recorder.write, []
+
+    def unreliable(results: Sequence[AttemptResult]) -> list[AttemptResult]:
+        if ours := _ours(hooks, results):
+            calls.append(len(ours))
+            if len(calls) < 3:
+                raise error
+        return real(results)
+
+    monkeypatch.setattr(recorder, "write", unreliable)
+    hooks.emit()
+    with _running(app, hooks) as other:
+        wait_until(lambda: hooks.count(created, "delivered") == 1)
+        assert other.wait_until_idle(30)
+    assert calls == [1, 1, 1], "the batch, the outcome alone, and both again after the pause"
+    assert len(hooks.receiver.received) == 1
+
+
+def test_an_outcome_with_an_error_is_given_up_and_holds_up_no_other(
+    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "_ERROR_PAUSE_SECONDS", 0.1)
+    created = hooks.create()
+    real = recorder.write
+    poisoned: list[UUID] = []
+    alone: list[UUID] = []
+
+    def picky(results: Sequence[AttemptResult]) -> list[AttemptResult]:
+        ours = _ours(hooks, results)
+        poisoned.extend([] if poisoned else ours[:1])
+        if poisoned and poisoned[0] in ours:
+            alone.extend(ours if len(results) == 1 else [])
+            raise KeyError("reason")
+        return real(results)
+
+    monkeypatch.setattr(recorder, "write", picky)
+    hooks.emit(20)
+    with _running(app, hooks) as other:
+        wait_until(lambda: hooks.count(created, "delivered") == 19)
+        assert other.wait_until_idle(30), "the lease of the other one is not renewed any more"
+        assert not other._leases
+        assert not other._recorder._error_counts
+    assert recorder.MAX_TRIES <= len(alone) <= 2 * recorder.MAX_TRIES
+    monkeypatch.undo()
+    (waiting,) = hooks.deliveries(created, status="pending")
+    assert waiting["id"] == str(poisoned[0])
+    hooks.let_leases_expire()
+    deliver()
+    assert hooks.count(created, "delivered") == 20
+    assert len(hooks.receiver.received) == 21, "sent at least once, and again as nothing was known"
+
+
+def test_an_error_after_the_writing_ends_no_thread(app: Flask, hooks: Any) -> None:
+    """What was written is not written again: its failures would count twice."""
+    created = hooks.create()
+    hooks.emit(3)
+    errors: list[Exception] = []
+
+    with _running(app, hooks) as other:
+        real = other._recorder._on_end
+
+        def on_end(results: Sequence[AttemptResult]) -> None:
+            real(results)
+            if not errors and _ours(hooks, results):
+                errors.append(KeyError("state"))
+                raise errors[0]
+
+        other._recorder._on_end = on_end  # type: ignore[method-assign]
+        other.wake()
+        wait_until(lambda: hooks.count(created, "delivered") == 3)
+        hooks.emit(3)
+        hooks.fan_out()
+        other.wake()
+        wait_until(lambda: hooks.count(created, "delivered") == 6)
+    assert len(hooks.receiver.received) == 6
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["no thread", "one thread"])
+def test_a_process_that_can_start_no_thread_loses_nothing(
+    app: Flask, hooks: Any, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(dispatcher, "ERROR_PAUSE_SECONDS", 0.05)
+    created = hooks.create()
+    started, refused = [], []
+
+    def may_start() -> bool:
+        # A process without any thread gets one later, else it could never send anything.
+        if len(started) < number or (not number and len(refused) >= 3):
+            started.append(1)
+            return True
+        refused.append(1)
+        return False
+
+    _fail_threads(monkeypatch, may_start)
+    hooks.emit(20)
+    with _running(app, hooks) as other:
+
+        def all_end() -> bool:
+            other.wake()
+            return bool(hooks.count(created, "delivered") == 20)
+
+        wait_until(all_end)
+        assert other.wait_until_idle(30)
+    assert refused
+    assert len(hooks.receiver.received) == 20, "nothing is sent twice"
+    attempts = [a["number"] for d in hooks.deliveries(created) for a in d["attempts"]]
+    assert attempts == [1] * 20, "an attempt that was not sent does not count"
+
+
+def test_attempts_without_a_thread_are_left_to_other_processes(
+    app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher, "ERROR_PAUSE_SECONDS", 0.05)
+    created = hooks.create()
+    refused: list[int] = []
+
+    def may_start() -> bool:
+        refused.append(1)
+        return False
+
+    _fail_threads(monkeypatch, may_start)
+    hooks.emit(5)
+    with _running(app, hooks):
+        wait_until(lambda: len(refused) >= 2)
+        assert hooks.receiver.received == []
+    monkeypatch.undo()
+    deliver()
+    assert hooks.count(created, "delivered") == 5
+    assert len(hooks.receiver.received) == 5
+
+
+def test_the_pool_never_runs_a_refused_task_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The executor queues a task before it starts a thread for it."""
+    pool = SenderPool(4)
+    may_go, ran = threading.Event(), []
+
+    def send(attempt: Any) -> None:
+        may_go.wait(30)
+        ran.append(attempt)
+
+    assert pool.submit(send, "first")  # type: ignore[arg-type]
+    with monkeypatch.context() as patch:
+        _fail_threads(patch, lambda: False)
+
+        class Named:
+            id = "refused"
+
+        assert not pool.submit(send, Named())  # type: ignore[arg-type]
+    may_go.set()
+    wait_until(lambda: bool(ran))
+    assert pool.submit(send, "last")  # type: ignore[arg-type]
+    wait_until(lambda: len(ran) == 2)
+    assert ran == ["first", "last"]
+    pool.shut_down()
