@@ -4,8 +4,8 @@ import sqlalchemy as sa
 
 from migrations import live
 
-revision = "202612010411"
-down_revision = "202612010410"
+revision = "202612050106"
+down_revision = "202612050105"
 branch_labels = None
 depends_on = None
 

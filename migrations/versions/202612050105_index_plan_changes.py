@@ -2,8 +2,8 @@
 
 from migrations import live
 
-revision = "202612010410"
-down_revision = "202612041002"
+revision = "202612050105"
+down_revision = "202612050104"
 branch_labels = None
 depends_on = None
 
