@@ -37,7 +37,8 @@ def compute_quality(caller: Caller, body: dict[str, Any]) -> models.QualityRun:
 
     Queues a run that compares, field by field, the tag sets that different labelers submitted for
     the same document in a period. Drafts, predictions, merges and corrections by reviewers are not
-    compared. Also updates the list of disagreements on the schema.
+    compared. Text that differs only in case, in spaces or in compatibility forms of characters
+    counts as equal. Also updates the list of disagreements on the schema.
     """
     return creating.create(**body, created_by=caller.user_id)
 
@@ -75,7 +76,8 @@ def get_agreement(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get agreement by field and pair.
 
     Returns the results of the newest completed run that covers the query. If there is no such run,
-    `computed_at` is null and there are no results.
+    `computed_at` is null and there are no results. Text that differs only in case or spaces counts
+    as equal, unlike in the list of disagreements.
     """
     return reading.get_agreement(**query, caller=caller)
 
@@ -90,7 +92,8 @@ def list_disagreements(caller: Caller, query: dict[str, Any]) -> Page:
     """List disagreements.
 
     Returns the documents and fields on which labelers disagree, with the labelers' answers, largest
-    disagreement first. The list includes new work within seconds.
+    disagreement first. Unlike in quality runs, text that differs in case or spaces is a
+    disagreement. The list includes new work within seconds.
     """
     return reading.list_disagreements(**query)
 

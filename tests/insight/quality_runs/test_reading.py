@@ -131,6 +131,31 @@ def test_disagreements_are_listed_largest_first(answers: Answers) -> None:
     assert answers.read("disagreements", schema_id=schema_id, field="total") == []
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "is_equal_in_runs", "is_equal_elsewhere"),
+    [
+        ("ACME GmbH", "Acme  GmbH", True, False),
+        ("\ufb01ne", "fine", True, False),
+        ("caf\u00e9", "cafe\u0301", True, True),
+        ("ACME GmbH", "ACME AG", False, False),
+    ],
+    ids=["case and spaces", "compatibility", "accents", "another text"],
+)
+def test_text_is_compared_as_the_documentation_says(
+    answers: Answers, first: str, second: str, *, is_equal_in_runs: bool, is_equal_elsewhere: bool
+) -> None:
+    """Runs and disagreements have two definitions of equal text: decision 0067."""
+    schema_id = answers.schema(fields=[make_field("name", "text")])
+    artifact_id = answers.workspace.artifact(schema_id)
+    for by, value in (("labeler", first), ("admin", second)):
+        answers.answer(artifact_id, schema_id, by, tag("name", value))
+    run = answers.compute(schema_id, metrics=["percent"])
+    (result,) = run["results"]
+    assert result["value"] == float(is_equal_in_runs)
+    listed = answers.read("disagreements", schema_id=schema_id)
+    assert [len(entry["answers"]) for entry in listed] == ([] if is_equal_elsewhere else [2])
+
+
 def test_disagreements_follow_the_tag_sets(answers: Answers) -> None:
     schema_id = answers.schema(labels_per_artifact=2)
     workspace = answers.workspace

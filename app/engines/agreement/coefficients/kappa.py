@@ -1,9 +1,11 @@
 """Compute Cohen's kappa and F1 for two raters, and combine all pairs of three or more raters."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from app.engines.agreement.coefficients.bootstrap import Statistic
@@ -37,47 +39,108 @@ class RaterPair:
 
 def count_pairs(ratings: Ratings) -> int:
     """Count the pairs of raters who have at least one unit in common, without listing the pairs."""
+    return int(_find_pairs(ratings).sum())
+
+
+def list_pairs(ratings: Ratings) -> "RaterPairs":
+    """List the pairs of raters who rated the same units, sorted by rater code.
+
+    Pairs of raters without shared units take no time, because they are never visited.
+    """
+    return RaterPairs(ratings)
+
+
+def _find_pairs(ratings: Ratings) -> npt.NDArray[np.bool_]:
+    """Return a matrix of raters that is true for the pairs with shared units, smaller code first.
+
+    The ratings of a unit are sorted by rater code.
+    """
     count = len(ratings.raters)
     has_shared_units = np.zeros((count, count), dtype=bool)
     for distance in range(1, int(ratings.sizes.max(initial=0))):
         is_shared = ratings.units[distance:] == ratings.units[:-distance]
         codes = ratings.rater_codes
         has_shared_units[codes[:-distance][is_shared], codes[distance:][is_shared]] = True
-    return int(has_shared_units.sum())
+    return has_shared_units
 
 
-def list_pairs(ratings: Ratings) -> list[RaterPair]:
-    """List the pairs of raters who rated the same units, sorted by rater code.
+class RaterPairs(Sequence[RaterPair]):
+    """The pairs of raters who rated the same units, sorted by rater code.
 
-    Pairs of raters without shared units take no time, because they are never visited.
+    A pair is built each time when it is read. All pairs at once would need memory for each pair of
+    ratings: with 20 raters, 9.5 times as many as there are ratings.
     """
-    sizes = ratings.sizes
-    starts = np.cumsum(sizes) - sizes
-    index_columns: list[tuple[Integers, Integers, Integers]] = []
-    for size in np.unique(sizes[sizes > 1]):
-        unit_starts = starts[sizes == size]
-        units = np.flatnonzero(sizes == size)
-        for first_offset, second_offset in combinations(range(size), 2):
-            index_columns.append((units, unit_starts + first_offset, unit_starts + second_offset))
-    if not index_columns:
-        return []
-    units, left, right = (np.concatenate(column) for column in zip(*index_columns, strict=True))
-    count = len(ratings.raters)
-    keys = ratings.rater_codes[left] * count + ratings.rater_codes[right]
-    order = np.argsort(keys, kind="stable")
-    keys, units, left, right = keys[order], units[order], left[order], right[order]
-    bounds = np.append(np.flatnonzero(np.diff(keys, prepend=-1)), len(keys))
-    return [
-        RaterPair(
-            int(keys[start]) // count,
-            int(keys[start]) % count,
-            units[start:end],
-            ratings.documents[units[start:end]],
-            ratings.codes[left[start:end]],
-            ratings.codes[right[start:end]],
+
+    def __init__(self, ratings: Ratings) -> None:
+        self._ratings = ratings
+        # These are the rater codes of each pair.
+        self.codes = np.argwhere(_find_pairs(ratings))
+        order = np.argsort(ratings.rater_codes, kind="stable")
+        counts = np.bincount(ratings.rater_codes, minlength=len(ratings.raters))
+        self._ends = np.cumsum(counts)
+        self._starts = self._ends - counts
+        # These are the units and category codes of each rater's ratings, in ascending unit order.
+        self._units = ratings.units[order].astype(np.int32)
+        self._categories = ratings.codes[order].astype(np.int32)
+        unit_starts = np.cumsum(ratings.sizes) - ratings.sizes
+        self._places = (order - unit_starts[self._units]).astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, index: int) -> RaterPair: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[RaterPair]: ...
+
+    def __getitem__(self, index: int | slice) -> RaterPair | list[RaterPair]:
+        """Build the pair at a position, or the pairs of a range of positions."""
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(len(self)))]
+        a, b = map(int, self.codes[index])
+        left = slice(self._starts[a], self._ends[a])
+        right = slice(self._starts[b], self._ends[b])
+        left_indexes, right_indexes = _match_sorted(self._units[left], self._units[right])
+        left_indexes, right_indexes = left_indexes + left.start, right_indexes + right.start
+        order = self._sort_units(left_indexes, right_indexes)
+        left_indexes, right_indexes = left_indexes[order], right_indexes[order]
+        units = self._units[left_indexes].astype(np.int64)
+        return RaterPair(
+            a,
+            b,
+            units,
+            self._ratings.documents[units],
+            self._categories[left_indexes].astype(np.int64),
+            self._categories[right_indexes].astype(np.int64),
         )
-        for start, end in pairwise(bounds)
-    ]
+
+    def _sort_units(self, left_indexes: Integers, right_indexes: Integers) -> Integers:
+        """Return the order of a pair's units: by size, then by the places of both ratings.
+
+        The order determines the rounding errors of sums, so stored results depend on it.
+        """
+        sizes = self._ratings.sizes[self._units[left_indexes]]
+        count = len(self._ratings.raters)
+        ranks = (sizes * count + self._places[left_indexes]) * count + self._places[right_indexes]
+        return np.argsort(ranks, kind="stable")
+
+
+def _match_sorted(
+    left: npt.NDArray[np.int32], right: npt.NDArray[np.int32]
+) -> tuple[Integers, Integers]:
+    """Return the indexes of the elements that two sorted arrays of distinct elements share.
+
+    Searches the elements of the shorter array, so that a pair of a rater with many units and one
+    with few units takes little time.
+    """
+    if len(left) > len(right):
+        right_indexes, left_indexes = _match_sorted(right, left)
+        return left_indexes, right_indexes
+    indexes = np.searchsorted(right, left)
+    indexes[indexes == len(right)] = 0
+    is_shared = right[indexes] == left
+    return np.flatnonzero(is_shared), indexes[is_shared]
 
 
 class CohenKappa:
@@ -102,10 +165,11 @@ class CohenKappa:
         shape = (len(categories), len(self._classes))
         self._left = _count_codes(pair.left, categories, documents, shape)
         self._right = _count_codes(pair.right, categories, documents, shape)
-        self._single_products = np.zeros(shape[1])
+        self._single_products: Floats | None = None
         if scale is None and len(categories) > _MAX_MATRIX_CATEGORIES:
             self._separate_single_document_categories()
         self._distances = np.bincount(documents, weights=distances)
+        self._shrink()
         self.width = 2 * max(shape)
 
     def _separate_single_document_categories(self) -> None:
@@ -119,10 +183,22 @@ class CohenKappa:
         first_right = self._right.indices[self._right.indptr[:-1]]
         is_single &= first_left == first_right
         left, right = self._left[is_single], self._right[is_single]
-        self._single_products += np.bincount(
-            left.indices, left.data * right.data, minlength=len(self._single_products)
-        )
+        self._single_products = np.bincount(
+            left.indices, left.data * right.data, minlength=len(self._classes)
+        ).astype(np.float64)
         self._left, self._right = self._left[~is_single], self._right[~is_single]
+
+    def _shrink(self) -> None:
+        """Store counts in the smallest types, because the kappas of all pairs exist at once.
+
+        They are converted to floats when they are used, which changes no result.
+        """
+        self._classes = self._classes.astype(np.int32)
+        self._units = _shrink_counts(self._units)
+        self._left.data = _shrink_counts(self._left.data)
+        self._right.data = _shrink_counts(self._right.data)
+        if self._scale is None:
+            self._distances = _shrink_counts(self._distances)
 
     def compute(self, weights: Floats) -> Floats:
         """Return one kappa per resample. Each column of `weights` is a resample.
@@ -133,7 +209,9 @@ class CohenKappa:
             weights = weights[self._classes]
         left, right, total = self._left @ weights, self._right @ weights, self._units @ weights
         if self._scale is None:
-            chance = np.einsum("kb,kb->b", left, right) + self._single_products @ weights**2
+            chance = np.einsum("kb,kb->b", left, right)
+            if self._single_products is not None:
+                chance += self._single_products @ weights**2
             expected = 1 - chance / total**2
         else:
             expected = self._scale.compute_expected_distance(left / total, right / total)
@@ -153,6 +231,11 @@ def _count_codes(
     return counts
 
 
+def _shrink_counts(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the counts in the smallest type of integers that can represent them."""
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+
+
 class ValueF1:
     """The F1 score for two raters: 2 x equal values / (values of `a` + values of `b`).
 
@@ -162,7 +245,7 @@ class ValueF1:
     Association 12.
     """
 
-    def __init__(self, pairs: list[RaterPair], empty_code: int, document_count: int) -> None:
+    def __init__(self, pairs: Sequence[RaterPair], empty_code: int, document_count: int) -> None:
         self._document_sums = np.zeros((2, document_count))
         for pair in pairs:
             has_left, has_right = pair.left != empty_code, pair.right != empty_code

@@ -1,6 +1,6 @@
 """Compute agreement coefficients for ratings, with confidence intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -137,7 +137,7 @@ def measure_all(
     return _compute_estimates(plans, compressed.counts, options)
 
 
-def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> list[RaterPair] | None:
+def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> Sequence[RaterPair] | None:
     """List the pairs of raters if a metric needs them; return None if there are too many."""
     if not _PAIRED_METRICS.intersection(metrics):
         return []
@@ -157,19 +157,34 @@ def measure_pairs(
     options = _MeasureOptions(weights, resamples, seed, confidence)
     compressed = compress_ratings(ratings)
     pairs = list_pairs(compressed.ratings)
-    plans = []
+    plans = _build_pair_plans(compressed, metric, pairs, options)
+    names = compressed.ratings.raters
+    # Without resamples, the plans need not exist at once.
+    batches = [list(plans)] if options.resamples else ([plan] for plan in plans)
+    results = [
+        result
+        for batch in batches
+        for result in _compute_estimates(batch, compressed.counts, options)
+    ]
+    return [
+        PairEstimate(names[a], names[b], result)
+        for (a, b), result in zip(pairs.codes.tolist(), results, strict=True)
+    ]
+
+
+def _build_pair_plans(
+    compressed: CompressedRatings,
+    metric: Metric,
+    pairs: Sequence[RaterPair],
+    options: _MeasureOptions,
+) -> Iterator[_EstimatePlan]:
+    """Yield the plan for each pair of raters."""
     for pair in pairs:
         documents, part, pair_in_part = _select_pair(compressed, pair)
         plan = _build_plan(part, metric, [pair_in_part], options)
         if plan.statistic is not None:
             plan.statistic = _RestrictedStatistic(plan.statistic, documents)
-        plans.append(plan)
-    names = compressed.ratings.raters
-    results = _compute_estimates(plans, compressed.counts, options)
-    return [
-        PairEstimate(names[pair.a], names[pair.b], result)
-        for pair, result in zip(pairs, results, strict=True)
-    ]
+        yield plan
 
 
 def _compute_estimates(
@@ -211,7 +226,7 @@ def _select_pair(
 def _build_plan(
     compressed: CompressedRatings,
     metric: Metric,
-    pairs: list[RaterPair] | None,
+    pairs: Sequence[RaterPair] | None,
     options: _MeasureOptions,
 ) -> _EstimatePlan:
     """Build the plan for a coefficient: select the ratings that count, and build the statistic.
@@ -250,14 +265,14 @@ def _build_plan(
     return plan
 
 
-def _list_pair_warnings(metric: Metric, pairs: list[RaterPair] | None) -> list[EstimateWarning]:
+def _list_pair_warnings(metric: Metric, pairs: Sequence[RaterPair] | None) -> list[EstimateWarning]:
     if metric not in _PAIRED_METRICS or pairs is None:
         return []
     return estimate_warnings.list_average_warnings(metric, len(pairs))
 
 
 def _list_obstacles(
-    pairable: Ratings, metric: Metric, pairs: list[RaterPair] | None
+    pairable: Ratings, metric: Metric, pairs: Sequence[RaterPair] | None
 ) -> list[EstimateWarning]:
     """Return a list with the warning that makes the metric undefined, or an empty list."""
     if metric in _PAIRED_METRICS and pairs is None:
@@ -267,7 +282,7 @@ def _list_obstacles(
 
 
 def _build_statistic(
-    metric: Metric, ratings: Ratings, pairs: list[RaterPair], scale: Scale | None
+    metric: Metric, ratings: Ratings, pairs: Sequence[RaterPair], scale: Scale | None
 ) -> Statistic:
     match metric:
         case Metric.PERCENT:
