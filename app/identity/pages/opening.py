@@ -16,6 +16,7 @@ from app.identity.pages.rendering import View
 from app.kit import container, links
 
 _ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_SLUG = r"[a-z0-9-]{3,63}"
 TARGETS = {
     rf"artifacts/{_ID}": "document",
     rf"tag-sets/{_ID}": "tag_set",
@@ -26,9 +27,11 @@ TARGETS = {
     r"users/me/assignments": "assignments",
     rf"webhooks/{_ID}": "webhook",
     rf"connectors/{_ID}/alerts": "alerts",
-    rf"organizations/{_ID}/api-keys": "api_keys",
+    rf"organizations/{_SLUG}/api-keys": "api_keys",
+    rf"organizations/{_SLUG}/members": "members",
     rf"exports/{_ID}": "export",
     r"quality/drift": "drift",
+    r"billing/usage": "usage",
 }
 """Maps path patterns for notification links to phrase keys in the table `open`."""
 PARAMETERS = {

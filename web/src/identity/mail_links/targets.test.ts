@@ -9,6 +9,7 @@ test.each([
   ['review-queue', 'escalated=true', '/review?escalated=true'],
   ['users/me/assignments', '', '/'],
   ['organizations/some-slug/api-keys', '', '/integrations/api-keys'],
+  ['organizations/some-slug/members', '', '/members'],
   ['quality/drift', 'detection_id=1', '/drift?detection_id=1'],
   ['billing/usage', '', '/billing'],
   // What was sent back is on the start page.

@@ -13,6 +13,7 @@ const TARGETS: readonly [RegExp, string][] = [
   [new RegExp(`^webhooks/${ID}$`), '/integrations/webhooks/$1'],
   [new RegExp(`^connectors/${ID}/alerts$`), '/connectors/$1/alerts'],
   [/^organizations\/[^/]+\/api-keys$/, '/integrations/api-keys'],
+  [/^organizations\/[^/]+\/members$/, '/members'],
   [new RegExp(`^exports/${ID}$`), '/exports/$1'],
   [/^quality\/drift$/, '/drift'],
   [/^billing\/usage$/, '/billing'],
