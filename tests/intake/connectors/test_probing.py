@@ -12,6 +12,7 @@ import pytest
 from app.intake.connectors.service import probing
 from app.kit import container, outbound_slots
 from app.kit.egress import Egress, Policy
+from app.kit.ids import uuid7
 from tests.engines.sources.hosts import drip, run_host
 from tests.factories import Org
 from tests.factories.waiting import wait_until
@@ -148,7 +149,7 @@ def test_slow_hosts_hold_at_most_half_of_the_threads(
     connector = folder.connect()
     with ExitStack() as slow:
         for _ in range(container.settings().web_threads // 2):
-            slow.enter_context(outbound_slots.hold_slot())
+            slow.enter_context(outbound_slots.hold_slot(uuid7()))
         refused = folder.admin.post(f"/connectors/{connector['id']}/test")
         assert (refused.status_code, refused.json["error"]["code"]) == (503, "service_unavailable")
     assert _test(folder, connector)["ok"] is True
