@@ -2,6 +2,7 @@
 
 import re
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -30,7 +31,9 @@ def hooks(org: Org) -> Hooks:
 @pytest.fixture
 def _workers(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers run while the command pauses."""
-    monkeypatch.setattr(command.time, "sleep", lambda _seconds: run_jobs_of(org, "bulk"))
+    pause = SimpleNamespace(sleep=lambda _seconds: run_jobs_of(org, "bulk"))
+    # Not `time.sleep` itself, which threads of this process call as well.
+    monkeypatch.setattr(command, "time", pause)
 
 
 @pytest.mark.usefixtures("_workers")
@@ -70,7 +73,7 @@ def test_a_replay_that_is_stopped_is_a_finding(
         another.start()
         another.join()
 
-    monkeypatch.setattr(command.time, "sleep", pause)
+    monkeypatch.setattr(command, "time", SimpleNamespace(sleep=pause))
     result = flask.run("webhooks", "replay", created["id"], "--org", hooks.org.slug)
     assert result.exit_code == 3, result.output
     assert "deactivated" in result.stdout
