@@ -107,13 +107,7 @@ def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[KeyQuery
     if not facets or "actor_id" in filters or "target_id" in filters:
         return []
     columns = ("action", "actor_kind")
-    cells = counters.select_cells(AUDIT, columns, facets, organization_id=organization_id)
-    branches = (
-        select(cells.c.action, cells.c.actor_kind)
-        .group_by(cells.c.action, cells.c.actor_kind)
-        .having(func.sum(cells.c.n) > 0)
-        .subquery()
-    )
+    branches = counters.select_combinations(AUDIT, columns, facets, organization_id=organization_id)
     keys = select(AuditEntry.at, AuditEntry.id).where(
         AuditEntry.action == branches.c.action,
         AuditEntry.actor_kind == branches.c.actor_kind,

@@ -13,6 +13,7 @@ from app.kit.counters.reading import (
     count,
     select_cells,
     select_cells_between,
+    select_combinations,
     select_prepared_cells,
 )
 from app.kit.counters.sources import SOURCES, Cube, Source
@@ -43,5 +44,6 @@ __all__ = [
     "list_bound_values",
     "select_cells",
     "select_cells_between",
+    "select_combinations",
     "select_prepared_cells",
 ]

@@ -89,7 +89,7 @@ class ExpiringNetwork(GuardedNetwork):
         return connection
 
     def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
-        """Return a `requests` session whose requests time out at the end at the latest."""
+        """Return a `requests` session whose requests time out when this network ends."""
         return self._egress.session(
             deadline=deadline, max_response_bytes=max_response_bytes, ends_at=self._ends_at
         )

@@ -77,10 +77,15 @@ class Job:
             raise Yielded
 
     @property
+    def progress(self) -> dict[str, Any] | None:
+        """Return what an earlier run passed to `store_progress`, or None."""
+        stored: dict[str, Any] | None = self.args.get(progress.PROGRESS)
+        return stored
+
+    @property
     def position(self) -> str | None:
         """Return the position that an earlier run passed to `checkpoint_at`, or None."""
-        stored = self.args.get(progress.PROGRESS)
-        return None if stored is None else str(stored["position"])
+        return None if self.progress is None else str(self.progress["position"])
 
     def checkpoint_at(self, position: str) -> None:
         """Commit like `checkpoint`, and store the position from which the next run continues."""
@@ -88,7 +93,7 @@ class Job:
         self.checkpoint()
 
     def store_progress(self, value: dict[str, Any]) -> bool:
-        """Store `value` as `args["progress"]` for the next run, in the running transaction.
+        """Store `value` as the `progress` of the next run, in the running transaction.
 
         Returns False if the job was restarted with `enqueue_or_restart`. Nothing was stored then,
         `args` are the new args, and the run must start over.

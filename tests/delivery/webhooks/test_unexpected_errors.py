@@ -104,7 +104,7 @@ def test_an_outcome_with_an_error_is_given_up_and_holds_up_no_other(
 
 
 def test_an_error_after_the_writing_ends_no_thread(app: Flask, hooks: Any) -> None:
-    """What was written is not written again: its failures would count twice."""
+    """Outcomes are not written again, because failures of the webhook would be counted twice."""
     created = hooks.create()
     hooks.emit(3)
     errors: list[Exception] = []

@@ -25,7 +25,7 @@ def _build(seconds: float) -> ExpiringNetwork:
 def test_the_end_interrupts_an_operation(
     receive: Receive, stopped: threading.Event, *, is_detached: bool
 ) -> None:
-    """TLS takes the connection over from its socket object; detaching the object stands for it."""
+    """A detached socket object represents TLS, which wraps the connection in another object."""
     receiver = receive(lambda peer: peer.drip(b"x", stopped))
     started = time.monotonic()
     with _build(0.3) as network:

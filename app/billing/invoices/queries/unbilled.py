@@ -47,10 +47,11 @@ _WITH_UNFINISHED_JOBS = text(
 
 
 def list_first_open_months(organization_ids: Sequence[UUID]) -> dict[UUID, datetime]:
-    """Return the start of the first month before its closing that is open, by organization id.
+    """Return the start of the first month that is still to be invoiced, by organization id.
 
-    A month is open if it was not closed, or if the job that issues its invoices has not completed.
-    Organizations without an open month are missing. Requires access to all organizations.
+    These are months up to the one in which the organization was closed that the operator has not
+    closed, or for which the job that issues the invoices has not completed. Organizations without
+    such a month are omitted. Requires access to all organizations.
     """
     values = {
         "ids": [str(id_) for id_ in organization_ids],

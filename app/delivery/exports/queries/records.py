@@ -58,13 +58,7 @@ def _build_keys(where: dict[str, str], period: list[ColumnElement[bool]]) -> Key
 
     Otherwise, the database might read many exports and find only a few that match.
     """
-    cells = counters.select_cells(EXPORTS, ("status", "format"), where)
-    branches = (
-        select(cells.c.status, cells.c.format)
-        .group_by(cells.c.status, cells.c.format)
-        .having(func.sum(cells.c.n) > 0)
-        .subquery()
-    )
+    branches = counters.select_combinations(EXPORTS, ("status", "format"), where)
     statement: Select[*tuple[Any, ...]] = select(Export.created_at, Export.id).where(
         Export.organization_id == tenancy.current_organization_id(),
         Export.status == branches.c.status,

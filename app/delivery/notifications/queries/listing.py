@@ -69,7 +69,7 @@ Period = tuple[datetime | None, datetime | None]
 
 
 class NotificationFilters(CreatedFilters, total=False):
-    """Filters for a person's notifications, besides their type."""
+    """Filters for the list of a user's notifications, except `kind`."""
 
     unread: bool
 

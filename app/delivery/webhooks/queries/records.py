@@ -142,13 +142,7 @@ def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) ->
 
     Otherwise, the database might read many deliveries and find only a few that match.
     """
-    cells = counters.select_cells(DELIVERIES, ("status", "event"), where)
-    branches = (
-        select(cells.c.status, cells.c.event)
-        .group_by(cells.c.status, cells.c.event)
-        .having(func.sum(cells.c.n) > 0)
-        .subquery()
-    )
+    branches = counters.select_combinations(DELIVERIES, ("status", "event"), where)
     is_same_branch = (Delivery.status == branches.c.status, Delivery.event == branches.c.event)
     statement: Select[*tuple[Any, ...]] = select(Delivery.created_at, Delivery.id)
     return KeyQuery(statement.where(*is_same_branch, *conditions), branches)

@@ -22,9 +22,10 @@ class ApplyProgress:
         self.until = documents.get_time()
 
     def advance(self, position: RoutingPosition) -> bool:
-        """Set the position, and return True.
+        """Set the position, and return whether the application continues there.
 
-        Subclasses return False if the application must start over because it was requested again.
+        This is False if the application must start over, because it was requested again. Only a
+        subclass can find this out.
         """
         self.position = position
         return True
@@ -36,10 +37,9 @@ class StoredProgress(ApplyProgress):
     def __init__(self, job: Job) -> None:
         super().__init__()
         self._job = job
-        progress = job.args.get("progress")
-        if progress is not None:
-            self.position = _decode_position(progress)
-            self.until = datetime.fromisoformat(progress["until"])
+        if job.progress is not None:
+            self.position = _decode_position(job.progress)
+            self.until = datetime.fromisoformat(job.progress["until"])
 
     def advance(self, position: RoutingPosition) -> bool:
         """Set and store the position. Returns False, and starts over, after a new request."""
