@@ -145,6 +145,11 @@ def stale(current_revision: int, **details: object) -> ApiError:
     )
 
 
+def storage_unavailable() -> ApiError:
+    """Return the 503 error for a file that cannot be read or written at the moment."""
+    return ApiError("service_unavailable", "The file storage is not available. Try again shortly.")
+
+
 def storage_full() -> ApiError:
     """Return the 503 error for a write that needs more disk space than is free."""
     return ApiError(

@@ -1,10 +1,8 @@
 """Read invoices and their files, and compute the upcoming invoice."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any, Unpack
 from uuid import UUID
 
@@ -22,14 +20,10 @@ from app.billing.profiles import service as profiles
 from app.billing.seller.configuration import find_configuration
 from app.billing.usage import service as usage
 from app.identity.organizations.models import Organization
-from app.kit import container, db, errors, tenancy
+from app.kit import db, errors, tenancy
 from app.kit.api.responses import Download
-from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest
-from app.kit.storage import NotStored, StorageUnavailable
-
-_LINK_SECONDS = 300
-_PDF = "application/pdf"
+from app.kit.stored_files import build_linked_download
 
 
 def list_invoices(*, page: PageRequest, **filters: Unpack[InvoiceFilters]) -> Page:
@@ -117,16 +111,14 @@ def download_pdf(invoice_id: UUID) -> Download:
     if invoice.pdf is None:
         message = "The PDF is being rendered. Try again in a few seconds."
         raise errors.conflict(message, state="pending")
-    key, name = invoice.pdf["key"], f"{invoice.number}.pdf".replace("/", "-")
-    with _translate_storage_errors():
-        container.current().storage.size(key)
-    return Download(
-        _build_reader(key),
-        invoice.pdf["size"],
-        _PDF,
-        name,
-        invoice.pdf["sha256"],
-        link=partial(_sign_link, key, name),
+    return build_linked_download(
+        invoice.pdf["key"],
+        size=invoice.pdf["size"],
+        media_type="application/pdf",
+        name=f"{invoice.number}.pdf".replace("/", "-"),
+        sha256=invoice.pdf["sha256"],
+        # An invoice keeps its PDF, so the file is missing only while the storage is restored.
+        missing=errors.storage_unavailable,
     )
 
 
@@ -164,30 +156,3 @@ def _render_party(party: dict[str, Any]) -> dict[str, Any]:
 
 def _render_file(file: dict[str, Any] | None) -> dict[str, Any] | None:
     return None if file is None else {"sha256": file["sha256"], "size_bytes": file["size"]}
-
-
-@contextmanager
-def _translate_storage_errors() -> Iterator[None]:
-    try:
-        yield
-    except (NotStored, StorageUnavailable):
-        raise ApiError(
-            "service_unavailable", "The file storage is not available. Try again later."
-        ) from None
-
-
-def _sign_link(key: str, name: str) -> str | None:
-    if not container.settings().download_links:
-        return None
-    with _translate_storage_errors():
-        return container.current().storage.sign_link(
-            key, name=name, media_type=_PDF, seconds=_LINK_SECONDS
-        )
-
-
-def _build_reader(key: str) -> Callable[[int, int], Iterator[bytes]]:
-    def read(start: int, end: int) -> Iterator[bytes]:
-        with _translate_storage_errors():
-            return container.current().storage.stream(key, start, end)
-
-    return read

@@ -1,10 +1,7 @@
 """Read access to export jobs, their files and their audit trail."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,14 +11,12 @@ from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.exports.queries import records
 from app.engines.formats import FORMATS
 from app.identity.audit import service as audit
-from app.kit import container, db, errors, events
+from app.kit import db, errors, events
 from app.kit.api.responses import Download
 from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest
-from app.kit.storage import NotStored, StorageUnavailable
+from app.kit.stored_files import build_linked_download
 
-LINK_SECONDS = 300
-"""The lifetime in seconds of a signed link to a file in the object store."""
 RANGE_REQUESTS_PERIOD = timedelta(hours=1)
 """The period in which range requests by one caller for the same file count as one download."""
 
@@ -65,17 +60,14 @@ def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:
         raise _build_expired_error()
     assert export.size_bytes is not None, "a completed export has a file"
     assert export.sha256 is not None
-    with _translate_storage_errors():
-        container.current().storage.size(export.storage_key)
     format_ = FORMATS[export.format]
-    name = f"export-{export.id}.{format_.extension}"
-    return Download(
-        _build_reader(export.storage_key),
-        export.size_bytes,
-        format_.media_type,
-        name,
-        export.sha256,
-        link=partial(_sign_link, export.storage_key, name, format_.media_type),
+    return build_linked_download(
+        export.storage_key,
+        size=export.size_bytes,
+        media_type=format_.media_type,
+        name=f"export-{export.id}.{format_.extension}",
+        sha256=export.sha256,
+        missing=_build_expired_error,
         on_send=lambda is_range: _record_download(export_id, user_id, actor_id, is_range=is_range),
     )
 
@@ -102,32 +94,3 @@ def _record_download(export_id: UUID, user_id: UUID, actor_id: UUID, *, is_range
 def _build_expired_error() -> ApiError:
     message = "The file of this export has expired. Retry the export, or create a new export."
     return errors.conflict(message, state="expired")
-
-
-@contextmanager
-def _translate_storage_errors() -> Iterator[None]:
-    try:
-        yield
-    except NotStored:
-        raise _build_expired_error() from None
-    except StorageUnavailable:
-        raise ApiError(
-            "service_unavailable", "The file storage is not available. Try again later."
-        ) from None
-
-
-def _sign_link(key: str, name: str, media_type: str) -> str | None:
-    if not container.settings().download_links:
-        return None
-    with _translate_storage_errors():
-        return container.current().storage.sign_link(
-            key, name=name, media_type=media_type, seconds=LINK_SECONDS
-        )
-
-
-def _build_reader(key: str) -> Callable[[int, int], Iterator[bytes]]:
-    def read(start: int, end: int) -> Iterator[bytes]:
-        with _translate_storage_errors():
-            return container.current().storage.stream(key, start, end)
-
-    return read

@@ -23,6 +23,7 @@ from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.plan_limits import Allowance, Meter
 from app.kit.storage import StagedFile, StorageUnavailable
+from app.kit.stored_files import translate_storage_errors
 
 
 class DocumentProperties(TypedDict, total=False):
@@ -102,7 +103,7 @@ def create_from_text(
         events.emit(emitted_events.INGESTED, build_ingested_payload(row["id"], row))
     else:
         routing.request_routing(row["id"])
-    with files.translate_storage_errors():
+    with translate_storage_errors():
         # Write the file last: after it, only the commit itself can fail.
         files.get_storage().write(files.build_content_key(row["sha256"]), [content])
     return row
@@ -150,7 +151,7 @@ def _store_file(
     staged: StagedFile, row: dict[str, Any], file_name: str, declared_media_type: str | None
 ) -> None:
     key = files.build_content_key(row["sha256"])
-    with files.translate_storage_errors():
+    with translate_storage_errors():
         staged.promote(key)
     try:
         row["media_type"] = _detect_media_type(key, file_name, declared_media_type)
@@ -252,7 +253,7 @@ def _insert(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> N
 
 
 def _detect_media_type(key: str, file_name: str, declared_media_type: str | None) -> str:
-    with files.translate_storage_errors():
+    with translate_storage_errors():
         first_bytes = b"".join(files.get_storage().stream(key, 0, documents.HEAD_BYTES))
     try:
         return documents.detect_media_type(first_bytes, file_name, declared_media_type)

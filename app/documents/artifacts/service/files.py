@@ -1,14 +1,12 @@
-"""Storage keys of documents and their page images, and the errors for storage failures."""
+"""Storage keys of documents and their page images, and the check that a document is readable."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Protocol, TypeVar
 from uuid import UUID
 
 from app.documents.artifacts.statuses import UNREADABLE
 from app.kit import container, errors, tenancy
 from app.kit.errors import ApiError
-from app.kit.storage import NotStored, Storage, StorageFull, StorageUnavailable, build_blob_key
+from app.kit.storage import Storage, build_blob_key
 
 
 def get_storage() -> Storage:
@@ -36,26 +34,6 @@ def delete_page_images(sha256: str) -> None:
     prefix = build_page_images_prefix(tenancy.current_organization_id(), sha256)
     for _ in get_storage().clear(prefix):
         pass
-
-
-@contextmanager
-def translate_storage_errors() -> Iterator[None]:
-    """Raise 404 if a file does not exist, and 503 while the storage is unavailable.
-
-    `app.kit.capacity` handles StorageFull.
-    """
-    try:
-        yield
-    except NotStored:
-        raise errors.not_found() from None
-    except StorageFull:
-        raise
-    except StorageUnavailable as failure:
-        raise ApiError(
-            "service_unavailable",
-            "The file storage is not available. Try again shortly.",
-            headers={"Retry-After": "5"},
-        ) from failure
 
 
 class _HasStatus(Protocol):

@@ -13,6 +13,7 @@ from app.engines import documents
 from app.kit import errors
 from app.kit.api.responses import Download
 from app.kit.storage import NotStored, StorageUnavailable
+from app.kit.stored_files import build_reader, translate_storage_errors
 from app.kit.tenancy import current_organization_id
 
 CACHED_WIDTH_STEP = 100
@@ -52,7 +53,7 @@ def get_page_image(
     key = f"{prefix}/{number}-{width}.{format}"
     name = f"{content.name}-{number}.{format}"
     etag = f"{content.sha256}-{number}-{width}-{format}"
-    with files.translate_storage_errors():
+    with translate_storage_errors():
         cached_size = _find_size(key)
         data = b"" if cached_size is not None else _render(content, number, width, format)
     if cached_size is None and width % CACHED_WIDTH_STEP == 0:
@@ -60,12 +61,10 @@ def get_page_image(
         with suppress(StorageUnavailable):
             files.get_storage().write(key, [data])
 
-    def read(start: int, end: int) -> Iterator[bytes]:
-        if cached_size is None:
-            return iter([data[start:end]])
-        with files.translate_storage_errors():
-            return files.get_storage().stream(key, start, end)
+    def read_rendered(start: int, end: int) -> Iterator[bytes]:
+        return iter([data[start:end]])
 
+    read = read_rendered if cached_size is None else build_reader(key)
     size = len(data) if cached_size is None else cached_size
     return Download(
         read=read, size=size, media_type=f"image/{format}", name=name, etag=etag, inline=True

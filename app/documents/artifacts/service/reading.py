@@ -13,6 +13,7 @@ from app.kit import errors
 from app.kit.api.responses import Download
 from app.kit.pagination import Page, PageRequest
 from app.kit.storage import NotStored
+from app.kit.stored_files import build_reader
 
 
 def get(artifact_id: UUID) -> ArtifactRow:
@@ -49,14 +50,8 @@ def download(artifact_id: UUID) -> Download:
     content = queries.find_content(artifact_id)
     if content is None:
         raise errors.not_found()
-    key = files.build_content_key(content.sha256)
-
-    def read(start: int, end: int) -> Iterator[bytes]:
-        with files.translate_storage_errors():
-            return files.get_storage().stream(key, start, end)
-
     return Download(
-        read=read,
+        read=build_reader(files.build_content_key(content.sha256)),
         size=content.size_bytes,
         media_type=content.media_type,
         name=content.name,

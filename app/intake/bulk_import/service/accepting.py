@@ -16,7 +16,8 @@ from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.kit.storage import StagedFile, StorageFull, StorageUnavailable
+from app.kit.storage import StagedFile
+from app.kit.stored_files import translate_storage_errors
 from app.schemas.artifact_schemas import service as artifact_schemas
 
 CHUNK_BYTES = 64 * 1024
@@ -86,7 +87,8 @@ def import_local_file(
 def _create_job(staged: StagedFile, request: _ImportRequest) -> IngestionJob:
     job_id = uuid7()
     key = ingestion_jobs.build_source_key(tenancy.current_organization_id(), job_id)
-    _promote_file(staged, key)
+    with translate_storage_errors():
+        staged.promote(key)
     schema_id = request.schema_id
     options = {
         "schema_id": None if schema_id is None else str(schema_id),
@@ -114,32 +116,13 @@ def _check_name(name: str) -> str:
         raise errors.unprocessable("name", str(error)) from None
 
 
-def _promote_file(staged: StagedFile, key: str) -> None:
-    try:
-        staged.promote(key)
-    except StorageFull:
-        raise
-    except StorageUnavailable as failure:
-        raise _build_unavailable_error() from failure
-
-
 def _detect_format(key: str, name: str) -> str:
-    try:
+    with translate_storage_errors():
         head = _read_head(key)
-    except StorageUnavailable as failure:
-        raise _build_unavailable_error() from failure
     format_id = detect_format(head, name)
     if format_id is None:
         raise errors.invalid("The format could not be detected. Set `format`.", "format")
     return format_id
-
-
-def _build_unavailable_error() -> ApiError:
-    return ApiError(
-        "service_unavailable",
-        "The file storage is not available. Try again shortly.",
-        headers={"Retry-After": "5"},
-    )
 
 
 def _read_head(key: str) -> bytes:
