@@ -96,7 +96,7 @@ def retrain_without_deleted_documents(batch: Sequence[Job]) -> None:
 @jobs.handler("predictions.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
     """Purge old predictions that a newer prediction has replaced and that no tag set uses."""
-    service.purge_outdated(RETENTION_DAYS, job.checkpoint)
+    service.purge_outdated(RETENTION_DAYS, job.checkpoint_at, job.position)
 
 
 jobs.periodic("predictions.purge", every=PURGE_INTERVAL_SECONDS)
