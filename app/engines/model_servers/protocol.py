@@ -28,8 +28,8 @@ class InvalidAnswer(Exception):  # noqa: N818 - named after the outcome
 class Answer(NamedTuple):
     """The answer of a model: the values by field key, as the model wrote them.
 
-    `model_version` is None if the server does not report it. A token count is 0 if the server does
-    not report it.
+    `model_version` is None if the server does not report it, or reports one with a NUL character. A
+    token count is 0 if the server does not report it.
     """
 
     values: dict[str, Any]
@@ -119,13 +119,18 @@ def parse_answer(body: bytes) -> Answer:
         raise InvalidAnswer
     usage = response.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    version = response.get("model")
     return Answer(
         values,
-        version[:_MAX_VERSION_CHARS] if isinstance(version, str) and version else None,
+        _read_version(response.get("model")),
         _read_count(usage.get("prompt_tokens")),
         _read_count(usage.get("completion_tokens")),
     )
+
+
+def _read_version(value: object) -> str | None:
+    # The database cannot store NUL.
+    is_version = isinstance(value, str) and value != "" and "\0" not in value
+    return str(value)[:_MAX_VERSION_CHARS] if is_version else None
 
 
 def _read_count(value: object) -> int:

@@ -276,7 +276,10 @@ def main() -> None:
     confinement.confine_server()
     confinement.exit_with_parent(launcher)
     os.dup2(0, 2)  # up to here, errors go to the stderr of the service
-    requests = socket.socket(fileno=control)
+    requests = socket.socket(fileno=os.dup(control))
+    # A caller with many open files passes a high number. The processes close only the numbers that
+    # the server's limit allows.
+    os.close(control)
     requests.settimeout(0)  # non-blocking, because a second server may also read from it
     server = _Server(requests, launcher_reports, options)
     gc.collect()

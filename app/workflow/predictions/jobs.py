@@ -12,6 +12,7 @@ from app.workflow.tag_sets import emitted_events as tag_set_events
 
 PURGE_INTERVAL_SECONDS = 86_400
 RETENTION_DAYS = 90
+_FOLLOW_JOB = "predictions.follow_training"
 _FINAL_ATTEMPT = 3
 """From this attempt on, a transient failure ends the prediction."""
 
@@ -84,7 +85,16 @@ def train(job: Job) -> None:
     except service.LearningInterrupted:
         raise jobs.Retry("the training process was killed") from None
     if model_id is not None:
-        service.enqueue_following_training(version_id)
+        # A tag set that is accepted before this run commits enqueues nothing, because this job has
+        # the unique key until then. Only a job that starts afterwards finds all of them.
+        args = {"schema_version_id": str(version_id)}
+        jobs.enqueue(_FOLLOW_JOB, args, organization_id=job.organization_id)
+
+
+@jobs.handler(_FOLLOW_JOB, queue="bulk")
+def follow_training(job: Job) -> None:
+    """Schedule another training run if tag sets that were accepted during a run make it due."""
+    service.enqueue_following_training(UUID(job.args["schema_version_id"]))
 
 
 @jobs.handler("predictions.forget", listens=(artifact_events.DELETED,), batch=True)
@@ -96,7 +106,7 @@ def retrain_without_deleted_documents(batch: Sequence[Job]) -> None:
 @jobs.handler("predictions.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
     """Purge old predictions that a newer prediction has replaced and that no tag set uses."""
-    service.purge_outdated(RETENTION_DAYS, job.checkpoint)
+    service.purge_outdated(RETENTION_DAYS, job.checkpoint_at, job.position)
 
 
 jobs.periodic("predictions.purge", every=PURGE_INTERVAL_SECONDS)

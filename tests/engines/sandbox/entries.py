@@ -158,7 +158,7 @@ def _start_thread() -> str:
 
 def _descriptors() -> list[int]:
     found = []
-    for descriptor in range(resource.getrlimit(resource.RLIMIT_NOFILE)[0] * 4):
+    for descriptor in range(resource.getrlimit(resource.RLIMIT_NOFILE)[0] * 16):
         with suppress(OSError):
             os.fstat(descriptor)
             found.append(descriptor)

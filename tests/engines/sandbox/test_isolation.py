@@ -108,6 +108,20 @@ def test_open_files_of_others_stay_closed(calls: Calls, tmp_path: Path) -> None:
     assert len(descriptors) == 5  # the results and the document
 
 
+def test_the_requests_of_others_stay_closed_if_the_caller_has_many_files(
+    calls: Calls, tmp_path: Path
+) -> None:
+    document = tmp_path / "document"
+    document.write_bytes(b"content")
+    with ExitStack() as stack:
+        for _ in range(confinement.MAX_SERVER_OPEN_FILES):
+            stack.enter_context(document.open())
+        calls.server.start()  # the socket for requests gets a number above the server's limit
+        descriptors = calls.probe(document=document)["descriptors"]
+    assert descriptors[:3] == [0, 1, 2]
+    assert len(descriptors) == 5  # the results and the document
+
+
 def test_no_privileges(calls: Calls) -> None:
     found = calls.probe()
     assert found["no new privileges"] == 1

@@ -104,6 +104,20 @@ def test_documents_that_cannot_be_predicted_are_failed_items(assisted: Workspace
     )
 
 
+def test_the_seconds_of_a_retried_document_count_from_the_retry(assisted: Workspace) -> None:
+    source = _import(assisted, 1, assisted.schema_id)  # type: ignore[attr-defined]
+    assisted.sql("UPDATE artifacts SET schema_id = NULL")
+    job = _extract(assisted, source["id"]).json["data"]
+    _run(assisted)
+    assisted.sql("UPDATE ingestion_items SET created_at = created_at - interval '1 day'")
+    assisted.sql("UPDATE artifacts SET schema_id = :id", id=assisted.schema_id)  # type: ignore[attr-defined]
+    assert assisted.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
+    _run(assisted)
+    items = assisted.org.api("viewer").get(f"/ingestion-jobs/{job['id']}/items").json["data"]
+    assert [item["status"] for item in items] == ["created"]
+    assert items[0]["seconds"] < 43_200
+
+
 def test_a_retry_is_of_what_failed_though_the_source_has_new_documents(
     assisted: Workspace,
 ) -> None:

@@ -23,7 +23,7 @@ ANSWERED = 0
 
 def _complete(content: str) -> bytes:
     answer = {
-        "model": "small-2026",
+        "model": "small\0-2026" if BEHAVIOR == "nul" else "small-2026",
         "choices": [{"message": {"role": "assistant", "content": content}}],
         "usage": {"prompt_tokens": 120, "completion_tokens": 30},
     }

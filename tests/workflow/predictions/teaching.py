@@ -49,6 +49,12 @@ def accept_invoices(workspace: Workspace, *numbers: int) -> list[UUID]:
     return created
 
 
+def list_accepted(workspace: Workspace) -> list[UUID]:
+    """Return the ids of the accepted tag sets, the oldest first."""
+    sql = "SELECT id FROM tag_sets WHERE status = 'accepted' ORDER BY created_at, id"
+    return [tag_set_id for (tag_set_id,) in workspace.sql(sql)]
+
+
 def list_models(workspace: Workspace) -> list[Any]:
     """Return id, state, version, number of documents and F1 of the models, the oldest first."""
     return workspace.sql(

@@ -88,6 +88,15 @@ def test_values_of_wrong_types_are_left_out(assisted: Workspace, use_server: Use
     assert _draft(assisted, artifact_id)["tags"] == []
 
 
+def test_a_model_version_that_the_database_cannot_store_is_ignored(
+    assisted: Workspace, use_server: UseServer
+) -> None:
+    use_server("nul")
+    artifact_id, shown = _predict(assisted)
+    assert (shown["status"], shown["model_version"]) == ("completed", "small")
+    assert _draft(assisted, artifact_id)["tags"] != []
+
+
 @pytest.mark.parametrize(
     ("behavior", "code", "retries"),
     [

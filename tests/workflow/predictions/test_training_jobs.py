@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Thread
 from typing import Any
 from uuid import UUID
@@ -12,12 +13,14 @@ from app.engines.extraction import Example
 from app.engines.learning import LearningFailed, LearningInterrupted, parent
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
+from app.kit.jobs.handlers import HANDLERS, Job
 from app.workflow.predictions.service import training
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace
 from tests.workflow.predictions.teaching import (
     accept_invoices,
     count_trainings,
+    list_accepted,
     list_models,
 )
 
@@ -156,9 +159,49 @@ def test_documents_that_are_accepted_during_a_training_are_learned(
         return train(*args, **options)
 
     monkeypatch.setattr(training, "train_in_child", train_in_child)
-    assert run_jobs_of(taught.org, "training") == 2
+    assert run_jobs_of(taught.org, "training", "bulk", "training") == 3
     assert [one[3] for one in list_models(taught)] == [5, 10]
+    assert run_jobs_of(taught.org, "bulk") == 1
     assert count_trainings(taught) == 0
+
+
+def test_documents_that_are_accepted_before_a_training_commits_are_learned(
+    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept_invoices(taught, *range(5))
+    handler = HANDLERS[training.TRAIN_JOB]
+
+    def train_and_accept(job: Job) -> None:
+        handler.function(job)
+        if len(list_accepted(taught)) == 5:
+            # A thread of its own, because requests would end the job's organization.
+            labeler = Thread(target=accept_invoices, args=(taught, *range(5, 10)))
+            labeler.start()
+            labeler.join()
+
+    monkeypatch.setitem(HANDLERS, handler.name, replace(handler, function=train_and_accept))
+    run_jobs_of(taught.org, "training", "bulk", "training")
+    assert [one[3] for one in list_models(taught)] == [5, 10]
+
+
+def test_a_tag_set_that_is_reopened_during_a_training_is_not_learned(
+    taught: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept_invoices(taught, *range(6))
+    (reopened_id, *_) = list_accepted(taught)
+
+    def reopen(count: int) -> None:
+        if count == 1:
+            path = f"/tag-sets/{reopened_id}/reopen"
+            owner = Thread(target=taught.org.api("admin").post, args=(path, {"reason": "Wrong."}))
+            owner.start()
+            owner.join()
+
+    read = _follow_examples(monkeypatch, reopen)
+    assert run_jobs_of(taught.org, "training") == 1
+    assert len(list_accepted(taught)) == 5
+    assert len(read) == 5
+    assert all(str(reopened_id) not in example_id for example_id in read)
 
 
 def test_a_schema_is_deleted_with_its_models(taught: Workspace) -> None:

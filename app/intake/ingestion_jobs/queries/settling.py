@@ -32,7 +32,8 @@ _SETTLE_ITEMS = text(
     """
 )
 # A document has at most one pending prediction, and shows its latest prediction. It shows no
-# prediction if the latest prediction was deleted with its schema.
+# prediction if the latest prediction was deleted with its schema. The items of a retry keep their
+# creation time, so their seconds count from the start of the retry.
 _SETTLE_EXTRACTIONS = """
     WITH settled AS (
         UPDATE ingestion_items item SET
@@ -44,7 +45,8 @@ _SETTLE_EXTRACTIONS = """
                     THEN '{{"code": "schema_deleted", "message": "The schema was deleted."}}'
                     WHEN document.prediction ->> 'status' = 'failed'
                     THEN document.prediction -> 'error' END,
-            seconds = extract(epoch FROM clock_timestamp() - item.created_at)
+            seconds = extract(epoch FROM clock_timestamp()
+                              - greatest(item.created_at, CAST(:started_at AS timestamptz)))
         FROM ingestion_items pending
         LEFT JOIN artifacts document ON document.organization_id = pending.organization_id
          AND document.id = pending.artifact_id
@@ -58,8 +60,7 @@ _SETTLE_EXTRACTIONS = """
     SELECT count(*) FILTER (WHERE status = 'created'), count(*) FILTER (WHERE status = 'failed')
     FROM settled
     """
-# A document that waits for the routing rules has been parsed. The items of a retry keep their
-# creation time, so their seconds count from the start of the retry.
+# A document that waits for the routing rules has been parsed.
 _SETTLE_REPROCESSED = """
     WITH settled AS (
         UPDATE ingestion_items item SET
@@ -132,7 +133,7 @@ def settle_items(job: IngestionJob, artifact_ids: Sequence[UUID] | None = None) 
         "organization_id": tenancy.current_organization_id(),
         "job_id": job.id,
     }
-    if job.kind == JobKind.REPROCESS:
+    if job.kind in _STATEMENTS:
         values["started_at"] = job.started_at
     if artifact_ids is None:
         statement = _STATEMENTS[job.kind][0] if job.kind in _STATEMENTS else _SETTLE_ITEMS

@@ -118,9 +118,17 @@ def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> l
     return list(newest.values())[:limit]
 
 
-def get_tags(tag_set_id: UUID) -> list[dict[str, Any]]:
-    """Return the tags of a tag set, or an empty list if the tag set was deleted."""
-    return db.session().scalar(select(TagSet.tags).where(TagSet.id == tag_set_id)) or []
+def find_tags(tag_set: AcceptedTagSet) -> list[dict[str, Any]] | None:
+    """Return the tags of an accepted tag set.
+
+    Returns None if the tag set was reopened, changed or deleted after it was listed.
+    """
+    statement = select(TagSet.tags).where(
+        TagSet.id == tag_set.id,
+        TagSet.status == TagSetStatus.ACCEPTED,
+        TagSet.revision == tag_set.revision,
+    )
+    return db.session().scalar(statement)
 
 
 def list_pages(artifact_id: UUID, limit: int) -> list[PageRow]:

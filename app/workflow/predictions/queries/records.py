@@ -11,24 +11,9 @@ from sqlalchemy.dialects.postgresql import insert
 from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
-from app.kit.db import Checkpoint
 from app.kit.ids import generate
-from app.kit.purging import purge
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.predictions.models import Prediction, PredictionStatus, PredictionUsage
-
-# A document's latest prediction is kept, and so are predictions that tag sets were started from.
-_OUTDATED = """
-created_at < now() - make_interval(days => :days) AND status <> 'queued'
-AND EXISTS (SELECT FROM predictions newer
-            WHERE newer.organization_id = predictions.organization_id
-              AND newer.artifact_id = predictions.artifact_id
-              AND (newer.created_at, newer.id) > (predictions.created_at, predictions.id))
-AND NOT EXISTS (SELECT FROM tag_sets
-                WHERE tag_sets.organization_id = predictions.organization_id
-                  AND tag_sets.artifact_id = predictions.artifact_id
-                  AND tag_sets.prediction_id = predictions.id)
-"""
 
 
 class PredictionRow(NamedTuple):
@@ -166,12 +151,3 @@ def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
     )
     row = db.session().execute(statement).one()
     return int(row[0]), int(row[1]), int(row[2])
-
-
-def purge_outdated(days: int, checkpoint: Checkpoint) -> int:
-    """Purge predictions that are older than `days`, and return how many were deleted.
-
-    Keeps queued predictions, the latest prediction of each artifact, and predictions from which a
-    tag set was started.
-    """
-    return purge("predictions", _OUTDATED, checkpoint, {"days": days})

@@ -1,11 +1,11 @@
 """Public functions of predictions: request, run and read predictions, and train models."""
 
 from app.engines.learning import LearningInterrupted
+from app.workflow.predictions.queries.purging import purge_outdated
 from app.workflow.predictions.queries.records import (
     PredictionRow,
     find_latest,
     find_schema_version_id,
-    purge_outdated,
     sum_usage,
 )
 from app.workflow.predictions.service.predicting import BUILTIN, RULES_VERSION, fail, predict

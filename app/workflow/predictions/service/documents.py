@@ -106,16 +106,16 @@ def list_accepted(version: VersionRow, limit: int = MAX_EXAMPLES) -> list[Accept
 def build_examples(
     accepted: list[AcceptedTagSet], checkpoint: Checkpoint = lambda: None
 ) -> Iterator[Example]:
-    """Yield a training example for each tag set whose document exists.
+    """Yield a training example for each tag set that is still accepted and whose document exists.
 
     `checkpoint` is called after each read. The caller may work on an example for minutes, and no
     transaction may be open during that time.
     """
     for row in accepted:
         loaded = load_document(row.artifact_id, None)
-        tags = [] if loaded is None else examples.get_tags(row.id)
+        tags = examples.find_tags(row)
         checkpoint()
-        if loaded is None:
+        if loaded is None or tags is None:
             continue
         yield Example(
             # Another tag set of the same document may have the same revision.

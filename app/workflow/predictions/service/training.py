@@ -115,18 +115,13 @@ def enqueue_training(version_id: UUID, *, force: bool = False) -> None:
 
 
 def enqueue_following_training(version_id: UUID) -> None:
-    """Enqueue another training run if one is due directly after a run of this schema version.
+    """Enqueue another training run after a run of this schema version, if one is due.
 
-    Requests that arrive during a run enqueue nothing, because its job has their unique key until it
-    ends. For the same reason, the following job has no key. It is due only if there are more
-    documents than the run counted, so runs that follow each other come to an end.
+    It is due only if there are more documents than the run counted, so runs that follow each other
+    come to an end.
     """
-    if is_training_due(version_id):
-        jobs.enqueue(
-            TRAIN_JOB,
-            {"schema_version_id": str(version_id), "force": False},
-            organization_id=tenancy.current_organization_id(),
-        )
+    if _find_version(version_id) is not None and is_training_due(version_id):
+        enqueue_training(version_id)
 
 
 def _get_version(version_id: UUID) -> VersionRow:
