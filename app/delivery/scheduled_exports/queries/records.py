@@ -114,7 +114,7 @@ def has_unfinished_run_over(run: ScheduledRun) -> bool:
 
     This happens if a run is retried after the next run has started.
     """
-    begins_before = ScheduledRun.covers_from.is_(None)
+    begins_before: ColumnElement[bool] = ScheduledRun.covers_from.is_(None)
     if run.covers_from is not None:
         begins_before = or_(begins_before, ScheduledRun.covers_from <= run.covers_from)
     statement = _select_unfinished_job_ids().where(
