@@ -7,7 +7,7 @@ are the rules of Debian's cron, which the library `cronsim` implements.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
@@ -18,6 +18,7 @@ MAX_LENGTH = 100
 _FIELD_COUNT = 5
 _CHECKED_TIME_COUNT = 200
 """The number of due times to check. With one per minute, they cover more than three hours."""
+_SEARCHED_PERIODS = (timedelta(days=1), timedelta(days=32), timedelta(days=367))
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -63,10 +64,14 @@ def find_next(expression: str, time_zone: str, after: datetime) -> datetime | No
 
 
 def find_latest(expression: str, time_zone: str, first: datetime, now: datetime) -> datetime:
-    """Return the latest due time that is not after `now`. `first` must be a due time."""
-    latest = first
-    for due in iterate_times(expression, time_zone, first):
-        if due > now:
-            break
-        latest = due
-    return latest
+    """Return the latest due time that is not after `now`. `first` must be a due time.
+
+    Searches the last day first, then longer periods, because a year has 35,000 due times that are
+    15 minutes apart.
+    """
+    starts = (now - period for period in _SEARCHED_PERIODS)
+    for start in (*(start for start in starts if start > first), first):
+        due_times = takewhile(now.__ge__, iterate_times(expression, time_zone, start))
+        if (latest := max(due_times, default=None)) is not None:
+            return latest
+    return first

@@ -16,7 +16,9 @@ from tests.plans.explaining import Explained, explaining
 PAGE = PageRequest(None, 20, "-created_at", b"")
 
 
-def assert_lists_rows(org: Org, path: str, table: str, queries: Mapping[str, str]) -> None:
+def assert_lists_rows(
+    org: Org, path: str, table: str, queries: Mapping[str, str], *, by: str = "viewer"
+) -> None:
     """Assert that a list has the total and the first rows of `table`, before and after a fold.
 
     `queries` maps each query to the SQL condition of its rows.
@@ -26,7 +28,7 @@ def assert_lists_rows(org: Org, path: str, table: str, queries: Mapping[str, str
         if is_folded:
             fold(org.app)
         for query, condition in queries.items():
-            answer = org.api("viewer").get(f"{path}?page_size=20&{query}")
+            answer = org.api(by).get(f"{path}?page_size=20&{query}")
             assert answer.status_code == 200, answer.json
             rows = run_sql(
                 org,

@@ -1,7 +1,9 @@
 """Due times of cron expressions, including days on which clocks change."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from typing import Any
 
 import pytest
 
@@ -44,6 +46,36 @@ def test_the_latest_missed_time_is_found() -> None:
         2026, 11, 20, 5, tzinfo=UTC
     )
     assert cron.find_latest("0 6 * * *", BERLIN, now, now) == now
+
+
+@pytest.mark.parametrize(
+    ("expression", "now", "latest"),
+    [
+        ("*/15 * * * *", "2026-11-20T12:07:00Z", "2026-11-20T12:00:00Z"),
+        ("30 2 * * *", "2026-10-25T01:45:00Z", "2026-10-25T00:30:00Z"),
+        ("30 2 * * *", "2026-03-29T01:00:00Z", "2026-03-29T01:00:00Z"),
+        ("0 6 1 * *", "2026-11-20T12:00:00Z", "2026-11-01T05:00:00Z"),
+        ("0 6 24 12 *", "2026-11-20T12:00:00Z", "2025-12-24T05:00:00Z"),
+        ("0 6 29 2 *", "2026-11-20T12:00:00Z", "2024-02-29T05:00:00Z"),
+    ],
+)
+def test_a_year_of_missed_times_is_not_listed(
+    expression: str, now: str, latest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = cron.find_next(expression, BERLIN, datetime(2015, 1, 1, tzinfo=UTC))
+    assert first is not None
+    listed = []
+    list_all = cron.iterate_times
+
+    def iterate_times(*args: Any) -> Iterator[datetime]:
+        for due in list_all(*args):
+            listed.append(due)
+            yield due
+
+    monkeypatch.setattr(cron, "iterate_times", iterate_times)
+    found = cron.find_latest(expression, BERLIN, first, datetime.fromisoformat(now))
+    assert found == datetime.fromisoformat(latest)
+    assert len(listed) < 200
 
 
 def test_spaces_are_normalized() -> None:

@@ -123,6 +123,8 @@ class DriftReport(TenantModel, db.Record, db.Base):
         ),
         Index("ix_drift_reports_list", "organization_id", "created_at", "id"),
         Index("ix_drift_reports_schema", "organization_id", "schema_id", "status", "shift_key"),
+        Index("ix_drift_reports_status", "organization_id", "status", "created_at", "id"),
+        Index("ix_drift_reports_schema_list", "organization_id", "schema_id", "created_at", "id"),
         Index(
             "uq_drift_reports_open",
             "organization_id",

@@ -102,7 +102,7 @@ class Disagreement(TenantModel, db.Base):
 
     `share` is the mean disagreement over all pairs of labelers. It is in millionths, so that pages
     have an exact order. `answers` has the most frequent answers, each with the number of labelers
-    who gave it. `compared_at` is the time at which the tag sets were last compared.
+    who gave it. `compared_at` is the time of the first comparison with this result.
     """
 
     __tablename__ = "quality_disagreements"

@@ -283,7 +283,7 @@ class DisagreementAnswer(Response):
 
 
 class Disagreement(Response):
-    """A field of a document on which labelers disagree. Each comparison creates a new record."""
+    """A field of a document on which labelers disagree. Another result creates a new record."""
 
     id = Uuid()
     artifact = Nested(DisagreementArtifact)
@@ -294,6 +294,6 @@ class Disagreement(Response):
     )
     raters = Int(description="The number of labelers.")
     answers = List(Nested(DisagreementAnswer), description="The ten most frequent answers.")
-    compared_at = UtcDateTime()
+    compared_at = UtcDateTime(description="The time of the first comparison with this result.")
     created_at = UtcDateTime(attribute="compared_at", dump_only=True)
     updated_at = UtcDateTime(attribute="compared_at", dump_only=True)

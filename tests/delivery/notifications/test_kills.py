@@ -18,9 +18,11 @@ from tests.delivery.notifications.conftest import Inbox
 from tests.factories import make_job
 from tests.factories.statements import record_statements
 from tests.factories.submitted import make_submitted
+from tests.factories.waiting import wait_until
 from tests.factories.workspace import Workspace
 
 Work = Callable[[], None]
+BLOCKED = "SELECT FROM pg_locks WHERE NOT granted AND :pid = ANY (pg_blocking_pids(pid))"
 REJECTIONS = "SELECT id, data FROM outbox_events WHERE name = 'tag_set.rejected' ORDER BY id"
 
 
@@ -182,6 +184,24 @@ def test_what_others_write_at_this_moment_waits_for_the_next_round(
     inbox.post_due()
     work()
     assert len(inbox.letters("labeler")) == 1
+
+
+def test_what_is_read_while_an_event_is_handled_takes_no_more(
+    workspace: Workspace, inbox: Inbox
+) -> None:
+    first, second = _rejections(inbox, 4)[::2]
+    _handle(workspace, [first])
+    app = workspace.org.app
+    with app.app_context(), db.engine().connect() as reader, ThreadPoolExecutor(1) as thread:
+        reader.execute(text("SET app.all_organizations = 'on'"))
+        read = "UPDATE notifications SET read_at = now() WHERE organization_id = :org"
+        reader.execute(text(read), {"org": workspace.org.id})
+        pid = reader.execute(text("SELECT pg_backend_pid()")).scalar_one()
+        handled = thread.submit(_handle, workspace, [second])
+        wait_until(lambda: handled.done() or workspace.sql(BLOCKED, pid=pid), "the handler")
+        reader.commit()
+        handled.result()
+    assert [count for _, _, count in inbox.told()] == [1, 1]
 
 
 def test_more_letters_than_a_round_makes_all_go(

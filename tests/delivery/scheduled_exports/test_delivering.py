@@ -221,6 +221,28 @@ def test_a_period_that_a_later_run_has_delivered_is_not_delivered_again(
     assert len(storehouse.files) == 1
 
 
+def test_a_period_that_a_later_run_is_about_to_deliver_is_not_delivered(
+    scheduled: Any, storehouse: Any
+) -> None:
+    created = scheduled.schedule(mode="incremental", destination=_to_web(storehouse))
+    storehouse.status = 503
+    failed = scheduled.run(created["id"])
+    _try_again(scheduled, attempts=9)
+    assert scheduled.run(created["id"])["status"] == "delivering"
+    storehouse.status = 201
+    scheduled.sql(
+        "UPDATE exports SET expires_at = now() - interval '1 day' WHERE id = :id",
+        id=failed["job_id"],
+    )
+    assert scheduled.api.post(f"/exports/{failed['job_id']}/retry").status_code == 202
+    scheduled.work()
+    _try_again(scheduled, attempts=1)
+    later, run = scheduled.runs(created["id"])
+    assert (later["status"], later["covers_from"]) == ("completed", run["covers_from"])
+    assert (run["status"], run["error"]["code"]) == ("failed", "already_delivered")
+    assert len(storehouse.files) == 1
+
+
 def test_without_its_credentials_nothing_is_sent(scheduled: Any, storehouse: Any) -> None:
     created = scheduled.schedule(destination=_to_web(storehouse, token="hush"))
     scheduled.sql(

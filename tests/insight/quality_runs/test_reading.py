@@ -180,6 +180,24 @@ def test_disagreements_follow_the_tag_sets(answers: Answers) -> None:
     assert answers.read("disagreements") == []
 
 
+def test_a_comparison_keeps_unchanged_disagreements_in_their_place(answers: Answers) -> None:
+    schema_id = answers.schema()
+    answers.choices(schema_id, "ab", "ab", "ab", "ab")
+    answers.compute(schema_id)
+    listed = answers.read("disagreements")
+    page = answers.api.get("/quality/disagreements?page_size=2").json
+    assert page["data"] == listed[:2]
+    changed_id, changed_artifact_id = listed[3]["id"], UUID(listed[3]["artifact"]["id"])
+    answers.answer(changed_artifact_id, schema_id, "admin", tag("kind", "c"))
+    answers.compute(schema_id)
+    rest = answers.read("disagreements", cursor=page["meta"]["next_cursor"], page_size=2)
+    assert rest == [listed[2]]
+    (changed,) = (entry for entry in answers.read("disagreements") if entry["raters"] == 3)
+    assert changed["id"] != changed_id
+    assert changed["compared_at"] > listed[3]["compared_at"]
+    assert answers.api.get("/quality/disagreements").json["meta"]["total"] == 4
+
+
 def test_a_deleted_document_disappears_immediately(answers: Answers) -> None:
     schema_id = answers.schema()
     (artifact_id,) = answers.choices(schema_id, "ab")

@@ -255,6 +255,7 @@ def test_the_list_is_filtered_and_paged(workspace: Workspace) -> None:
         ("?kind=review", [third]),
         (f"?team_id={team['id']}", [first]),
         (f"?schema_id={schema}", [first, third]),
+        ("?due_before=0001-01-01T00:00:00Z", []),
         ("?due_before=2032-01-01T00:00:00Z", [second]),
     ):
         assert _list_documents(workspace, query, by="reviewer") == expected, query

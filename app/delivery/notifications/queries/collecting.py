@@ -55,19 +55,20 @@ _LIST_MEMBERS = text(
     GROUP BY users.id ORDER BY users.id
     """
 )
-# A notification that was read is closed: nothing is added to it, and its email is not sent.
+# A notification that was read is closed: nothing is added to it, and its email is not sent. All are
+# locked first, because another transaction may be marking one of them as read.
 _LOCK_OPEN = text(
     """
-    WITH read AS (
-        UPDATE notifications SET open_until = NULL, by_mail = false
+    WITH locked AS MATERIALIZED (
+        SELECT user_id, message, id, count AS total, gathered, read_at FROM notifications
         WHERE organization_id = :org AND user_id = ANY(CAST(:user_ids AS uuid[]))
           AND message = ANY(CAST(:messages AS text[])) AND open_until IS NOT NULL
-          AND read_at IS NOT NULL
+        ORDER BY id FOR NO KEY UPDATE
+    ), closed AS (
+        UPDATE notifications note SET open_until = NULL, by_mail = false FROM locked
+        WHERE note.organization_id = :org AND note.id = locked.id AND locked.read_at IS NOT NULL
     )
-    SELECT user_id, message, id, count AS total, gathered FROM notifications
-    WHERE organization_id = :org AND user_id = ANY(CAST(:user_ids AS uuid[]))
-      AND message = ANY(CAST(:messages AS text[])) AND open_until IS NOT NULL AND read_at IS NULL
-    ORDER BY id FOR NO KEY UPDATE
+    SELECT user_id, message, id, total, gathered FROM locked WHERE read_at IS NULL
     """
 )
 _WRITE = text(

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, exists, func, select, update
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select, update
 
 from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
@@ -107,6 +107,22 @@ def find_active_job_id(export_id: UUID) -> UUID | None:
     """Return the job id of the run that has not ended, or None if every run has ended."""
     statement = _select_unfinished_job_ids().where(ScheduledRun.scheduled_export_id == export_id)
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
+
+
+def has_unfinished_run_over(run: ScheduledRun) -> bool:
+    """Return whether a later run that has not ended covers the whole period of an incremental run.
+
+    This happens if a run is retried after the next run has started.
+    """
+    begins_before: ColumnElement[bool] = ScheduledRun.covers_from.is_(None)
+    if run.covers_from is not None:
+        begins_before = or_(begins_before, ScheduledRun.covers_from <= run.covers_from)
+    statement = _select_unfinished_job_ids().where(
+        ScheduledRun.scheduled_export_id == run.scheduled_export_id,
+        ScheduledRun.covers_until > run.covers_until,
+        begins_before,
+    )
+    return db.session().execute(statement.limit(1)).first() is not None
 
 
 def _select_unfinished_job_ids() -> Select[UUID]:

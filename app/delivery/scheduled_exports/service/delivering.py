@@ -33,7 +33,7 @@ _DELIVERY_ERROR = {
 _EXPIRED_ERROR = {"code": "expired", "message": "The file has expired. Retry the export."}
 _COVERED_ERROR = {
     "code": "already_delivered",
-    "message": "A later run has already delivered this period.",
+    "message": "A later run covers this period.",
 }
 _UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9]+")
 _SLUG_LENGTH = 80
@@ -67,7 +67,7 @@ def deliver(job: Job, job_id: UUID) -> None:
     """Deliver the file of a run whose export has completed, and mark the run as delivered.
 
     A repeated delivery replaces the file, because the file's name stays the same. A run whose
-    period a later run has delivered is not delivered. Raises Retry if the file could not be sent to
+    period a later run covers is not delivered. Raises Retry if the file could not be sent to
     the destination.
     """
     run = _lock_pending_run(job_id)
@@ -159,12 +159,13 @@ def _mark_as_delivered(run: ScheduledRun, location: str | None) -> None:
 
 
 def _is_covered(scheduled: ScheduledExport, run: ScheduledRun) -> bool:
-    """Return whether a later incremental run has delivered the period of this run."""
-    until = scheduled.exported_until
-    if until is None or run.covers_until is None:
+    """Return whether a later incremental run has delivered, or will deliver, the run's period."""
+    if run.covers_until is None:
         return False
+    until = scheduled.exported_until
     # A future `until` comes from a clock that was wrong.
-    return run.covers_until <= until <= records.read_clock()
+    is_delivered = until is not None and run.covers_until <= until <= records.read_clock()
+    return is_delivered or records.has_unfinished_run_over(run)
 
 
 def _get_scheduled_export_and_job(run: ScheduledRun) -> tuple[ScheduledExport, Export]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Integer, Uuid, false, func, or_, select, text
+from sqlalchemy import Integer, Uuid, func, or_, select, text
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
+from app.insight.drift.counters import NO_LABELER, REPORTS
 from app.insight.drift.models import (
     DetectionStatus,
     DriftBaseline,
@@ -15,7 +16,8 @@ from app.insight.drift.models import (
     DriftReport,
     ReportStatus,
 )
-from app.kit import db, tenancy
+from app.kit import counters, db, tenancy
+from app.kit.counters import Between
 from app.kit.ids import uuid7
 from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema
@@ -62,24 +64,36 @@ def list_reports(
     Reports about labelers who are not in `labelers` are left out. If `labelers` is None, reports
     about all labelers are returned.
     """
-    equality_filters = {
-        DriftReport.schema_id: schema_id,
-        DriftReport.status: status,
-        DriftReport.subject: subject,
-        DriftReport.field: field,
-        DriftReport.metric: metric,
+    filters = {
+        "schema_id": schema_id,
+        "status": status,
+        "subject": subject,
+        "field": field,
+        "metric": metric,
     }
-    statement = select(DriftReport).where(
-        *(column == value for column, value in equality_filters.items() if value is not None),
-        *within(DriftReport.created_at, created_after, created_before),
-    )
+    where: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
+    conditions = [getattr(DriftReport, name) == value for name, value in where.items()]
     if labelers is not None:
-        statement = statement.where(
-            or_(DriftReport.labeler_id.is_(None), DriftReport.labeler_id.in_(labelers))
-        )
+        where["labeler_id"] = [NO_LABELER, *labelers]
+        is_visible = or_(DriftReport.labeler_id.is_(None), DriftReport.labeler_id.in_(labelers))
+        conditions.append(is_visible)
     if report_ids is not None:
-        statement = statement.where(DriftReport.id.in_(report_ids) if report_ids else false())
-    return paginate(statement, page, sorts=SORTS, unique=DriftReport.id)
+        conditions.append(DriftReport.id.in_(report_ids))
+    created = within(DriftReport.created_at, created_after, created_before)
+    rows = select(DriftReport.id).where(*conditions)
+    if field is not None or report_ids is not None:
+        total = counters.count(rows.where(*created))
+    else:
+        period = (created_after, created_before)
+        between = Between("created", DriftReport.created_at, *period, rows) if created else None
+        total = counters.build_total(REPORTS, where, between=between)
+    return paginate(
+        select(DriftReport).where(*conditions, *created),
+        page,
+        sorts=SORTS,
+        unique=DriftReport.id,
+        total=total,
+    )
 
 
 def get_report(report_id: UUID, *, lock: bool = False) -> DriftReport | None:

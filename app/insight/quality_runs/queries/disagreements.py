@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy import func, or_, select, text
+from sqlalchemy.dialects.postgresql import Insert, insert
 
 from app.documents.artifacts.models import Artifact
 from app.insight.quality_runs.counters import DISAGREEMENTS
@@ -50,6 +51,19 @@ _NEXT = text(
     ORDER BY t.artifact_id LIMIT :batch
     """
 )
+_DELETE_RESOLVED = text(
+    """
+    DELETE FROM quality_disagreements d
+    WHERE d.organization_id = :organization_id AND d.artifact_id = ANY(:artifact_ids)
+      AND NOT EXISTS (
+        SELECT FROM unnest(CAST(:artifacts AS uuid[]), CAST(:schemas AS uuid[]),
+                           CAST(:fields AS text[])) AS kept (artifact_id, schema_id, field)
+        WHERE kept.artifact_id = d.artifact_id AND kept.schema_id = d.schema_id
+          AND kept.field = d.field)
+    """
+)
+_PLACE = ("organization_id", "artifact_id", "schema_id", "field")
+_RESULT = ("share", "raters", "answers")
 
 
 class StoredAnswer(NamedTuple):
@@ -107,9 +121,19 @@ def list_next_documents(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
 
 
 def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> None:
-    """Replace the disagreements on these documents; skip documents that were deleted meanwhile."""
-    deletion = delete(Disagreement).where(Disagreement.artifact_id.in_(artifact_ids))
-    db.session().execute(deletion.execution_options(synchronize_session=False))
+    """Replace the disagreements on these documents; skip documents that were deleted meanwhile.
+
+    Rows with the same result stay as they are. If they got new ids, a client that reads the list
+    page by page would miss them.
+    """
+    organization_id = tenancy.current_organization_id()
+    places = {
+        "artifacts": [str(row["artifact_id"]) for row in rows],
+        "schemas": [str(row["schema_id"]) for row in rows],
+        "fields": [row["field"] for row in rows],
+    }
+    values = {"organization_id": organization_id, "artifact_ids": list(artifact_ids), **places}
+    db.session().execute(_DELETE_RESOLVED, values)
     document_ids = {row["artifact_id"] for row in rows}
     # The lock keeps the documents until the commit, so that the foreign key cannot fail.
     statement = (
@@ -120,11 +144,21 @@ def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> Non
     existing = set(db.session().scalars(statement))
     remaining_rows = [row for row in rows if row["artifact_id"] in existing]
     if remaining_rows:
-        organization_id = tenancy.current_organization_id()
         db.session().execute(
-            insert(Disagreement),
+            _build_upsert(),
             [{**row, "organization_id": organization_id} for row in remaining_rows],
         )
+
+
+def _build_upsert() -> Insert:
+    """Build the statement that inserts disagreements, and replaces those with another result."""
+    statement = insert(Disagreement)
+    new = statement.excluded
+    return statement.on_conflict_do_update(
+        index_elements=_PLACE,
+        set_={name: new[name] for name in ("id", "compared_at", *_RESULT)},
+        where=or_(*(getattr(Disagreement, name) != new[name] for name in _RESULT)),
+    )
 
 
 def list_disagreements(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -35,6 +35,8 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM reach")
 """The assignees to include; `reach` is a common table expression in `todo.PEOPLE_CTES`."""
 _MICROSECOND = timedelta(microseconds=1)
+_SECOND_TIME = datetime.min.replace(tzinfo=UTC) + _MICROSECOND
+"""The earliest time that has a microsecond before it."""
 _TO_LABEL = f"""
 WITH {todo.PEOPLE_CTES}, {todo.BEGUN_CTES}, {todo.OFFERED_CTES}, {todo.WITHHELD_CTES},
 due_today AS (
@@ -81,7 +83,7 @@ class WorkCriteria:
         """
         if self.due_before is None:
             return None
-        return round_down(self.due_before - _MICROSECOND, DAY)
+        return round_down(max(self.due_before, _SECOND_TIME) - _MICROSECOND, DAY)
 
     def build_parameters(self) -> dict[str, Any]:
         """Return the SQL parameters of the common table expressions in `todo`."""
