@@ -138,7 +138,8 @@ def lock(organization_id: UUID) -> Organization:
 def lock_settings(organization_id: UUID) -> dict[str, Any]:
     """Lock an organization against changes until the transaction ends; return its settings."""
     statement = select(Organization.settings).where(Organization.id == organization_id)
-    return db.session().execute(statement.with_for_update(read=True)).scalar_one()
+    settings: dict[str, Any] = db.session().scalars(statement.with_for_update(read=True)).one()
+    return settings
 
 
 def insert_organization(slug: str, values: dict[str, Any]) -> Organization | None:

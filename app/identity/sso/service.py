@@ -257,7 +257,7 @@ def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
     to. The id is None if the session is not limited.
     """
     pair = queries.get_available_configuration(row.organization_id, lock=True)
-    user = accounts.get(row.user_id)
+    user = accounts.lock(row.user_id)
     if pair is None or user.disabled_at is not None:
         raise errors.denied("Single sign-on is no longer available to you.")
     organization, configuration = pair
