@@ -98,7 +98,7 @@ def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None
     """
     # Commit, so that no transaction is open while the DNS is queried.
     db.checkpoint()
-    tokens = {row.domain: row.token for row in rows}
+    tokens = domains.list_tokens(rows)
     try:
         with outbound_slots.hold_slot():
             results = domains.check_domains(tokens, timeout=domains.REQUEST_TIMEOUT)
@@ -288,7 +288,7 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
         row.vouched = domains.mark_verified(row)
     else:
         db.checkpoint()
-        domains.record_results([row], domains.check_domains({row.domain: row.token}))
+        domains.record_results([row], domains.check_domains(domains.list_tokens([row])))
     # Flush now: when the caller commits, there is no current organization anymore.
     db.session().flush()
     if row.verified_at is not None and not was_verified:
