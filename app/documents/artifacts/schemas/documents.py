@@ -287,8 +287,7 @@ class Artifact(Response):
     connector_id = Uuid(allow_none=True)
     ingestion_job_id = Uuid(allow_none=True)
     parent_id = Uuid(
-        allow_none=True,
-        description="The id of the first email or mbox file that contained the document.",
+        allow_none=True, description="The id of the first email or mbox file that contained it."
     )
     attachment_count = Int(allow_none=True, metadata=_ATTACHMENT_COUNT_METADATA)
     prediction = Nested(ArtifactPrediction, allow_none=True)
