@@ -15,6 +15,7 @@ from app.billing.plans import catalogue
 from app.billing.plans import service as plans
 from app.billing.plans.catalogue import Plan
 from app.billing.profiles import service as profiles
+from app.billing.usage.queries.limits import lock_meters
 from app.billing.usage.queries.reading import read_month
 from app.identity.organizations import service as organizations
 from app.identity.organizations.models import Organization
@@ -207,6 +208,12 @@ def _check_change_count() -> None:
 
 
 def _check_usage(plan: Plan) -> None:
+    """Raise 409 `conflict` if the usage exceeds the plan's limits.
+
+    The limited meters stay locked, so that no addition under the old limits can follow the check.
+    Organizations without a limit add without a lock, so an addition that is in progress can follow.
+    """
+    lock_meters([meter for meter in Meter if plan.limits[meter] is not None])
     month = read_month(tuple(Meter))
     exceeded_limits = [
         {"meter": str(meter), "used": month.get_used_quantity(meter), "limit": limit}

@@ -82,13 +82,13 @@ def write(results: Sequence[AttemptResult]) -> list[AttemptResult]:
 def _add_result(counters: WebhookCounters, result: AttemptResult) -> None:
     """Add the result of an attempt to its webhook's counters.
 
-    Test deliveries, and attempts that end after the webhook was deactivated, do not change the
-    failure count. But any success ends the pause, because it shows that the receiver works again.
+    Failures of test deliveries, and attempts that end after the webhook was deactivated, do not
+    change the failure count. Any success ends the pause, because the receiver works again.
     """
     counters.status_code = result.status_code
     if result.ok:
         counters.pause = 0.0
-    if result.attempt.test or result.fatal or not counters.active:
+    if result.fatal or not counters.active or (result.attempt.test and not result.ok):
         return
     counters.failures = 0 if result.ok else counters.failures + 1
     counters.pause = compute_pause(counters.failures)

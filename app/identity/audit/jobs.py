@@ -1,5 +1,7 @@
 """The periodic job that appends new entries to the hash chains, every 30 seconds."""
 
+from uuid import UUID
+
 from app.identity.audit import queries, service
 from app.kit import jobs
 from app.kit.jobs import Job
@@ -10,13 +12,24 @@ log = get_logger(__name__)
 
 @jobs.handler("audit.seal", queue="maintenance", resumable=True)
 def append_entries(job: Job) -> None:
-    """Append all pending entries to their chains, one organization at a time."""
-    for organization_id in queries.list_pending_organization_ids():
-        try:
-            while service.append_pending_entries(organization_id):
-                job.checkpoint()
-        except service.InvalidHead:
-            log.error("audit.head_not_ours", organization=str(organization_id))  # noqa: TRY400
+    """Append all pending entries to their chains.
+
+    Organizations take turns of one block, so that none waits for the backlog of another.
+    """
+    organization_ids = queries.list_pending_organization_ids()
+    while organization_ids:
+        organization_ids = [id_ for id_ in organization_ids if _append_block(job, id_)]
+
+
+def _append_block(job: Job, organization_id: UUID) -> bool:
+    """Append one block, and return whether more entries may be pending."""
+    try:
+        count = service.append_pending_entries(organization_id)
+    except service.InvalidHead:
+        log.error("audit.head_not_ours", organization=str(organization_id))  # noqa: TRY400
+        return False
+    job.checkpoint()
+    return count >= queries.BLOCK_ENTRIES
 
 
 jobs.periodic("audit.seal", every=30)

@@ -25,7 +25,7 @@ sha256(convert_to(CAST(jsonb_build_array(id, organization_id,
 _DIGESTS = text(
     "SELECT id, at, " + _DIGEST + " AS digest FROM audit_entries WHERE id = ANY(:ids)"  # noqa: S608
 )
-_PENDING_CHAINS = text("SELECT DISTINCT organization_id FROM audit_unsealed")
+_PENDING_CHAINS = text("SELECT organization_id FROM audit_unsealed GROUP BY 1 ORDER BY min(id)")
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('audit ' || :chain, 0))")
 _HEAD = text(
     "SELECT blocks, entries, hash, mac FROM audit_heads WHERE organization_id = :organization_id"
@@ -152,7 +152,7 @@ def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
 
 
 def list_pending_organization_ids() -> list[UUID]:
-    """Return the ids of organizations that have pending entries, which are not in a chain yet."""
+    """Return the ids of organizations with entries that are not in a chain, oldest entry first."""
     return list(db.session().scalars(_PENDING_CHAINS))
 
 

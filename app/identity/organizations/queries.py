@@ -135,6 +135,13 @@ def lock(organization_id: UUID) -> Organization:
     return db.session().execute(statement).scalar_one()
 
 
+def lock_settings(organization_id: UUID) -> dict[str, Any]:
+    """Lock an organization against changes until the transaction ends; return its settings."""
+    statement = select(Organization.settings).where(Organization.id == organization_id)
+    settings: dict[str, Any] = db.session().scalars(statement.with_for_update(read=True)).one()
+    return settings
+
+
 def insert_organization(slug: str, values: dict[str, Any]) -> Organization | None:
     """Insert an organization and return it, or return None if the slug is taken."""
     statement = (

@@ -15,6 +15,9 @@ from app.kit.permissions import Role
 from app.kit.plan_limits import Meter
 from app.kit.principal import Caller
 
+allows_self_review = organization_settings.allows_self_review
+get_claim_minutes = organization_settings.get_claim_minutes
+get_draft_hours = organization_settings.get_draft_hours
 _MAX_ATTEMPTS = 8
 DEFAULT_TIME_ZONE: str = organization_settings.DEFAULTS["time_zone"]
 """The time zone of organizations that have not set a time zone."""
@@ -179,7 +182,8 @@ def update(
 ) -> dict[str, Any]:
     """Update the name and the settings; omitted settings keep their values.
 
-    Raises 409 `stale_precondition`, and 400 `validation_error` on an invalid setting.
+    Emits `organization.self_review_disallowed` if self-review is no longer allowed. Raises 409
+    `stale_precondition`, and 400 `validation_error` on an invalid setting.
     """
     assert caller.role is not None
     if settings:
@@ -188,9 +192,12 @@ def update(
     if name is not None:
         record.name = name
     if settings:
+        allowed_self_review = allows_self_review(record.settings)
         record.settings, record.ai_provider_key = organization_settings.merge(
             record.settings, record.ai_provider_key, settings
         )
+        if allowed_self_review and not allows_self_review(record.settings):
+            events.emit(emitted_events.SELF_REVIEW_DISALLOWED, {"organization_id": record.id})
     db.session().flush()
     return render(record, role=caller.role)
 
@@ -283,17 +290,11 @@ def lock_role(caller: Caller) -> Role:
     return min(Role[role], caller.role)
 
 
-def get_claim_minutes(stored_settings: Mapping[str, Any]) -> int:
-    """Return the number of minutes after which a claim expires unless it is renewed."""
-    default = organization_settings.DEFAULTS["claim_minutes"]
-    return int(stored_settings.get("claim_minutes") or default)
+def lock_self_review(caller: Caller) -> bool:
+    """Return whether the organization allows self-review, and lock the setting if it does.
 
-
-def allows_self_review(stored_settings: Mapping[str, Any]) -> bool:
-    """Return whether reviewers may accept or reject tag sets that they labeled."""
-    return stored_settings.get("allow_self_review") is True
-
-
-def get_draft_hours(stored_settings: Mapping[str, Any]) -> int:
-    """Return the number of hours for which a draft reserves its document after the claim ends."""
-    return int(stored_settings.get("draft_hours") or organization_settings.DEFAULTS["draft_hours"])
+    The setting cannot change until the transaction ends. Organizations are locked before members.
+    """
+    return allows_self_review(caller.org.settings) and allows_self_review(
+        queries.lock_settings(caller.org.id)
+    )

@@ -53,6 +53,22 @@ def merge(
     return merged, provider_key
 
 
+def get_claim_minutes(stored_settings: Mapping[str, Any]) -> int:
+    """Return the number of minutes after which a claim expires unless it is renewed."""
+    default = DEFAULTS["claim_minutes"]
+    return int(stored_settings.get("claim_minutes") or default)
+
+
+def allows_self_review(stored_settings: Mapping[str, Any]) -> bool:
+    """Return whether reviewers may accept or reject tag sets that they labeled."""
+    return stored_settings.get("allow_self_review") is True
+
+
+def get_draft_hours(stored_settings: Mapping[str, Any]) -> int:
+    """Return the number of hours for which a draft reserves its document after the claim ends."""
+    return int(stored_settings.get("draft_hours") or DEFAULTS["draft_hours"])
+
+
 def _validate(settings: dict[str, Any], name: str) -> None:
     field = f"settings.{name}"
     if name == "locale":

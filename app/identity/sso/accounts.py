@@ -8,13 +8,13 @@ from limits import RateLimitItemPerSecond
 
 from app.identity.organizations.models import Organization
 from app.identity.sso import links, queries
-from app.identity.sso.models import Flow
+from app.identity.sso.models import Flow, Identity
 from app.identity.sso.providers import ExternalIdentity
 from app.identity.users import addresses
 from app.identity.users import queries as user_queries
 from app.identity.users import service as users
 from app.identity.users.models import User
-from app.kit import db, errors, ratelimit
+from app.kit import errors, ratelimit
 from app.kit.emails import Emails
 from app.kit.errors import ApiError
 from app.kit.links import WebPage, build_token_link
@@ -40,15 +40,27 @@ class AccountMatch:
     was_unverified: bool = False
 
 
-def get(user_id: UUID) -> User:
-    """Return the account that a linked identity or a one-time code refers to."""
-    user = db.session().get(User, user_id)
+def lock(user_id: UUID) -> User:
+    """Lock and return the account that a linked identity or a one-time code refers to."""
+    user = user_queries.lock(user_id)
     assert user is not None, "identities and codes are deleted together with their account"
     return user
 
 
+def lock_linked(identity: ExternalIdentity) -> Identity | None:
+    """Lock the account that an identity is linked to and the link, and return the link.
+
+    Returns None if the identity is not linked in the current organization.
+    """
+    user_id = queries.find_linked_user_id(identity.issuer, identity.subject)
+    # Accounts are locked before identities, as in `unlinking`.
+    if user_id is None or user_queries.lock(user_id) is None:
+        return None
+    return queries.lock_identity(identity.issuer, identity.subject)
+
+
 def find_or_create(identity: ExternalIdentity) -> AccountMatch:
-    """Find or create the account for an identity that is not linked in the current organization.
+    """Find and lock, or create, the account for an identity that is not linked.
 
     An email address alone does not prove who a person is, because whoever chose the provider can
     make it return any address. The address is sufficient only if the organization has verified its
@@ -74,8 +86,9 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
         _check_domain(domain)
         name = _clean_name(identity.name) or email.partition("@")[0]
         return AccountMatch(users.create(email=email, name=name, verified=is_trusted))
+    user = user_queries.lock(user.id)
     # A look-alike address is another mailbox, so the identity proves nothing about this account.
-    if user.email != email:
+    if user is None or user.email != email:
         raise _build_not_member_error()
     if is_trusted:
         return AccountMatch(user, was_unverified=user.email_verified_at is None)

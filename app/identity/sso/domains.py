@@ -63,19 +63,24 @@ make_resolver: Callable[[], dns.resolver.Resolver] = create_system_resolver
 """The function that creates DNS resolvers. Tests replace it to use their own DNS server."""
 
 
-def check_domains(tokens: Mapping[str, str], *, timeout: float = inf) -> dict[str, ProofResult]:
+def list_tokens(rows: Iterable[Domain]) -> dict[str, str]:
+    """Return the domains to check, by token. A domain that is listed again has another token."""
+    return {row.token: row.domain for row in rows}
+
+
+def check_domains(names: Mapping[str, str], *, timeout: float = inf) -> dict[str, ProofResult]:
     """Look up the TXT record of each domain, and check whether it contains the domain's token.
 
-    `tokens` maps domains to tokens. The queries can take seconds, so no transaction may be open.
-    `timeout` is the timeout in seconds for all domains together. Domains that are not checked
-    within the timeout are `UNKNOWN`.
+    `names` maps tokens to domains, as in `list_tokens`; the result has the same keys. The queries
+    can take seconds, so no transaction may be open. `timeout` is the timeout in seconds for all
+    domains together. Domains that are not checked within the timeout are `UNKNOWN`.
     """
-    if not tokens:
+    if not names:
         return {}
     deadline = monotonic() + timeout
-    with ThreadPoolExecutor(min(_MAX_THREADS, len(tokens))) as pool:
-        results = pool.map(lambda domain: _check_domain(domain, tokens[domain], deadline), tokens)
-        return dict(zip(tokens, results, strict=True))
+    with ThreadPoolExecutor(min(_MAX_THREADS, len(names))) as pool:
+        results = pool.map(lambda token: _check_domain(names[token], token, deadline), names)
+        return dict(zip(names, results, strict=True))
 
 
 def _check_domain(domain: str, token: str, deadline: float) -> ProofResult:
@@ -131,7 +136,7 @@ def record_results(rows: Iterable[Domain], results: Mapping[str, ProofResult]) -
     return [
         row.domain
         for row in rows
-        if row.domain in results and _record_result(row, results[row.domain])
+        if row.token in results and _record_result(row, results[row.token])
     ]
 
 

@@ -45,7 +45,7 @@ def end_sessions_of_former_owner(job: Job) -> None:
 
 
 def _check_domains(job: Job) -> None:
-    tokens = {row.domain: row.token for row in queries.list_domains()}
+    tokens = domains.list_tokens(queries.list_domains())
     job.checkpoint()
     results = domains.check_domains(tokens)
     configuration = queries.get_configuration(lock=True)

@@ -152,6 +152,14 @@ def find_confirmation(code_hash: str) -> Confirmation | None:
     return None if row is None else Confirmation(*row)
 
 
+def find_linked_user_id(issuer: str, subject: str) -> UUID | None:
+    """Return the id of the user to whom an identity is linked in the current organization."""
+    statement = select(Identity.user_id)
+    return db.session().scalar(
+        statement.where(Identity.issuer == issuer, Identity.subject == subject)
+    )
+
+
 def lock_identity(issuer: str, subject: str) -> Identity | None:
     """Lock and return the identity with this issuer and subject in the current organization.
 

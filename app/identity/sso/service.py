@@ -98,7 +98,7 @@ def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None
     """
     # Commit, so that no transaction is open while the DNS is queried.
     db.checkpoint()
-    tokens = {row.domain: row.token for row in rows}
+    tokens = domains.list_tokens(rows)
     try:
         with outbound_slots.hold_slot():
             results = domains.check_domains(tokens, timeout=domains.REQUEST_TIMEOUT)
@@ -257,7 +257,7 @@ def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
     to. The id is None if the session is not limited.
     """
     pair = queries.get_available_configuration(row.organization_id, lock=True)
-    user = accounts.get(row.user_id)
+    user = accounts.lock(row.user_id)
     if pair is None or user.disabled_at is not None:
         raise errors.denied("Single sign-on is no longer available to you.")
     organization, configuration = pair
@@ -288,7 +288,7 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
         row.vouched = domains.mark_verified(row)
     else:
         db.checkpoint()
-        domains.record_results([row], domains.check_domains({row.domain: row.token}))
+        domains.record_results([row], domains.check_domains(domains.list_tokens([row])))
     # Flush now: when the caller commits, there is no current organization anymore.
     db.session().flush()
     if row.verified_at is not None and not was_verified:

@@ -29,11 +29,11 @@ def sign_in(
     `permission_denied` if the organization's policy refuses the person, and 402
     `plan_limit_reached` if its plan does not allow another member.
     """
-    known_identity = queries.lock_identity(identity.issuer, identity.subject)
+    known_identity = accounts.lock_linked(identity)
     if known_identity is None:
         match = accounts.find_or_create(identity)
     else:
-        match = accounts.AccountMatch(accounts.get(known_identity.user_id))
+        match = accounts.AccountMatch(accounts.lock(known_identity.user_id))
     user = match.user
     if user.disabled_at is not None:
         raise errors.denied("This account is disabled.")

@@ -86,11 +86,13 @@ def get_time_zone(user_id: UUID) -> str:
 def lock(user_id: UUID) -> User | None:
     """Lock a user's row until the transaction ends, and return the user with refreshed values.
 
-    Returns None if there is no such user.
+    Users are locked before their identities and memberships. The lock permits new records that
+    refer to the user: their transactions may have locked a membership. Returns None if there is no
+    such user.
     """
     # `Session.get` would compare the revision with the revision read earlier, and fail if they
     # differ.
-    statement = select(User).where(User.id == user_id).with_for_update()
+    statement = select(User).where(User.id == user_id).with_for_update(key_share=True)
     statement = statement.execution_options(populate_existing=True)
     return db.session().execute(statement).scalar_one_or_none()
 

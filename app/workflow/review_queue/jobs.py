@@ -64,6 +64,17 @@ def release_items_of_disabled_user(job: Job) -> None:
     service.release_disabled_user(UUID(job.args["data"]["user_id"]), job.checkpoint)
 
 
+@jobs.handler(
+    "review_queue.end_self_reviews",
+    queue="bulk",
+    listens=("organization.self_review_disallowed",),
+    max_attempts=10,
+)
+def end_self_reviews(job: Job) -> None:
+    """Release and unassign reviews of labelers' own tag sets when self-review is disallowed."""
+    service.end_self_reviews(job.checkpoint)
+
+
 @jobs.handler("review_queue.move_nearly_due", queue="bulk")
 def prioritize_nearly_due(job: Job) -> None:
     """Move reviews that are due within 24 hours to the front of the queue."""

@@ -1,11 +1,13 @@
 """Changes of the plan: now, at the end of the month, and by the operator; all are recorded."""
 
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from app.billing.plan_changes import queries, service
 from app.billing.plan_changes.months import get_month_bounds
@@ -16,6 +18,7 @@ from tests.factories import Org, make_due, operator
 from tests.factories.counts import run_sql
 from tests.factories.invoices import PROFILE
 from tests.factories.usage import insert_change
+from tests.factories.waiting import wait_until
 
 PATH = "/billing/plan/change"
 
@@ -52,6 +55,38 @@ def list_segments(org: Org, start: datetime, end: datetime) -> list[tuple[str, d
 def get_plan(org: Org) -> str:
     plan: str = org.api("owner").get(f"/organizations/{org.slug}").json["data"]["plan"]
     return plan
+
+
+def test_nothing_is_added_beside_a_smaller_plan(
+    paying: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check of the usage and an addition under the old limits exclude each other."""
+    paying.set_plan("business")
+    body = {"url": "http://127.0.0.2:9/x", "events": ["tag_set.accepted"]}
+    admin = paying.org.api("admin")
+    for _ in range(5):
+        assert admin.post("/webhooks", json=body).status_code == 201
+    pool, additions = ThreadPoolExecutor(1), list[Future[Any]]()
+    read_month = service.read_month
+
+    def is_waiting() -> bool:
+        query = text("SELECT FROM pg_locks WHERE NOT granted AND locktype = 'advisory'")
+        with paying.org.app.app_context(), db.engine().connect() as connection:
+            return connection.execute(query).first() is not None
+
+    def read_beside_addition(meters: Any) -> Any:
+        month = read_month(meters)
+        additions.append(pool.submit(admin.post, "/webhooks", json=body))
+        wait_until(lambda: additions[0].done() or is_waiting(), "the addition")
+        return month
+
+    monkeypatch.setattr(service, "read_month", read_beside_addition)
+    assert change(paying, plan="team").status_code == 200
+    refused = additions[0].result(60)
+    assert refused.status_code == 402, refused.json
+    details = {"meter": "webhooks", "limit": 5, "used": 5, "plan": "team"}
+    assert refused.json["error"]["details"] == details
+    pool.shutdown()
 
 
 def test_changing_the_plan_now(paying: Customer) -> None:

@@ -73,9 +73,26 @@ def test_files_that_cannot_be_read_are_left_out(org: Org) -> None:
                        note_txt=b"Read me")  # fmt: skip
     mail.add_attachment(make_png(), "image", "png", disposition="inline", cid="<logo>")
     parent = _upload(org, mail)
-    assert [document["name"] for document in _list_children(org, parent)] == ["note.txt"]
+    names = {document["name"] for document in _list_children(org, parent)}
+    assert names == {"note.txt", "known.pdf"}
     (email,) = [document for document in _list_all(org) if document["id"] == parent]
     assert email["attachment_count"] == 3
+
+
+def test_known_content_is_linked_to_the_first_email(org: Org) -> None:
+    known = make_pdf("Known already")
+    uploaded = upload(org.api("labeler"), known, "known.pdf", priority="7").json["data"]
+    parents = [_upload(org, _write_mail(f"Mail {n}", a_pdf=known), priority="9") for n in range(2)]
+    (linked,) = _list_children(org, parents[0])
+    assert (linked["id"], linked["name"], linked["priority"]) == (uploaded["id"], "known.pdf", 7)
+    assert linked["revision"] == uploaded["revision"]
+    assert _list_children(org, parents[1]) == []
+    assert org.api("admin").delete(f"/artifacts/{parents[0]}").status_code == 204
+    third = _upload(org, _write_mail("Mail 3", a_pdf=known))
+    assert [child["id"] for child in _list_children(org, third)] == [uploaded["id"]]
+    counts = [org.api("viewer").get(f"/artifacts/{id_}").json["data"]["attachment_count"]
+              for id_ in (parents[1], third)]  # fmt: skip
+    assert counts == [1, 1]
 
 
 def test_an_email_without_attachments_has_a_count_of_zero(org: Org) -> None:

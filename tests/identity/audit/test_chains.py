@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import closing
 from threading import Barrier, Thread
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,8 @@ import psycopg2
 import pytest
 from sqlalchemy import text
 
-from app.identity.audit import service
+from app.identity.audit import jobs as audit_jobs
+from app.identity.audit import queries, service
 from app.identity.audit.verifying import VerificationReport
 from app.kit import db, jobs, tenancy
 from app.kit.errors import ApiError
@@ -197,6 +199,36 @@ def test_a_truncated_chain_with_a_changed_head_is_found(
     with pytest.raises(service.InvalidHead):
         seal(sealed)
     assert _kinds(sealed) == {"broken"}
+
+
+def test_organizations_take_turns(
+    org: Org, other_org: Org, seal: Seal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The backlog of one organization does not delay the entries of another."""
+    seal(org)
+    seal(other_org)
+    _change(org, *(f"name {n}" for n in range(6)))
+    _change(other_org, "other")
+    monkeypatch.setattr(queries, "BLOCK_ENTRIES", 2)
+    appended: list[UUID] = []
+    append = service.append_pending_entries
+
+    def record(organization_id: UUID) -> int:
+        count = append(organization_id)
+        if count:
+            appended.append(organization_id)
+        return count
+
+    monkeypatch.setattr(service, "append_pending_entries", record)
+    job: Any = SimpleNamespace(checkpoint=db.checkpoint)
+    with (
+        org.app.app_context(),
+        tenancy.across_organizations(reason="as the job does"),
+        db.transaction(),
+    ):
+        audit_jobs.append_entries(job)
+    turns = [one for one in appended if one in (org.id, other_org.id)]
+    assert turns == [org.id, other_org.id, org.id, org.id]
 
 
 def test_an_older_head_is_found(sealed: Org, owner_sql: Owner, seal: Seal) -> None:

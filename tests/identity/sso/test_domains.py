@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -157,6 +158,34 @@ def test_the_hourly_job_checks_every_organization(
         jobs.enqueue("sso.upkeep", {}, organization_id=None)
     work()
     assert _domain(org)["verified_at"] is not None
+
+
+def test_a_domain_that_is_listed_again_needs_its_new_record(
+    org: Org,
+    hostile: Hostile,
+    zone: Zone,
+    domain: str,
+    work: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A check that began before has found the old record."""
+    assert put(org, at(hostile, email_domains=[domain])).status_code == 200
+    zone.put(_domain(org)["record"])
+    check, answers = domains.check_domains, list[int]()
+
+    def list_again(names: Any, **options: Any) -> Any:
+        results = check(names, **options)
+        if domain in {*names, *names.values()}:
+            monkeypatch.setattr(domains, "check_domains", check)
+            with ThreadPoolExecutor(1) as pool:  # The job's context is bound to this thread.
+                for listed in ([], [domain]):
+                    body = at(hostile, email_domains=listed)
+                    answers.append(pool.submit(put, org, body).result().status_code)
+        return results
+
+    monkeypatch.setattr(domains, "check_domains", list_again)
+    assert _look(org, work)["verified_at"] is None
+    assert answers == [200, 200]
 
 
 def test_expired_rows_are_deleted(

@@ -14,7 +14,8 @@ from app.identity.sso.models import Code, Flow
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.orgs import Api
-from tests.identity.sso.conftest import SECRET, Browser, Configure, parameters, person
+from tests.identity.sso.conftest import SECRET, Browser, Configure, at, parameters, person, put
+from tests.identity.sso.hostile import Hostile
 
 
 @pytest.mark.parametrize("client", ["basic", "post", "public", "elliptic"])
@@ -114,6 +115,18 @@ def test_a_state_twice(org: Org, browser: Browser, configure: Configure) -> None
     answered = browser.sign_in(browser.start(org), person())
     assert browser.come_back(answered).status_code == 200
     _refused_state(browser.come_back(answered))
+
+
+def test_head_does_not_use_up_a_state(org: Org, browser: Browser, hostile: Hostile) -> None:
+    """A scanner that asks for a link before the browser follows it must not end the sign-in."""
+    assert put(org, at(hostile)).status_code == 200
+    hostile.claims = {"sub": "new", "email": person().email}
+    query = hostile.agree(browser.start(org))
+    path = "/api/v1/auth/sso/oidc/callback"
+    head = browser.service.head(path, query_string=query)
+    assert (head.status_code, head.data) == (200, b"")
+    answer = browser.service.get(path, query_string=query)
+    assert answer.status_code == 200, answer.json
 
 
 def test_an_unknown_state(org: Org, browser: Browser, configure: Configure) -> None:

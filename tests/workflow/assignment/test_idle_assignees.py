@@ -78,6 +78,20 @@ def test_a_team_that_has_skipped_it_is_named_no_more(workspace: Workspace, draw:
     assert draw("third") == artifact
 
 
+def test_a_team_that_has_skipped_it_is_not_assigned(workspace: Workspace) -> None:
+    org = workspace.org
+    team = make_team(org)
+    add_members(org, team, "labeler", "second")
+    artifact = workspace.artifact()
+    for name in ("labeler", "second"):
+        claim = org.api(name).post(f"/artifacts/{artifact}/claim")
+        assert claim.status_code == 200, claim.json
+        skip(workspace, artifact, by=name)
+    refused = _assign(workspace, artifact, team_id=str(team["id"]))
+    assert (refused.status_code, refused.json["error"]["code"]) == (409, "conflict")
+    assert _assignees(workspace, artifact) == []
+
+
 def test_when_more_are_wanted_others_get_it(workspace: Workspace, draw: Draw) -> None:
     schema = workspace.schema()
     artifact = workspace.artifact(schema, assignees=to(user_id=workspace.org.users["labeler"]))

@@ -160,7 +160,21 @@ def test_positions_stay_dense(router: Router) -> None:
     assert _order(router) == ["c", "a", "d", "b", "e"]
     assert api.delete(f"/routing-rules/{rules['a']['id']}").status_code == 204
     assert _order(router) == ["c", "d", "b", "e"]
-    assert {rule["revision"] for rule in router.rules()} == {1}
+    assert [rule["revision"] for rule in router.rules()] == [2, 1, 1, 1]
+
+
+def test_only_one_of_two_moves_succeeds(router: Router) -> None:
+    rule = router.rule(name="a", priority=1)
+    for name in "bc":
+        router.rule(name=name, priority=1)
+    api, path = router.org.api("admin"), f"/routing-rules/{rule['id']}"
+    moved = api.patch(path, json={"position": 99, "revision": rule["revision"]})
+    assert moved.json["data"]["revision"] == rule["revision"] + 1
+    stale = api.patch(path, json={"position": 2, "revision": rule["revision"]})
+    assert (stale.status_code, stale.json["error"]["code"]) == (409, "stale_precondition")
+    assert _order(router) == ["b", "c", "a"]
+    again = api.patch(path, json={"position": 3})
+    assert again.json["data"]["revision"] == rule["revision"] + 1
 
 
 def test_the_order_is_set_as_a_whole(router: Router, other_org: Org) -> None:

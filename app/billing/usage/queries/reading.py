@@ -26,7 +26,7 @@ _READ_MONTH = text(
     WITH pending AS MATERIALIZED ({_PENDING}), month AS (
         SELECT CAST(date_trunc('month', timezone('UTC', now())) AS date) AS first
     )
-    SELECT m.meter, month.first,
+    SELECT m.meter, month.first, o.plan, o.plan_limits,
         coalesce((SELECT d.level FROM usage_days d
                   WHERE d.organization_id = :organization AND d.meter = m.meter
                   ORDER BY d.day DESC LIMIT 1), 0)
@@ -37,7 +37,7 @@ _READ_MONTH = text(
                     AND d.day >= month.first), 0)
         + coalesce((SELECT sum(p.added) FROM pending p
                     WHERE p.meter = m.meter AND p.day >= month.first), 0) AS added
-    FROM month, {_METERS}
+    FROM month, {_METERS}, organizations o WHERE o.id = :organization
     """  # noqa: S608 - consists of constants
 )
 # The level before the first day, and the changes on each day, including pending changes.
@@ -81,9 +81,12 @@ _SETTLE_MANY = text(f"SELECT settle_usage(o.id, :until) FROM {_ORGANIZATIONS}") 
 class MonthUsage(NamedTuple):
     """The current level of each meter, and the quantity added in the current month.
 
+    `plan` and `plan_limits` are the organization's plan and the limits that the operator has set.
     `first` is the first day of the month.
     """
 
+    plan: str
+    plan_limits: dict[str, Any]
     first: date
     levels: dict[Meter, int]
     added: dict[Meter, int]
@@ -107,6 +110,8 @@ def read_month(meters: Sequence[Meter]) -> MonthUsage:
     """Read the usage of meters in the current month, according to the database clock."""
     rows = db.session().execute(_READ_MONTH, _build_params(meters)).all()
     return MonthUsage(
+        rows[0].plan,
+        rows[0].plan_limits,
         rows[0].first,
         {Meter(row.meter): int(row.level) for row in rows},
         {Meter(row.meter): int(row.added) for row in rows},

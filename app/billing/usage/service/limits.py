@@ -49,4 +49,9 @@ def open_allowance(meters: Sequence[Meter]) -> Allowance:
     # The usage is read in a new statement, which sees what the previous owners of the locks have
     # committed.
     month = reading.read_month(tuple(limits))
-    return Allowance(plan, limits, {meter: month.get_used_quantity(meter) for meter in limits})
+    # The plan may have changed after the caller was authenticated. Changes also lock the meters.
+    current = build_limits(month.plan, month.plan_limits).finite_limits
+    limits = {meter: current[meter] for meter in limits if meter in current}
+    return Allowance(
+        month.plan, limits, {meter: month.get_used_quantity(meter) for meter in limits}
+    )

@@ -8,6 +8,15 @@ from sqlalchemy import func, select, text, update
 from app.documents.artifacts.models import Artifact
 from app.kit import db, tenancy
 
+# A document keeps the first email to which it was attached, as long as that email exists.
+_ADOPT = text(
+    """
+    UPDATE artifacts SET parent_id = :parent_id, updated_at = now()
+    WHERE organization_id = :organization_id AND id = :artifact_id AND id <> :parent_id
+      AND NOT EXISTS (SELECT FROM artifacts parent WHERE parent.organization_id = :organization_id
+                      AND parent.id = artifacts.parent_id)
+    """
+)
 _COUNT_ANCESTORS = text(
     """
     WITH RECURSIVE above AS (
@@ -46,6 +55,16 @@ def find_parent_email(artifact_id: UUID) -> ParentEmail | None:
     columns = (getattr(Artifact, name) for name in ParentEmail._fields)
     row = db.session().execute(select(*columns).where(Artifact.id == artifact_id)).one_or_none()
     return None if row is None else ParentEmail._make(row)
+
+
+def adopt(artifact_id: UUID, parent_id: UUID) -> None:
+    """Make an email the parent of an existing document, unless the document has a parent."""
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "artifact_id": artifact_id,
+        "parent_id": parent_id,
+    }
+    db.session().execute(_ADOPT, values)
 
 
 def set_attachment_count(artifact_id: UUID, count: int) -> None:

@@ -53,8 +53,8 @@ _OCR_METADATA = {
 _ATTACHMENT_COUNT_METADATA = {
     "description": "The number of attachments and forwarded messages in an email, or of emails in"
     " an mbox file, not counting small pictures in the text. Null until the file has been read, and"
-    " for documents of other types. If an attachment cannot be read, or has the same content as"
-    " another artifact, no artifact with this `parent_id` is created for it."
+    " for documents of other types. An attachment that cannot be read, or that was attached to"
+    " another email before, has no artifact with this `parent_id`."
 }
 IMAGE_FORMATS = ("png", "jpeg", "webp")
 _METADATA_SCHEMA = {
@@ -287,7 +287,7 @@ class Artifact(Response):
     connector_id = Uuid(allow_none=True)
     ingestion_job_id = Uuid(allow_none=True)
     parent_id = Uuid(
-        allow_none=True, description="The id of the email or mbox file that contained the document."
+        allow_none=True, description="The id of the first email or mbox file that contained it."
     )
     attachment_count = Int(allow_none=True, metadata=_ATTACHMENT_COUNT_METADATA)
     prediction = Nested(ArtifactPrediction, allow_none=True)

@@ -26,11 +26,11 @@ def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0)
     """Create a document from each attachment of an email, each in a separate transaction.
 
     The documents inherit the schema, metadata, priority, archived flag, creator, connector and
-    ingestion job of the email, which is their parent. No document is created if the organization
-    already has the content (including content from an earlier run), if the type cannot be read, or
-    if the plan does not allow it; such attachments are still counted. `checkpoint` commits with the
-    number of the attachment, or raises if this run must stop. `position` is the number of the last
-    attachment that an earlier run has committed.
+    ingestion job of the email, which is their parent. If the organization already has the content,
+    the email becomes the parent of that document, unless it has one. No document is created if the
+    type cannot be read, or if the plan does not allow it. All attachments are counted.
+    `checkpoint` commits with the number of the attachment, or raises if this run must stop.
+    `position` is the number of the last attachment that an earlier run has committed.
     """
     email = queries.find_parent_email(artifact_id)
     if email is None or queries.count_ancestors(artifact_id, MAX_DEPTH) >= MAX_DEPTH:
@@ -43,8 +43,11 @@ def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0)
             for count, attachment in enumerate(attachments, start=1):
                 if count <= position:
                     continue
-                if find_by_content(sha256(attachment.data).hexdigest()) is None:
+                existing_id = find_by_content(sha256(attachment.data).hexdigest())
+                if existing_id is None:
                     _create(artifact_id, email, attachment, count)
+                else:
+                    queries.adopt(existing_id, artifact_id)
                 checkpoint(str(count))
         except documents.ParseFailed as failure:
             log.warning("artifact.attachments_unread", artifact=str(artifact_id), code=failure.code)

@@ -39,8 +39,8 @@ def assign(
     the claim. Emits `artifacts.assigned` for new assignments. Raises 404; 400 for an invalid
     `user_ids.N` or `team_id`; 409 `stale_precondition` if `revision` is outdated; 409 `conflict`
     with `details.state` if the artifact cannot be labeled, unless the call removes all assignees;
-    409 `conflict` if all users or team members have labeled it. Of several users, those who have
-    labeled the artifact are left out.
+    409 `conflict` if all users have labeled it, or all team members have labeled or skipped it. Of
+    several users, those who have labeled the artifact are left out.
     """
     assigner = _Assigner(by=by, user_ids=user_ids, team_id=team_id, due=due)
     assigner.lock_recipients()  # Users are locked before artifacts.
@@ -197,8 +197,8 @@ class _Assigner:
         if self._assigns_one_labeler:
             return self._distribute(rows)
         if self._team_id is not None:
-            labeled_ids = [row.id for row in rows if row.labeled_by]
-            completed_ids = queries.find_completed_by_team(labeled_ids, self._team_id)
+            claimable_ids = [row.id for row in rows if row.labeled_by is not None]
+            completed_ids = queries.find_completed_by_team(claimable_ids, self._team_id)
             team = [_build_assignee(team_id=self._team_id)]
             return {row.id: team for row in rows if row.id not in completed_ids}
         assignees_by_id = {

@@ -185,6 +185,9 @@ _UNASSIGN_USER = text(
           AND NOT EXISTS (SELECT FROM reviewers)""",
     )
 )
+_ALLOWS_SELF_REVIEW = """coalesce((
+                SELECT settings -> 'allow_self_review' = 'true'
+                FROM organizations WHERE id = :org), false)"""
 # A team cannot review an item if all its reviewers have contributed to the tag set. The reviewers
 # are selected once, because searching the members of a large team for every item would be slow.
 _UNASSIGN_TEAM = text(
@@ -194,14 +197,39 @@ _UNASSIGN_TEAM = text(
                 SELECT seat.user_id FROM team_members seat
                 WHERE seat.organization_id = :org AND seat.team_id = :team_id
                   AND seat.user_id IN (SELECT member.user_id FROM {_ALL_REVIEWERS})
-            ) AS user_ids, coalesce((
-                SELECT settings -> 'allow_self_review' = 'true'
-                FROM organizations WHERE id = :org), false) AS allows_self_review""",  # noqa: S608 - constants
+            ) AS user_ids, {_ALLOWS_SELF_REVIEW} AS allows_self_review""",  # noqa: S608 - constants
         condition=f"""item.assignee_team_id IS NOT NULL AND item.assignee_team_id = :team_id
           AND (SELECT user_ids FROM reviewers)
               <@ CASE WHEN (SELECT allows_self_review FROM reviewers)
               THEN '{{}}' ELSE {CONTRIBUTORS.format(of="item.")} END""",  # noqa: S608 - constants
     )
+)
+
+_END_SELF_REVIEWS = text(
+    f"""
+    WITH own AS (
+        SELECT item.id, item.assignee_id,
+               coalesce(item.assignee_id = ANY (labelers.ids), false) AS is_assignee,
+               coalesce(item.claim_user_id = ANY (labelers.ids), false) AS is_claimant
+        FROM tag_sets item
+        CROSS JOIN LATERAL (SELECT {CONTRIBUTORS.format(of="item.")} AS ids) AS labelers
+        WHERE item.organization_id = :org AND item.status = 'submitted'
+          AND (item.assignee_id IS NOT NULL OR item.claim_user_id IS NOT NULL)
+          AND (item.assignee_id = ANY (labelers.ids) OR item.claim_user_id = ANY (labelers.ids))
+          AND NOT {_ALLOWS_SELF_REVIEW}
+        ORDER BY item.id LIMIT :batch FOR NO KEY UPDATE OF item
+    )
+    UPDATE tag_sets item SET
+        assignee_id = CASE WHEN NOT own.is_assignee THEN item.assignee_id END,
+        claim_user_id = CASE WHEN NOT own.is_claimant THEN item.claim_user_id END,
+        claim_expires_at = CASE WHEN NOT own.is_claimant THEN item.claim_expires_at END
+    FROM own WHERE item.organization_id = :org AND item.id = own.id
+    RETURNING item.id, item.escalated, CASE WHEN own.is_assignee THEN own.assignee_id END
+    """  # noqa: S608 - made of constants
+)
+_LIST_ASSIGNED_TEAMS = text(
+    "SELECT DISTINCT assignee_team_id FROM tag_sets WHERE organization_id = :org"
+    " AND status = 'submitted' AND assignee_team_id IS NOT NULL ORDER BY assignee_team_id"
 )
 
 
@@ -232,3 +260,27 @@ def unassign_team(team_id: UUID) -> list[UnassignedItem]:
 def _unassign_batch(statement: TextClause, **assignee: UUID) -> list[UnassignedItem]:
     values = {"org": tenancy.current_organization_id(), "batch": BATCH, **assignee}
     return sorted(UnassignedItem._make(row) for row in db.session().execute(statement, values))
+
+
+class SelfReview(NamedTuple):
+    """An item that a labeler of it no longer reviews; `assignee_id` is None if it was a claim."""
+
+    id: UUID
+    escalated: bool
+    assignee_id: UUID | None
+
+
+def end_self_reviews() -> list[SelfReview]:
+    """End claims and direct assignments of labelers to at most BATCH of their own items.
+
+    Returns the items in the order of their ids. An empty list means that no item is left, or that
+    the organization allows self-review.
+    """
+    values = {"org": tenancy.current_organization_id(), "batch": BATCH}
+    return sorted(SelfReview._make(row) for row in db.session().execute(_END_SELF_REVIEWS, values))
+
+
+def list_assigned_team_ids() -> list[UUID]:
+    """Return the ids of the teams that are assigned to pending items."""
+    values = {"org": tenancy.current_organization_id()}
+    return list(db.session().scalars(_LIST_ASSIGNED_TEAMS, values))

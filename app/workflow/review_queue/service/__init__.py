@@ -6,6 +6,7 @@ from app.workflow.review_queue.service.bulk import accept_many, reject_many
 from app.workflow.review_queue.service.items import claim, claim_next, get, list_items, release
 from app.workflow.review_queue.service.statistics import get_statistics
 from app.workflow.review_queue.service.unassigning import (
+    end_self_reviews,
     release_demoted_member,
     release_disabled_user,
     unassign_removed_member,
@@ -17,6 +18,7 @@ __all__ = [
     "assign_many",
     "claim",
     "claim_next",
+    "end_self_reviews",
     "escalate",
     "expire_claims",
     "get",

@@ -44,6 +44,7 @@ def escalate(
     # Members and teams are locked before tag sets, as when a member or team is removed.
     if not reading.is_pending(item_id):
         raise errors.not_found()
+    allows_self_review = organizations.lock_self_review(caller)
     reviewers = _lock_reviewers(user_id, team_id)
     item = lock(item_id, revision)
     tag_sets.check_review(caller, item, take_over=True)
@@ -51,7 +52,7 @@ def escalate(
         raise errors.invalid("Must be a reviewer other than yourself.", "user_id")
     if team_id is not None and not reviewers:
         raise assignment.build_no_member_error(Role.reviewer)
-    if not _list_eligible_reviewers(item, reviewers, caller):
+    if not _list_eligible_reviewers(item, reviewers, allows_self_review=allows_self_review):
         raise errors.invalid(_OWN_WORK_MESSAGE, "user_id" if team_id is None else "team_id")
     items.escalate(item_id, by=caller.user_id, reason=reason, user_id=user_id, team_id=team_id)
     payload: AssignedPayload = {
@@ -117,6 +118,7 @@ class _Assigner:
         self._team_id = team_id
         self._due_at = due_at
         self._reviewers: list[UUID] = []
+        self._allows_self_review = False
         self._loads: Counter[UUID] = Counter()
 
     def lock_recipients(self) -> None:
@@ -124,6 +126,7 @@ class _Assigner:
 
         Raises 400 if a user cannot review, or if the team does not exist or has no reviewer.
         """
+        self._allows_self_review = organizations.lock_self_review(self._caller)
         if self._team_id is None:
             self._reviewers = assignment.lock_users(self._user_ids, Role.reviewer)
             return
@@ -172,7 +175,9 @@ class _Assigner:
         item, and keeps an existing claim.
         """
         eligible = {
-            item.id: _list_eligible_reviewers(item, self._reviewers, self._caller)
+            item.id: _list_eligible_reviewers(
+                item, self._reviewers, allows_self_review=self._allows_self_review
+            )
             for item in locked
         }
         reviewers_by_id: dict[UUID, UUID] = {}
@@ -237,12 +242,12 @@ class _Assigner:
 
 
 def _list_eligible_reviewers(
-    item: LockedItem, reviewers: Sequence[UUID], caller: Caller
+    item: LockedItem, reviewers: Sequence[UUID], *, allows_self_review: bool
 ) -> list[UUID]:
     """Return which of the `reviewers` may review an item.
 
-    Contributors to the tag set are omitted, unless the organization allows self-review.
+    Contributors to the tag set are omitted, unless `allows_self_review` is set.
     """
-    if organizations.allows_self_review(caller.org.settings):
+    if allows_self_review:
         return list(reviewers)
     return [user_id for user_id in reviewers if user_id not in item.contributor_ids]

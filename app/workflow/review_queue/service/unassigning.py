@@ -1,5 +1,6 @@
 """Unassignment of reviews that the assigned user or team can no longer do."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
@@ -35,6 +36,24 @@ def release_demoted_member(user_id: UUID, role: str, checkpoint: Checkpoint) -> 
 def release_disabled_user(user_id: UUID, checkpoint: Checkpoint) -> None:
     """Release and unassign the reviews of a disabled user. The user remains a member."""
     _release_and_unassign(user_id, checkpoint, reason="account_disabled")
+
+
+def end_self_reviews(checkpoint: Checkpoint) -> None:
+    """End claims and assignments to review that only self-review allowed.
+
+    Does nothing if the organization allows self-review again.
+    """
+    reason = "self_review_disallowed"
+    while items := queries.end_self_reviews():
+        items_by_user: dict[UUID, list[UnassignedItem]] = defaultdict(list)
+        for item in items:
+            if item.assignee_id is not None:
+                items_by_user[item.assignee_id].append(UnassignedItem(item.id, item.escalated))
+        for user_id, user_items in items_by_user.items():
+            _emit_returned(user_items, user_id=user_id, reason=reason)
+        checkpoint()
+    for team_id in queries.list_assigned_team_ids():
+        unassign_team(team_id, checkpoint, reason=reason)
 
 
 def _release_and_unassign(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:

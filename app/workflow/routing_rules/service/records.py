@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 from uuid import UUID
 
+from sqlalchemy.orm.attributes import flag_modified
+
 from app.engines.conditions import CompiledConditions, ConditionError
 from app.identity.members.eligibility import find_eligible_user_ids
 from app.kit import db, errors, events, jobs, tenancy
@@ -121,8 +123,11 @@ def update(
         setattr(rule, name, value)
     if "enabled" in changes:
         rule.disabled_reason = None
+    order, position = queries.list_ids(), changes.get("position")
+    if position is not None and min(position, len(order)) != rule.position:
+        flag_modified(rule, "position")  # A move increments the revision, as other edits do.
     db.session().flush()
-    _move_rule(rule, queries.list_ids(), changes.get("position"))
+    _move_rule(rule, order, position)
     _request_routing(requested_by, apply=apply)
     return get(rule_id)
 

@@ -1,0 +1,103 @@
+"""Users, identities and memberships are locked in one order, so that requests do not deadlock."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.identity.auth import verification
+from app.identity.organizations import queries as organization_queries
+from app.identity.sso import queries
+from app.identity.users import queries as user_queries
+from app.kit import db
+from tests.factories import Org
+from tests.factories.orgs import Api
+from tests.factories.waiting import wait_until
+from tests.identity.sso.conftest import Browser, at, person, put
+from tests.identity.sso.hostile import Hostile
+
+_WAITING = text("SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')")
+
+
+def _is_waiting(org: Org) -> bool:
+    with org.app.app_context(), db.engine().connect() as connection:
+        return connection.execute(_WAITING).first() is not None
+
+
+@pytest.fixture
+def beside(org: Org, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a function that starts a call in another thread after a query locked its row.
+
+    The first call of the query returns as soon as the other thread waits for a lock, or has ended.
+    """
+    pool = ThreadPoolExecutor(1)
+    started: list[Future[Any]] = []
+
+    def start_after(module: Any, name: str, call: Any) -> list[Future[Any]]:
+        lock = getattr(module, name)
+
+        def lock_and_start(*args: Any, **options: Any) -> Any:
+            row = lock(*args, **options)
+            if row is not None and not started:
+                started.append(pool.submit(call))
+                wait_until(lambda: started[0].done() or _is_waiting(org), "the other thread")
+            return row
+
+        monkeypatch.setattr(module, name, lock_and_start)
+        return started
+
+    yield start_after
+    pool.shutdown()
+
+
+def _sign_in(browser: Browser, hostile: Hostile, org: Org) -> Any:
+    back = hostile.agree(browser.start(org))
+    return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
+
+
+@pytest.mark.parametrize("lock", ["lock_membership", "lock_identity"])
+def test_a_sign_in_that_ends_a_membership(
+    org: Org, browser: Browser, hostile: Hostile, beside: Any, lock: str
+) -> None:
+    """A change of the profile and a confirmation of the address update the same rows."""
+    policy = {"group_mapping": [{"group": "staff", "role": "viewer"}], "require_group": True}
+    assert put(org, at(hostile, **policy)).status_code == 200
+    claims = {"sub": "member", "email": person().email}
+    hostile.claims = {**claims, "groups": ["staff"]}
+    answer = _sign_in(browser, hostile, org)
+    login = browser.exchange(answer.json["data"]["code"]).json["data"]
+
+    def rename() -> None:
+        with org.app.app_context(), db.transaction():
+            user = user_queries.lock(login["user"]["id"])
+            assert user is not None
+            user.name = "Another Name"
+            db.session().flush()
+
+    def confirm_address() -> None:
+        with org.app.app_context(), db.transaction():
+            user = user_queries.get(login["user"]["id"])
+            assert user is not None
+            verification.mark_verified(user)
+
+    call = {"lock_membership": rename, "lock_identity": confirm_address}[lock]
+    started = beside(queries, lock, call)
+    hostile.claims = {**claims, "groups": ["none"]}
+    refused = _sign_in(browser, hostile, org)
+    assert (refused.status_code, refused.json["error"]["code"]) == (403, "permission_denied")
+    started[0].result(60)
+
+
+def test_an_invitation_beside_a_change_of_the_profile(org: Org, beside: Any) -> None:
+    """The invitation refers to its sender, whose membership it has locked."""
+    client = Api(org.app.test_client(), org.tokens["admin"], org.slug)
+    started = beside(
+        organization_queries,
+        "lock_role",
+        lambda: client.patch("/users/me", json={"name": "Another Name"}),
+    )
+    body = {"email": f"new@{org.slug}.example", "role": "viewer"}
+    answer = org.api("admin").post(f"/organizations/{org.slug}/invitations", json=body)
+    assert answer.status_code == 201, answer.json
+    assert started[0].result(60).status_code == 200
