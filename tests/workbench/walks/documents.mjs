@@ -110,3 +110,41 @@ export async function a_viewer_sees_no_actions(walk) {
   for (const name of ['Label', 'Assign', 'Edit'])
     walk.assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0);
 }
+
+export async function a_pause_after_a_space_does_not_join_the_words_of_a_search(walk) {
+  const owner = await walk.organization();
+  for (const path of ['/documents', '/members']) {
+    const page = await walk.page(path, { as: owner });
+    const search = page.getByRole('searchbox').first();
+    await search.pressSequentially('two ');
+    await page.waitForURL(/q=two/);
+    await search.pressSequentially('words');
+    await page.waitForURL(/q=two(\+|%20)words/);
+    walk.assert.equal(await search.inputValue(), 'two words');
+  }
+}
+
+export async function what_is_no_time_or_no_number_is_refused_in_the_form(walk) {
+  const owner = await walk.organization();
+  const [{ id }] = await createReady(walk, owner, ['lease.txt']);
+  const page = await walk.page(`/documents/${id}`, { as: owner });
+  // Browsers take years of six digits.
+  const year = '20260-01-01T10:00';
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Assign', exact: true }).click();
+  await dialog.getByLabel('Due').fill(year);
+  await dialog.getByRole('button', { name: 'Return to the pool' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await dialog.getByLabel('Priority').fill('');
+  await dialog.getByLabel('Due').fill(year);
+  const save = dialog.getByRole('button', { name: 'Save' });
+  await save.click();
+  walk.assert.equal(await dialog.getByLabel('Priority').evaluate((input) => input.validity.valueMissing), true);
+  await dialog.getByLabel('Priority').fill('70');
+  await save.click();
+  await walk.until(async () => walk.assert.equal(await dialog.getByLabel('Due').getAttribute('aria-invalid'), 'true'));
+  const { priority, due_at } = await walk.call(owner, 'GET', `/artifacts/${id}`);
+  walk.assert.deepEqual([priority, due_at], [50, null]);
+}

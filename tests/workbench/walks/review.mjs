@@ -115,3 +115,27 @@ export async function what_changed_since_a_rejection_is_shown(walk) {
   walk.assert.equal(await input(page, 'Invoice number').inputValue(), '17');
   await page.getByText('No differences').waitFor();
 }
+
+export async function a_page_of_the_queue_that_became_empty_leads_to_the_first(walk) {
+  const work = await prepare(walk);
+  const [{ id: schema_id }] = await work.call('GET', '/schemas');
+  const second = await work.call('POST', '/artifacts', { name: 'two.txt', text: 'Another invoice', schema_id });
+  await walk.until(async () => walk.assert.equal((await work.call('GET', `/artifacts/${second.id}`)).status, 'ready'));
+  const mia = await walk.member(work.session, 'labeler');
+  for (const id of [work.id, second.id]) await submit(walk, mia, id, VALUES);
+  const headers = {
+    Authorization: `Bearer ${work.session.access_token}`,
+    'X-Org-Slug': work.session.organizations[0].slug,
+  };
+  const answer = await fetch(`${walk.base}/api/v1/review-queue?page_size=1`, { headers });
+  const { next_cursor: cursor } = (await answer.json()).meta;
+  const page = await walk.page(`/review?cursor=${encodeURIComponent(cursor)}`, { as: work.session });
+  const last = page.getByRole('link', { name: 'two.txt' });
+  await last.waitFor();
+  const [, item] = await work.call('GET', '/review-queue');
+  await work.call('POST', `/tag-sets/${item.id}/accept`, { revision: item.tag_set.revision });
+  await page.reload();
+  await last.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'First page' }).click();
+  await page.getByRole('link', { name: 'invoice.txt' }).waitFor();
+}

@@ -112,3 +112,16 @@ export async function a_role_that_changed_is_followed(walk) {
   await page.getByRole('button', { name: 'Next document' }).waitFor({ state: 'detached' });
   await page.getByRole('heading', { name: 'Your activity' }).waitFor();
 }
+
+export async function the_header_names_the_organization_that_was_switched_to(walk) {
+  const owner = await walk.organization('First');
+  await walk.call(owner, 'POST', '/organizations', { name: 'Second' });
+  const both = await walk.call(null, 'POST', '/auth/login', { email: owner.user.email, password: walk.password });
+  const { slug } = both.organizations.find(({ name }) => name === 'First');
+  const page = await walk.page(`/o/${slug}/`, { as: both });
+  await page.getByText('Nothing is assigned to you.').waitFor();
+  await page.getByRole('button', { name: /^Organization.*First/ }).click();
+  await page.getByRole('menuitem', { name: 'Second' }).click();
+  await page.getByRole('button', { name: /^Organization.*Second/ }).waitFor();
+  await page.getByText('Nothing is assigned to you.').waitFor();
+}

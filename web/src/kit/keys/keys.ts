@@ -16,6 +16,8 @@ export interface KeyAction {
   inInputs?: boolean;
   /** Also while a dialog is open: for the actions of the dialog itself. */
   inDialogs?: boolean;
+  /** Again and again while the key is held. What decides or sends something must not. */
+  repeats?: boolean;
 }
 
 export interface KeyGroup {
@@ -54,7 +56,7 @@ function handle(event: KeyboardEvent): void {
       const combinations = typeof action.keys === 'string' ? [action.keys] : action.keys;
       if (!combinations.some((combination) => matchesKey(combination, event, isMac))) continue;
       event.preventDefault();
-      action.run(event);
+      if (!event.repeat || action.repeats) action.run(event);
       return;
     }
   }

@@ -1,7 +1,7 @@
 import { CloseButton, TextInput, type TextInputProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { Search } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
 interface Props extends Omit<TextInputProps, 'value' | 'onChange'> {
@@ -15,17 +15,18 @@ const PAUSE_MILLISECONDS = 250;
 export function SearchInput({ value, onChange, ...rest }: Props) {
   const { t } = useTranslation();
   const [typed, setTyped] = useState(value ?? '');
-  const [known, setKnown] = useState(value);
+  const sent = useRef(value);
   const send = useDebouncedCallback((next: string) => {
-    const wanted = next.trim() === '' ? undefined : next.trim();
-    setKnown(wanted);
-    onChange(wanted);
+    sent.current = next.trim() === '' ? undefined : next.trim();
+    onChange(sent.current);
   }, PAUSE_MILLISECONDS);
-  // The address was changed by something else, such as the back button.
-  if (value !== known) {
-    setKnown(value);
+  useEffect(() => {
+    // What was sent comes back later, when more may have been typed.
+    if (value === sent.current) return;
+    // The address was changed by something else, such as the back button.
+    sent.current = value;
     setTyped(value ?? '');
-  }
+  }, [value]);
   const type = (next: string) => {
     setTyped(next);
     send(next);

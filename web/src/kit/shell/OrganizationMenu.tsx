@@ -2,15 +2,15 @@ import { Button, Menu, Text } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import { Check, ChevronsUpDown } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { currentOrganization } from '@/kit/session/organization';
 import { useSession } from '@/kit/session/store';
 import { switchOrganization } from '@/kit/session/switching';
+import { useOrganization } from './room';
 
 export function OrganizationMenu() {
   const { t } = useTranslation();
   const router = useRouter();
   const session = useSession();
-  const slug = currentOrganization();
+  const slug = useOrganization();
   const organizations = session?.organizations ?? [];
   const name = organizations.find((one) => one.slug === slug)?.name ?? slug;
   if (organizations.length < 2) {

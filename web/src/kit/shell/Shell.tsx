@@ -5,7 +5,6 @@ import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Loading } from '@/kit/components/Loading';
 import { Logo } from '@/kit/components/Logo';
-import { currentOrganization } from '@/kit/session/organization';
 import { useSession } from '@/kit/session/store';
 import { useCurrentRoles } from '@/kit/session/useCurrentRoles';
 import { ColorSchemeButton } from './ColorSchemeButton';
@@ -13,7 +12,7 @@ import { LanguageMenu } from './LanguageMenu';
 import { Navigation } from './Navigation';
 import { shellParts } from './navigation';
 import { OrganizationMenu } from './OrganizationMenu';
-import { useIsFullWidth } from './room';
+import { useIsFullWidth, useOrganization } from './room';
 import { UserMenu } from './UserMenu';
 
 /** The frame of all pages inside an organization; another tab may have ended the session. */
@@ -48,6 +47,7 @@ function Frame() {
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure(false);
   const isFull = useIsFullWidth();
+  const organization = useOrganization();
   return (
     <AppShell
       header={{ height: 48 }}
@@ -89,7 +89,7 @@ function Frame() {
         </Group>
       </AppShell.Header>
       {(opened || !isFull) && <Side close={close} />}
-      <AppShell.Main id="content" tabIndex={-1} key={currentOrganization()}>
+      <AppShell.Main id="content" tabIndex={-1} key={organization}>
         <Suspense fallback={<Loading />}>
           <Outlet />
         </Suspense>

@@ -8,6 +8,8 @@ import { Loading } from '@/kit/components/Loading';
 import { Page } from '@/kit/components/Page';
 import { useFormat } from '@/kit/i18n/format';
 import { useKeys } from '@/kit/keys/keys';
+import { Pager } from '@/kit/lists/Pager';
+import { compact } from '@/kit/lists/search';
 import { useMay } from '@/kit/session/may';
 import { useSession } from '@/kit/session/store';
 import { QueueFilters } from './QueueFilters';
@@ -96,39 +98,6 @@ function Items({ items }: { items: readonly Schemas['ReviewItem'][] }) {
   );
 }
 
-function Pages({ meta, search }: { meta: Schemas['PageMeta']; search: QueueSearch }) {
-  const { t } = useTranslation('workflow/review');
-  const navigate = useNavigate();
-  const go = (cursor: string | null) => {
-    if (cursor !== null) void navigate({ to: '/review', search: { ...search, cursor } });
-  };
-  return (
-    <Group justify="space-between">
-      <Text size="sm" c="dimmed">
-        {t('total', { count: meta.total })}
-      </Text>
-      <Group gap="xs">
-        <Button
-          size="xs"
-          variant="default"
-          disabled={meta.prev_cursor === null}
-          onClick={() => go(meta.prev_cursor)}
-        >
-          {t('previous_page')}
-        </Button>
-        <Button
-          size="xs"
-          variant="default"
-          disabled={meta.next_cursor === null}
-          onClick={() => go(meta.next_cursor)}
-        >
-          {t('next_page')}
-        </Button>
-      </Group>
-    </Group>
-  );
-}
-
 /** What waits for review, most urgent first. */
 export function QueuePage() {
   const { t } = useTranslation('workflow/review');
@@ -138,6 +107,8 @@ export function QueuePage() {
   const { data, error, refetch } = $api.useQuery('get', '/api/v1/review-queue', {
     params: { query: toQuery(search) },
   });
+  const show = (cursor: string | undefined) =>
+    void navigate({ to: '/review', search: compact({ ...search, cursor }) });
   const start = () => void navigate({ to: '/review/next' });
   const canWork = may('review_queue:work');
   useKeys(t('title'), [{ keys: 'n', text: t('next'), run: start, disabled: !canWork }]);
@@ -155,9 +126,13 @@ export function QueuePage() {
       <QueueFilters search={search} />
       <ErrorAlert error={error} retry={() => void refetch()} />
       {!data && !error && <Loading />}
-      {data && data.data.length === 0 && <Text c="dimmed">{t('empty_queue')}</Text>}
+      {data?.data.length === 0 && search.cursor === undefined && (
+        <Text c="dimmed">{t('empty_queue')}</Text>
+      )}
       {data && data.data.length > 0 && <Items items={data.data} />}
-      {data && data.data.length > 0 && <Pages meta={data.meta} search={search} />}
+      {data && (data.data.length > 0 || search.cursor !== undefined) && (
+        <Pager meta={data.meta} cursor={search.cursor} onCursor={show} />
+      )}
     </Page>
   );
 }

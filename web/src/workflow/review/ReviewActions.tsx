@@ -45,8 +45,14 @@ function useReviewKeys(
     { keys: 'm', text: t('merge.title'), run: merge, disabled: !canMerge },
     { keys: 'c', text: t('comment'), run: comment },
     { keys: 'g', text: t('guidelines'), run: showGuidelines },
-    { keys: 'mod+z', text: t('undo'), run: () => editor.undo(), inInputs: true },
-    { keys: 'mod+shift+z', text: t('redo'), run: () => editor.redo(), inInputs: true },
+    { keys: 'mod+z', text: t('undo'), run: () => editor.undo(), inInputs: true, repeats: true },
+    {
+      keys: 'mod+shift+z',
+      text: t('redo'),
+      run: () => editor.redo(),
+      inInputs: true,
+      repeats: true,
+    },
   ]);
   // Also while a correction is typed.
   useKeys(t('keys'), [

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { AssigneeSelect } from '@/identity/pickers';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
+import { fromLocal } from '../detail/times';
 import { assignMany, type Assignment, type BulkResult, type Target } from './bulk';
 
 interface Props {
@@ -62,7 +63,7 @@ function Form({ submit }: { submit: (assignment: Assignment) => void }) {
           label={t('assign.due')}
           description={t('assign.due_unchanged')}
           onChange={({ currentTarget: { value } }) =>
-            change({ due_at: value === '' ? undefined : new Date(value).toISOString() })
+            change({ due_at: fromLocal(value) ?? undefined })
           }
         />
         <Group justify="flex-end">

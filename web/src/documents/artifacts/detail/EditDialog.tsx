@@ -120,6 +120,7 @@ function WorkInputs({ form }: { form: UseFormReturnType<Values> }) {
         <NumberInput
           label={t('column.priority')}
           description={t('priority_hint')}
+          required
           min={0}
           max={100}
           allowDecimal={false}

@@ -6,6 +6,10 @@ test('a time survives the way through an input', () => {
   expect(fromLocal(toLocal(time))).toBe(time);
 });
 
+test('the service is asked about what is no time', () => {
+  expect(fromLocal('20260-01-01T10:00')).toBe('20260-01-01T10:00');
+});
+
 test('no time is an empty input', () => {
   expect(toLocal(null)).toBe('');
   expect(fromLocal('')).toBeNull();

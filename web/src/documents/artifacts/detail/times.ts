@@ -10,6 +10,9 @@ export function toLocal(time: string | null): string {
   return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
+/** The time of an input for the API, which refuses what is no time, such as one of the year 20260. */
 export function fromLocal(value: string): string | null {
-  return value === '' ? null : new Date(value).toISOString();
+  if (value === '') return null;
+  const time = new Date(value);
+  return isNaN(time.getTime()) ? value : time.toISOString();
 }

@@ -1,8 +1,8 @@
-import { Button, Chip, CloseButton, Group, Indicator, TextInput } from '@mantine/core';
-import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
-import { ListFilter, Search } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { Button, Chip, Group, Indicator } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { ListFilter } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import { SearchInput } from '@/kit/lists/SearchInput';
 import { SchemaSelect } from '@/schemas/artifact_schemas';
 import { countFilters, type DocumentSearch, STATUSES } from '../search';
 import { MoreFilters } from './MoreFilters';
@@ -14,48 +14,7 @@ export interface FiltersProps {
   clear: () => void;
 }
 
-const WAIT_MILLISECONDS = 300;
 const VISIBLE = ['q', 'status', 'schema'] as const;
-
-function SearchInput({ search, change }: Omit<FiltersProps, 'clear'>) {
-  const { t } = useTranslation('documents/artifacts');
-  const [text, setText] = useState(search.q ?? '');
-  const sent = useRef(search.q ?? '');
-  const send = useDebouncedCallback((q: string) => {
-    sent.current = q;
-    change({ q });
-  }, WAIT_MILLISECONDS);
-  useEffect(() => {
-    // The address changed in another way, such as a link or the back button.
-    const q = search.q ?? '';
-    if (q === sent.current) return;
-    sent.current = q;
-    setText(q);
-  }, [search.q]);
-  const type = (value: string) => {
-    setText(value);
-    send(value);
-  };
-  return (
-    <TextInput
-      id={SEARCH_ID}
-      type="search"
-      aria-label={t('filters.search')}
-      placeholder={t('filters.search')}
-      leftSection={<Search size={16} aria-hidden />}
-      rightSection={
-        text !== '' && (
-          <CloseButton size="sm" aria-label={t('filters.clear_search')} onClick={() => type('')} />
-        )
-      }
-      value={text}
-      maxLength={500}
-      dir="auto"
-      flex="1 1 240px"
-      onChange={(event) => type(event.currentTarget.value)}
-    />
-  );
-}
 
 export function Filters({ search, change, clear }: FiltersProps) {
   const { t } = useTranslation('documents/artifacts');
@@ -64,7 +23,16 @@ export function Filters({ search, change, clear }: FiltersProps) {
   return (
     <>
       <Group gap="xs" role="search" aria-label={t('filters.title')}>
-        <SearchInput search={search} change={change} />
+        <SearchInput
+          id={SEARCH_ID}
+          aria-label={t('filters.search')}
+          placeholder={t('filters.search')}
+          maxLength={500}
+          dir="auto"
+          flex="1 1 240px"
+          value={search.q}
+          onChange={(q) => change({ q })}
+        />
         <SchemaSelect
           aria-label={t('filters.schema')}
           placeholder={t('filters.schema')}

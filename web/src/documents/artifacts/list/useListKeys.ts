@@ -28,8 +28,8 @@ export function useListKeys(rows: readonly Artifact[], { upload, select, q }: Ac
     void navigate({ to: '/documents/$artifactId', params, search: q ? { q } : {} });
   };
   useKeys(t('title'), [
-    { keys: 'j', text: t('keys.next'), run: () => move(1) },
-    { keys: 'k', text: t('keys.previous'), run: () => move(-1) },
+    { keys: 'j', text: t('keys.next'), run: () => move(1), repeats: true },
+    { keys: 'k', text: t('keys.previous'), run: () => move(-1), repeats: true },
     { keys: 'o', text: t('keys.open'), run: open, disabled: !row },
     ...(select && row ? [{ keys: 'x', text: t('keys.select'), run: () => select(row.id) }] : []),
     {

@@ -11,6 +11,7 @@ export interface Sending {
   /** The folder of the file becomes metadata; names of documents have no slashes. */
   folder: string;
   schemaId: string | undefined;
+  organization: string | undefined;
   /** The same key for each attempt: a file whose answer was lost is not held twice. */
   key: string;
   signal: AbortSignal;
@@ -27,7 +28,8 @@ function parse(request: XMLHttpRequest): { error?: Schemas['ErrorBody'] } & Part
   }
 }
 
-function send({ file, name, folder, schemaId, key, signal, onProgress }: Sending): Promise<Answer> {
+function send(sending: Sending): Promise<Answer> {
+  const { file, name, folder, schemaId, organization, key, signal, onProgress } = sending;
   const form = new FormData();
   if (schemaId !== undefined) form.set('schema_id', schemaId);
   form.set('name', name);
@@ -36,6 +38,7 @@ function send({ file, name, folder, schemaId, key, signal, onProgress }: Sending
   const request = new XMLHttpRequest();
   request.open('POST', `${basePath}/api/v1/artifacts`);
   const headers = new Headers({ 'Idempotency-Key': key });
+  if (organization !== undefined) headers.set('X-Org-Slug', organization);
   addCredentials(headers);
   headers.forEach((value, header) => request.setRequestHeader(header, value));
   request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);
@@ -62,7 +65,7 @@ export async function sendFile(sending: Sending): Promise<Answer> {
     return await send(sending);
   } catch (error) {
     const ended = error instanceof ApiError && error.status === 401;
-    if (!ended || !(await renewSession())) throw error;
+    if (!ended || !(await renewSession()) || sending.signal.aborted) throw error;
     return send(sending);
   }
 }

@@ -1,6 +1,89 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { setCurrentOrganization } from '@/kit/session/organization';
+import { endSession, startSession } from '@/kit/session/store';
 import { isHidden, readList } from './files';
-import { splitPath, summarize, type Upload } from './uploads';
+import { addUploads, splitPath, summarize, type Upload } from './uploads';
+
+/** Requests that were sent, which answer when `finish` is called. */
+class FakeRequest {
+  static sent: FakeRequest[] = [];
+  readonly headers = new Map<string, string>();
+  readonly upload = {};
+  readonly responseText = '{"data": {"id": "1"}}';
+  status = 0;
+  onload: (() => void) | undefined;
+  onabort: (() => void) | undefined;
+  open(): void {}
+  setRequestHeader(name: string, value: string): void {
+    this.headers.set(name, value);
+  }
+  send(): void {
+    FakeRequest.sent.push(this);
+  }
+  abort(): void {
+    this.onabort?.();
+  }
+  finish(): void {
+    this.status = 201;
+    this.onload?.();
+  }
+}
+
+const storage = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
+const signIn = (id: string) =>
+  startSession({
+    access_token: id,
+    token_type: 'bearer',
+    expires_in: 60,
+    user: { id, email: `${id}@example.com`, name: id },
+    organizations: [],
+  });
+/** Lets what waits for promises go on. */
+const settle = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+};
+
+beforeEach(() => {
+  FakeRequest.sent = [];
+  vi.stubGlobal('XMLHttpRequest', FakeRequest);
+  vi.stubGlobal('localStorage', storage);
+  vi.stubGlobal('sessionStorage', storage);
+  vi.stubGlobal('window', { addEventListener: () => undefined });
+  // Pages without encryption have nothing else.
+  vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
+  signIn('ada');
+  setCurrentOrganization('first');
+});
+afterEach(() => {
+  endSession();
+  setCurrentOrganization(undefined);
+  vi.unstubAllGlobals();
+});
+
+const add = (count: number) =>
+  addUploads(
+    Array.from({ length: count }, (_, at) => ({ file: new File([], `${at}.pdf`), path: `${at}` })),
+    undefined,
+  );
+
+test('files stay with the organization for which they were chosen', async () => {
+  add(4);
+  expect(FakeRequest.sent).toHaveLength(3);
+  setCurrentOrganization('second');
+  FakeRequest.sent[0]?.finish();
+  await settle();
+  expect(FakeRequest.sent.map(({ headers }) => headers.get('x-org-slug'))).toEqual(
+    Array.from({ length: 4 }, () => 'first'),
+  );
+});
+
+test('the next user of the tab sends nothing of the last one', async () => {
+  add(4);
+  endSession();
+  signIn('ben');
+  await settle();
+  expect(FakeRequest.sent).toHaveLength(3);
+});
 
 const upload = (changes: Partial<Upload>): Upload => ({
   id: '1',
@@ -10,6 +93,8 @@ const upload = (changes: Partial<Upload>): Upload => ({
   progress: 0,
   file: new File([], 'a.pdf'),
   schemaId: undefined,
+  organization: undefined,
+  userId: undefined,
   ...changes,
 });
 

@@ -1,6 +1,9 @@
 /** The files that are being sent. They go on while the user works on other pages. */
 import { useSyncExternalStore } from 'react';
 import { isApiError } from '@/kit/api/errors';
+import { randomKey } from '@/kit/api/idempotency';
+import { currentOrganization } from '@/kit/session/organization';
+import { readSession, subscribe } from '@/kit/session/store';
 import { refreshDocuments } from '../useDocuments';
 import type { ChosenFile } from './files';
 import { sendFile } from './sending';
@@ -19,6 +22,9 @@ export interface Upload {
   artifactId?: string;
   file: File;
   schemaId: string | undefined;
+  /** Where the file belongs, whatever the user looks at or who uses the tab by then. */
+  organization: string | undefined;
+  userId: string | undefined;
 }
 
 const AT_ONCE = 3;
@@ -46,6 +52,7 @@ async function run(upload: Upload): Promise<void> {
       file: upload.file,
       ...splitPath(upload.path),
       schemaId: upload.schemaId,
+      organization: upload.organization,
       key: upload.id,
       signal: stop.signal,
       onProgress: (progress) => change(upload.id, { progress }),
@@ -86,23 +93,43 @@ export function splitPath(path: string): { name: string; folder: string } {
 }
 
 export function addUploads(files: readonly ChosenFile[], schemaId: string | undefined): void {
+  window.addEventListener('beforeunload', warn);
   const added = files.map(({ file, path }) => ({
-    id: crypto.randomUUID(),
+    id: randomKey(),
     path,
     size: file.size,
     state: 'waiting' as const,
     progress: 0,
     file,
     schemaId,
+    organization: currentOrganization(),
+    userId: readSession()?.user.id,
   }));
   set([...uploads, ...added]);
   startNext();
 }
 
+const isRunning = ({ state }: Upload) => state === 'waiting' || state === 'sending';
+const isHere = ({ organization }: Upload) => organization === currentOrganization();
+
+/** Files that are not sent yet are lost when the tab is closed. */
+function warn(event: BeforeUnloadEvent): void {
+  if (summarize(uploads).isRunning) event.preventDefault();
+}
+
+/** Drops the files of a user who has signed out: the next user must not see or send them. */
+subscribe(() => {
+  const userId = readSession()?.user.id;
+  const others = uploads.filter((upload) => upload.userId !== userId);
+  if (others.length === 0) return;
+  set(uploads.filter((upload) => upload.userId === userId));
+  for (const { id } of others) stops.get(id)?.abort();
+});
+
 export function retryUploads(): void {
   set(
     uploads.map((upload) =>
-      upload.state === 'failed' && upload.code !== 'artifact_duplicate'
+      isHere(upload) && upload.state === 'failed' && upload.code !== 'artifact_duplicate'
         ? { ...upload, state: 'waiting', progress: 0 }
         : upload,
     ),
@@ -114,25 +141,29 @@ export function retryUploads(): void {
 export function stopUploads(): void {
   set(
     uploads.map((upload) =>
-      upload.state === 'waiting' ? { ...upload, state: 'failed', code: 'stopped' } : upload,
+      isHere(upload) && upload.state === 'waiting'
+        ? { ...upload, state: 'failed', code: 'stopped' }
+        : upload,
     ),
   );
-  for (const stop of stops.values()) stop.abort();
+  for (const { id } of uploads.filter(isHere)) stops.get(id)?.abort();
 }
 
 /** Forgets those that are finished. */
 export function clearUploads(): void {
-  set(uploads.filter(({ state }) => state === 'waiting' || state === 'sending'));
+  set(uploads.filter((upload) => !isHere(upload) || isRunning(upload)));
 }
 
+/** Returns the files of the organization that is shown. */
 export function useUploads(): readonly Upload[] {
-  return useSyncExternalStore(
+  const all = useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     () => uploads,
   );
+  return all.filter(isHere);
 }
 
 export interface Summary {
@@ -155,6 +186,6 @@ export function summarize(list: readonly Upload[]): Summary {
     done: list.filter(({ state }) => state === 'done').length,
     failed: list.filter(({ state }) => state === 'failed').length,
     progress: bytes === 0 ? 0 : sent / bytes,
-    isRunning: list.some(({ state }) => state === 'waiting' || state === 'sending'),
+    isRunning: list.some(isRunning),
   };
 }

@@ -25,8 +25,14 @@ test('describeValue says what the canonical value means', () => {
   expect(describeValue('DE', field('country'), german)).toBe('Deutschland');
   expect(describeValue('EUR', field('currency'), german)).toBe('Euro');
   expect(describeValue('17', field('text'), german)).toBeUndefined();
-  expect(describeValue('typing', field('date'), german)).toBeUndefined();
 });
+
+test.each(['typing', '2026-13-45', '2026-02-30', '0000-00-00', '30. Januar 2026'])(
+  'describeValue says nothing about %s, which is no day',
+  (text) => {
+    expect(describeValue(text, field('date'), german)).toBeUndefined();
+  },
+);
 
 test('addCurrency takes the currency of the document', () => {
   const fields = [field('currency'), field('money')];

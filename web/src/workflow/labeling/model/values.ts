@@ -31,7 +31,11 @@ function formatMoney(value: { amount: string; currency: string }, format: Format
   });
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** Not every text like 2026-13-45 is a day; what is being typed may be anything. */
+function isDay(text: string): boolean {
+  const day = new Date(`${text}T00:00Z`);
+  return !isNaN(day.getTime()) && day.toISOString().slice(0, 10) === text;
+}
 
 /**
  * Returns how a person reads the canonical value, if that says more than the input does: a date with
@@ -41,7 +45,7 @@ export function describeValue(value: unknown, field: AnyField, format: Format): 
   if (value === null || value === undefined || value === '') return undefined;
   if (field.type === 'money' && isMoney(value))
     return Math.abs(Number(value.amount)) < 1000 ? undefined : formatMoney(value, format);
-  if (field.type === 'date' && typeof value === 'string' && DAY.test(value)) {
+  if (field.type === 'date' && typeof value === 'string' && isDay(value)) {
     const options = {
       weekday: 'short',
       day: 'numeric',

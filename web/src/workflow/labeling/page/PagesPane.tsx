@@ -58,16 +58,17 @@ function useReveal(scrollerRef: React.RefObject<HTMLElement | null>, rotation: R
     const reveal = (number: number, box?: Box) => {
       const element = scrollerRef.current;
       const page = element?.querySelector<HTMLElement>(`[data-page="${number}"]`);
-      if (!element || !page) return;
+      if (!element || !page) return false;
       const frame = element.getBoundingClientRect();
       const own = page.getBoundingClientRect();
       const shown = box && turnBox(box, rotation);
       const top = own.top - frame.top + (shown ? shown[1] * own.height : 0);
       const left = own.left - frame.left + (shown ? shown[0] * own.width : 0);
       const isVisible = top > 20 && top < frame.height - 60 && left > 0 && left < frame.width;
-      if (shown && isVisible) return;
+      if (shown && isVisible) return true;
       const lead = shown ? frame.height / 3 : 8;
       element.scrollBy({ top: top - lead, left: shown ? left - frame.width / 3 : 0 });
+      return true;
     };
     return view.connect({ reveal, focus: () => scrollerRef.current?.focus() });
   }, [view, scrollerRef, rotation]);

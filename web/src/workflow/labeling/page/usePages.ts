@@ -11,9 +11,19 @@ export interface DocumentPage {
   readonly index: WordIndex;
 }
 
-function toPage(page: Schemas['DocumentPage']): DocumentPage {
+const known = new WeakMap<Schemas['DocumentPage'], DocumentPage>();
+
+/** Returns the same page each time, so that reading more pages changes nothing on this one. */
+export function toPage(page: Schemas['DocumentPage']): DocumentPage {
   const { number, width, height, words } = page;
-  return { number, width, height, index: buildIndex(number, words ?? []) };
+  const built = known.get(page) ?? {
+    number,
+    width,
+    height,
+    index: buildIndex(number, words ?? []),
+  };
+  known.set(page, built);
+  return built;
 }
 
 /** Returns the pages that were read so far; the rest follow by themselves. */

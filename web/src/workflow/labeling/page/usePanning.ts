@@ -11,7 +11,7 @@ export function usePanning(scrollerRef: RefObject<HTMLElement | null>) {
     const element = scrollerRef.current;
     if (!element) return;
     const isTyping = () =>
-      document.activeElement?.matches('input, textarea, button, [role=option]');
+      document.activeElement?.matches('input, textarea, select, button, [role=option]');
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== ' ' || (event.type === 'keydown' && isTyping())) return;
       isSpaceDown.current = event.type === 'keydown';

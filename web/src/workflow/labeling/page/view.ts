@@ -19,8 +19,8 @@ export interface ViewState {
 
 /** What the part that shows the document can do. */
 export interface Shower {
-  /** Scrolls to a place of a page. */
-  reveal?: (page: number, box?: Box) => void;
+  /** Scrolls to a place of a page. Returns whether there is such a page. */
+  reveal?: (page: number, box?: Box) => boolean;
   /** Scrolls to offsets of the text. */
   revealText?: (evidence: Evidence) => void;
   /** Puts the keyboard on the document. */
@@ -63,8 +63,8 @@ export class View {
     };
   }
 
-  reveal(page: number, box?: Box): void {
-    this.shower.reveal?.(page, box);
+  reveal(page: number, box?: Box): boolean {
+    return this.shower.reveal?.(page, box) ?? false;
   }
 
   focus(): void {
@@ -89,8 +89,7 @@ export class View {
   }
 
   goTo(page: number): void {
-    this.set({ page });
-    this.reveal(page);
+    if (this.reveal(page)) this.set({ page });
   }
 
   showEvidence(evidence: readonly Evidence[]): void {

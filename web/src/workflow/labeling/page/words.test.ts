@@ -95,6 +95,14 @@ describe('joinWords', () => {
     expect(joinWords(touching.words)).toBe('請求書番号 A-1');
   });
 
+  test('joins lines also at a character that is a pair of surrogates', () => {
+    const shop = buildIndex(1, [
+      { text: '株式会社𠮷', box: [0, 0, 0.1, 0.1], start: 0, end: 5 },
+      { text: '𠮷野家', box: [0, 0.2, 0.2, 0.3], start: 6, end: 9 },
+    ]);
+    expect(joinWords(shop.words)).toBe('株式会社𠮷𠮷野家');
+  });
+
   test('keeps right-to-left and combining text as the document has it', () => {
     const arabic = page('فاتورة رقم ١٢٣', 'नमस्ते दुनिया');
     expect(joinWords(arabic.words)).toBe('فاتورة رقم ١٢٣ नमस्ते दुनिया');

@@ -98,8 +98,8 @@ const NO_SPACES =
 
 function isGap(before: Word, after: Word): boolean {
   if (before.page === after.page && after.start === before.end) return false;
-  const last = before.text.slice(-1);
-  const first = after.text.slice(0, 1);
+  const last = /.$/su.exec(before.text)?.[0] ?? '';
+  const first = /^./su.exec(after.text)?.[0] ?? '';
   // Japanese and Chinese go on in the next line without a space.
   return !(NO_SPACES.test(last) && NO_SPACES.test(first) && after.start - before.end <= 1);
 }

@@ -26,6 +26,7 @@ export function useWorkspaceKeys(): void {
     run,
     inInputs,
   });
+  const step = (...args: Parameters<typeof action>) => ({ ...action(...args), repeats: true });
   useKeys(t('keys.document'), [
     action('F2', t('keys.switch'), () => switchPane(editor, view), true),
     action(
@@ -34,23 +35,18 @@ export function useWorkspaceKeys(): void {
       () => view.set({ search: view.state.search ?? '', asText: false }),
       true,
     ),
-    action('alt+PageDown', t('page.next'), () => view.goTo(view.state.page + 1), true),
-    action(
-      'alt+PageUp',
-      t('page.previous'),
-      () => view.goTo(Math.max(1, view.state.page - 1)),
-      true,
-    ),
-    action(['i', '+'], t('page.zoom_in'), () => view.zoomBy(1)),
-    action(['o', '-'], t('page.zoom_out'), () => view.zoomBy(-1)),
+    step('alt+PageDown', t('page.next'), () => view.goTo(view.state.page + 1), true),
+    step('alt+PageUp', t('page.previous'), () => view.goTo(view.state.page - 1), true),
+    step(['i', '+'], t('page.zoom_in'), () => view.zoomBy(1)),
+    step(['o', '-'], t('page.zoom_out'), () => view.zoomBy(-1)),
     action('0', t('page.fit'), () => view.zoomTo(1)),
     action('r', t('page.rotate'), () => view.rotate(90)),
     action('t', t('page.thumbnails'), () => view.set({ thumbnails: !view.state.thumbnails })),
     action('x', t('page.as_text'), () => view.set({ asText: !view.state.asText })),
   ]);
   useKeys(t('keys.fields'), [
-    action('alt+ArrowDown', t('keys.next_field'), () => editor.step(1), true),
-    action('alt+ArrowUp', t('keys.previous_field'), () => editor.step(-1), true),
+    step('alt+ArrowDown', t('keys.next_field'), () => editor.step(1), true),
+    step('alt+ArrowUp', t('keys.previous_field'), () => editor.step(-1), true),
     action('Enter', editor.readOnly ? t('keys.next_field') : t('keys.confirm'), () => {
       if (editor.state.active) editor.confirmAndAdvance();
       else editor.step(1);
