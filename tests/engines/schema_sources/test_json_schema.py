@@ -157,6 +157,42 @@ def test_titles_descriptions_and_required_properties() -> None:
     assert [w.message for w in found.warnings] == ["gone is required but not described."]
 
 
+@pytest.mark.parametrize(
+    ("schema", "required"),
+    [
+        ({"type": ["string", "null"]}, False),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, False),
+        ({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]}, False),
+        ({"oneOf": [{"type": ["string", "null"]}, {"type": "number"}]}, False),
+        ({"$ref": "#/$defs/optional"}, False),
+        ({"type": "string", "nullable": True}, False),
+        ({"enum": ["a", None]}, False),
+        ({"type": ["array", "null"], "items": {"type": "string"}}, False),
+        ({"type": "array", "items": {"type": ["string", "null"]}}, True),
+        ({"type": "string", "enum": ["a", None]}, True),
+        ({"type": ["string", "null"], "enum": ["a"]}, True),
+        ({"type": "string"}, True),
+        ({"enum": ["a"]}, True),
+        ({}, True),
+    ],
+)
+def test_properties_that_may_be_null_are_not_required(schema: Any, required: bool) -> None:
+    optional = {"type": ["string", "null"]}
+    field, _ = _read_property(schema, required=["a"], **{"$defs": {"optional": optional}})
+    assert field["required"] is required
+
+
+def test_members_of_an_object_that_may_be_null_are_not_required() -> None:
+    street = {
+        "type": "object",
+        "required": ["street"],
+        "properties": {"street": {"type": "string"}},
+    }
+    for schema in ({**street, "type": ["object", "null"]}, {"anyOf": [street, {"type": "null"}]}):
+        field, _ = _read_property(schema, required=["a"])
+        assert (field["key"], field["required"]) == ("a_street", False)
+
+
 def test_duplicate_keys_get_numbers() -> None:
     found = _read({key: {"type": "string"} for key in ("a b", "a-b", "a_b", "a_b_2")})
     assert [field["key"] for field in found.fields] == ["a_b", "a_b_2", "a_b_3", "a_b_2_2"]
