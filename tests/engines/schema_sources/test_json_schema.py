@@ -72,7 +72,17 @@ def test_a_value_keeps_its_type_and_limits(
         ({"type": "string", "format": "hostname"}, "text", "format hostname is not enforced"),
         ({"type": "string", "maxLength": 10**9}, "text", "maximum length was left out"),
         ({"type": "string", "minLength": "x"}, "text", "minimum length was left out"),
-        ({"type": "number", "minimum": 3, "maximum": 2}, "number", "maximum was left out"),
+        (
+            {"type": "number", "minimum": 3, "maximum": 2},
+            "number",
+            "maximum was left out: is less than the other limit",
+        ),
+        (
+            {"type": "string", "minLength": 3, "maxLength": 2},
+            "text",
+            "maximum length was left out: is less than the other limit",
+        ),
+        ({"type": "integer", "maximum": "x"}, "integer", "maximum was left out: is not a number"),
         ({"type": "number", "exclusiveMinimum": 3}, "number", "minimum itself was excluded"),
         ({"type": "integer", "multipleOf": 5}, "integer", "Not imported: multipleOf"),
         ({"type": "string", "default": "x"}, "text", "Not imported: default"),
