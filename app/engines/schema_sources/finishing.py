@@ -90,9 +90,10 @@ def select_constraints(
         try:
             check_constraints({**valid_constraints, name: value}, field_type, path)
         except FieldError as error:
-            collector.add(
-                path, f"{_CONSTRAINT_NAMES.get(name, name)} was left out: {error.message}."
-            )
+            # An error at another constraint, the lower limit, means that the two are reversed.
+            is_own = error.path == f"{path}.{name}"
+            reason = error.message if is_own else "is less than the other limit"
+            collector.add(path, f"{_CONSTRAINT_NAMES.get(name, name)} was left out: {reason}.")
         else:
             valid_constraints[name] = value
     return valid_constraints

@@ -7,6 +7,7 @@ from uuid import UUID
 from app.engines.schema_sources import SchemaSourceError, SourceSchema, SourceWarning, read_schema
 from app.kit import db
 from app.kit.errors import ApiError
+from app.kit.visible_text import has_visible_character
 from app.schemas.artifact_schemas import service as schemas
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
@@ -34,19 +35,23 @@ def import_schema(
 
     Each warning has the path of a part of the file that was changed or omitted, and a message. A
     dry run creates the draft, rolls back the transaction to a savepoint, and returns the draft
-    without id, timestamps and revision. Raises 400 if the file cannot be imported; the error has
-    the path of the problem in `content`, and `details.warnings` if there are warnings.
+    without id, timestamps and revision. A name, document type or skill in the file counts as absent
+    if it has no visible character, because the API rejects it in other requests. Raises 400 if the
+    file cannot be imported; the error has the path of the problem in `content`, and
+    `details.warnings` if there are warnings.
     """
     source = _read_source(format, content)
     with db.session().begin_nested() as savepoint:
         schema = schemas.create(
             created_by=created_by,
-            name=name or source.name or DEFAULT_NAME,
-            document_type=document_type or source.document_type or DEFAULT_DOCUMENT_TYPE,
+            name=name or _get_visible(source.name) or DEFAULT_NAME,
+            document_type=(
+                document_type or _get_visible(source.document_type) or DEFAULT_DOCUMENT_TYPE
+            ),
             description=source.description,
             guidelines=source.guidelines,
             review_policy=source.review_policy,
-            required_skills=source.required_skills,
+            required_skills=filter(has_visible_character, source.required_skills),
             fields=source.fields,
         )
         draft = _build_draft(schema, source)
@@ -54,6 +59,10 @@ def import_schema(
             savepoint.rollback()
             return {**draft, **_UNSET_BY_DRY_RUN, "dry_run": True}
     return {**draft, "dry_run": False}
+
+
+def _get_visible(text: str | None) -> str | None:
+    return text if text and has_visible_character(text) else None
 
 
 def _read_source(format_: str, content: object) -> SourceSchema:

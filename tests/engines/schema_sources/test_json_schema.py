@@ -72,7 +72,17 @@ def test_a_value_keeps_its_type_and_limits(
         ({"type": "string", "format": "hostname"}, "text", "format hostname is not enforced"),
         ({"type": "string", "maxLength": 10**9}, "text", "maximum length was left out"),
         ({"type": "string", "minLength": "x"}, "text", "minimum length was left out"),
-        ({"type": "number", "minimum": 3, "maximum": 2}, "number", "maximum was left out"),
+        (
+            {"type": "number", "minimum": 3, "maximum": 2},
+            "number",
+            "maximum was left out: is less than the other limit",
+        ),
+        (
+            {"type": "string", "minLength": 3, "maxLength": 2},
+            "text",
+            "maximum length was left out: is less than the other limit",
+        ),
+        ({"type": "integer", "maximum": "x"}, "integer", "maximum was left out: is not a number"),
         ({"type": "number", "exclusiveMinimum": 3}, "number", "minimum itself was excluded"),
         ({"type": "integer", "multipleOf": 5}, "integer", "Not imported: multipleOf"),
         ({"type": "string", "default": "x"}, "text", "Not imported: default"),
@@ -155,6 +165,42 @@ def test_titles_descriptions_and_required_properties() -> None:
     ]
     assert found.fields[0]["description"] == "Its number."
     assert [w.message for w in found.warnings] == ["gone is required but not described."]
+
+
+@pytest.mark.parametrize(
+    ("schema", "required"),
+    [
+        ({"type": ["string", "null"]}, False),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, False),
+        ({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]}, False),
+        ({"oneOf": [{"type": ["string", "null"]}, {"type": "number"}]}, False),
+        ({"$ref": "#/$defs/optional"}, False),
+        ({"type": "string", "nullable": True}, False),
+        ({"enum": ["a", None]}, False),
+        ({"type": ["array", "null"], "items": {"type": "string"}}, False),
+        ({"type": "array", "items": {"type": ["string", "null"]}}, True),
+        ({"type": "string", "enum": ["a", None]}, True),
+        ({"type": ["string", "null"], "enum": ["a"]}, True),
+        ({"type": "string"}, True),
+        ({"enum": ["a"]}, True),
+        ({}, True),
+    ],
+)
+def test_properties_that_may_be_null_are_not_required(schema: Any, required: bool) -> None:
+    optional = {"type": ["string", "null"]}
+    field, _ = _read_property(schema, required=["a"], **{"$defs": {"optional": optional}})
+    assert field["required"] is required
+
+
+def test_members_of_an_object_that_may_be_null_are_not_required() -> None:
+    street = {
+        "type": "object",
+        "required": ["street"],
+        "properties": {"street": {"type": "string"}},
+    }
+    for schema in ({**street, "type": ["object", "null"]}, {"anyOf": [street, {"type": "null"}]}):
+        field, _ = _read_property(schema, required=["a"])
+        assert (field["key"], field["required"]) == ("a_street", False)
 
 
 def test_duplicate_keys_get_numbers() -> None:

@@ -213,3 +213,22 @@ def test_a_policy_of_whole_floats_breaks_nobodys_lists(org: Org) -> None:
     answer = org.api("second").get("/tag-sets")
     assert answer.status_code == 200, answer.json
     assert len(answer.json["data"]) == 1
+
+
+@pytest.mark.parametrize("blank", ["\u200b", "\u00ad\u3164"])
+def test_names_and_skills_without_a_visible_character_are_left_out(org: Org, blank: str) -> None:
+    content = {
+        "fields": [{"key": "a", "type": "text"}],
+        "name": blank,
+        "document_type": blank,
+        "required_skills": ["VAT", blank],
+    }
+    schema = _imported(org, format="portable", content=content)
+    written = {name: schema[name] for name in ("name", "document_type", "required_skills")}
+    assert written == {
+        "name": "Imported schema",
+        "document_type": "document",
+        "required_skills": ["VAT"],
+    }
+    body = {**written, "revision": schema["revision"]}
+    assert org.api("admin").patch(f"/schemas/{schema['id']}", body).status_code == 200

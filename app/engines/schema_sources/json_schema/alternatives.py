@@ -34,6 +34,7 @@ def _merge_branches(node: Node, branches: list[Node], collector: WarningCollecto
     if not branches:
         node.allows_nothing = True
         return
+    node.allows_null |= any(branch.is_nullable for branch in branches)
     value_types = {find_value_type(branch) for branch in branches}
     if find_value_type(node) == "object" or value_types == {"object"}:
         _merge_objects(node, branches, collector)

@@ -55,9 +55,10 @@ class Node:
 
     `types` is None if any type is allowed. One alternative of each group in `alternatives` must
     apply. `options` contains the values of merged alternatives with their labels, or is None if the
-    alternatives are not lists of values. `is_circular` is True if the location contains itself.
-    `allows_nothing` is True if no value is allowed. `keywords` contains the keywords that have not
-    been handled yet.
+    alternatives are not lists of values. `allows_null` is True if an alternative is null, or if a
+    schema has the keyword `nullable` of OpenAPI; `is_nullable` also considers types and values.
+    `is_circular` is True if the location contains itself. `allows_nothing` is True if no value is
+    allowed. `keywords` contains the keywords that have not been handled yet.
     """
 
     path: str
@@ -68,8 +69,18 @@ class Node:
     items: list[SchemaPart] = field(default_factory=list)
     alternatives: list[list[SchemaPart]] = field(default_factory=list)
     options: list[tuple[object, str]] | None = None
+    allows_null: bool = False
     is_circular: bool = False
     allows_nothing: bool = False
+
+    @property
+    def is_nullable(self) -> bool:
+        """Return whether null is one of the allowed values."""
+        if "enum" in self.keywords:
+            has_null = None in self.keywords["enum"] and "null" in (self.types or {"null"})
+        else:
+            has_null = "null" in (self.types or ())
+        return self.allows_null or has_null
 
     def pop_keyword(self, name: str) -> object:
         """Remove a keyword and return its value, or None if it is absent."""
@@ -143,6 +154,7 @@ class Resolver:
             if not is_ignored and name not in _STRUCTURE_KEYWORDS and name not in _IGNORED_KEYWORDS:
                 self._add_keyword(node, name, value, part.path)
         self._add_properties(node, schema, part)
+        node.allows_null |= schema.get("nullable") is True
         groups = [
             self._follow_reference(schema[name], part, node)
             for name in _REFERENCE_KEYWORDS
@@ -150,7 +162,9 @@ class Resolver:
         ]
         groups += [self._list_parts(schema, "allOf", part)]
         for name in ("anyOf", "oneOf"):
-            group = [entry for entry in self._list_parts(schema, name, part) if not _is_null(entry)]
+            entries = self._list_parts(schema, name, part)
+            group = [entry for entry in entries if not _is_null(entry)]
+            node.allows_null |= len(group) < len(entries)
             if len(group) == 1:
                 groups.append(group)
             elif group:

@@ -96,6 +96,7 @@ class _JsonSchemaReader:
         """Add the fields for the property `name`: none, one, or one per nested property."""
         max_fields = MAX_COLUMNS if target.is_table else MAX_FIELDS
         node = self.build_node(parts)
+        required = required and not node.is_nullable
         if node.allows_nothing:
             self._collector.add(node.path, "No value is allowed here: the property was left out.")
         elif node.is_circular and find_value_type(node) is None:
