@@ -1,5 +1,8 @@
 """Request and response schemas for exports."""
 
+from typing import Any
+
+from marshmallow import post_load
 from marshmallow.validate import Length
 
 from app.delivery.exports.models import ExportStatus
@@ -43,11 +46,15 @@ _END_TEXT = "The applied end of the period, never in the future. Null if there i
 
 
 class ExportFilter(Schema):
-    """The filter that selects tag sets; a tag set must match every given property."""
+    """The filter that selects tag sets; a tag set must match every given property.
 
-    schema_id = Uuid()
+    A property that is null counts as omitted, so that the filter of a response can be sent again.
+    """
+
+    schema_id = Uuid(allow_none=True)
     statuses = List(
         Str(validate=OneOf(TAG_SET_STATUSES)),
+        allow_none=True,
         validate=Length(min=1, max=16),
         description=(
             "The statuses of the tag sets to export. By default, `accepted`, or every status if"
@@ -55,15 +62,22 @@ class ExportFilter(Schema):
         ),
     )
     created_after = UtcDateTime(
-        description=f"Selects tag sets created at or after this time. {_PERIOD_TEXT}"
+        allow_none=True,
+        description=f"Selects tag sets created at or after this time. {_PERIOD_TEXT}",
     )
-    created_before = UtcDateTime()
+    created_before = UtcDateTime(allow_none=True)
     decided_after = UtcDateTime(
-        description=f"Selects tag sets accepted or rejected at or after this time. {_PERIOD_TEXT}"
+        allow_none=True,
+        description=f"Selects tag sets accepted or rejected at or after this time. {_PERIOD_TEXT}",
     )
-    decided_before = UtcDateTime()
-    artifact_ids = List(Uuid(), validate=Length(min=1, max=MAX_ARTIFACT_IDS))
-    labeler_id = Uuid()
+    decided_before = UtcDateTime(allow_none=True)
+    artifact_ids = List(Uuid(), allow_none=True, validate=Length(min=1, max=MAX_ARTIFACT_IDS))
+    labeler_id = Uuid(allow_none=True)
+
+    @post_load
+    def omit_null(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Remove the properties that are null."""
+        return {name: value for name, value in data.items() if value is not None}
 
 
 class ExportInclude(Schema):

@@ -54,6 +54,14 @@ def test_a_period_without_an_end_stays_without(scheduled: Any) -> None:
     assert created["filter"]["created_before"] is None
 
 
+def test_a_filter_can_be_sent_as_it_was_returned(scheduled: Any) -> None:
+    created = scheduled.schedule(filter={"created_after": "2026-01-01T00:00:00Z"})
+    changed = scheduled.change(created["id"], filter=created["filter"])
+    assert changed["filter"] == created["filter"]
+    request = {"format": "jsonl", "filter": created["filter"]}
+    assert scheduled.api.post("/exports/preview", json=request).status_code == 200
+
+
 def test_the_list_shows_all(scheduled: Any) -> None:
     first, second = scheduled.schedule(name="B"), scheduled.schedule(name="A", paused=True)
     listed = scheduled.api.get("/exports/scheduled").json

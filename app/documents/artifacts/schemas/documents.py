@@ -1,23 +1,22 @@
 """Request and response schemas for artifacts."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Unpack
+from typing import ClassVar, Unpack
 
-from marshmallow import ValidationError, fields
+from marshmallow import ValidationError
 
 from app.documents.artifacts.names import MAX_NAME_LENGTH, NAME_PATTERN, check_name
 from app.documents.artifacts.property_rules import (
-    MAX_KEY_LENGTH,
-    MAX_KEYS,
     MAX_TEXT_LENGTH,
-    MAX_VALUE_LENGTH,
-    InexactNumberError,
-    check_metadata,
+)
+from app.documents.artifacts.schemas.metadata import (
+    METADATA_SCHEMA,
+    METADATA_TEXT_SCHEMA,
+    Metadata,
+    MetadataText,
 )
 from app.documents.artifacts.schemas.predictions import ArtifactPrediction
 from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
-from app.kit import errors
-from app.kit.api import strict_json
 from app.kit.api.fields import (
     MAX_FORM_BYTES,
     Bool,
@@ -35,9 +34,7 @@ from app.kit.api.fields import (
     UploadSchema,
     UtcDateTime,
     Uuid,
-    check_text,
 )
-from app.kit.api.strict_json import MAX_SAFE_INT
 from app.kit.permissions import Role
 
 TEXT_LAYER_METADATA = {
@@ -57,24 +54,6 @@ _ATTACHMENT_COUNT_METADATA = {
     " another email before, has no artifact with this `parent_id`."
 }
 IMAGE_FORMATS = ("png", "jpeg", "webp")
-_METADATA_SCHEMA = {
-    "description": "An object of strings, numbers and booleans;"
-    f" keys have 1 to {MAX_KEY_LENGTH} characters.",
-    "maxProperties": MAX_KEYS,
-    "additionalProperties": {
-        "type": ["string", "number", "boolean"],
-        "maxLength": MAX_VALUE_LENGTH,
-        "minimum": -MAX_SAFE_INT,
-        "maximum": MAX_SAFE_INT,
-    },
-    "propertyNames": {"minLength": 1, "maxLength": MAX_KEY_LENGTH},
-}
-_METADATA_TEXT_SCHEMA = {
-    **_METADATA_SCHEMA,
-    "type": "object",
-    "description": "The JSON text of an object of strings, numbers and booleans;"
-    f" keys have 1 to {MAX_KEY_LENGTH} characters.",
-}
 
 
 class DocumentName(Str):
@@ -98,47 +77,6 @@ class DocumentName(Str):
             raise ValidationError(str(error)) from None
 
 
-def _check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
-    for text in (*value, *value.values()):
-        if isinstance(text, str):
-            check_text(text)
-    try:
-        return check_metadata(value)
-    except InexactNumberError as error:
-        raise errors.invalid(str(error), f"metadata.{error.key}") from None
-    except ValueError as error:
-        raise ValidationError(str(error)) from None
-
-
-class Metadata(JsonObject):
-    """Metadata: a JSON object of strings, numbers and booleans."""
-
-    def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise self.make_error("invalid")
-        return _check_metadata(value)
-
-
-class MetadataText(fields.String):
-    """Metadata in a form field, as JSON text."""
-
-    def _deserialize(
-        self,
-        value: object,
-        attr: str | None,
-        data: Mapping[str, object] | None,
-        **kwargs: object,
-    ) -> Any:
-        text = super()._deserialize(value, attr, data, **kwargs)
-        try:
-            parsed = strict_json.parse(text, self.name)
-        except (strict_json.MalformedError, strict_json.NestedTooDeeplyError):
-            parsed = None
-        if not isinstance(parsed, dict):
-            raise ValidationError("Must be a JSON object, sent as text.")
-        return _check_metadata(parsed)
-
-
 class CreateArtifact(Schema):
     """An artifact to create from text."""
 
@@ -146,7 +84,7 @@ class CreateArtifact(Schema):
     text = Str(required=True, max_length=MAX_TEXT_LENGTH)
     schema_id = Uuid(allow_none=True, load_default=None)
     external_id = Str(max_length=255, allow_none=True, load_default=None)
-    metadata = Metadata(load_default=dict, metadata=_METADATA_SCHEMA)
+    metadata = Metadata(load_default=dict, metadata=METADATA_SCHEMA)
     priority = Int(maximum=100, load_default=50)
     due_at = UtcDateTime(allow_none=True, load_default=None)
     gold = Bool(load_default=False)
@@ -169,7 +107,7 @@ class UploadArtifact(UploadSchema):
     name = DocumentName(load_default=None)
     schema_id = Uuid(load_default=None)
     external_id = Str(max_length=255, load_default=None)
-    metadata = MetadataText(load_default=dict, metadata=_METADATA_TEXT_SCHEMA)
+    metadata = MetadataText(load_default=dict, metadata=METADATA_TEXT_SCHEMA)
     priority = QueryInt(maximum=100, load_default=50)
     due_at = UtcDateTime(load_default=None)
     gold = QueryBool(load_default=False)
@@ -212,7 +150,7 @@ class UpdateArtifact(Schema):
     name = DocumentName()
     schema_id = Uuid(allow_none=True)
     external_id = Str(max_length=255, allow_none=True)
-    metadata = Metadata(metadata=_METADATA_SCHEMA)
+    metadata = Metadata(metadata=METADATA_SCHEMA)
     priority = Int(maximum=100)
     due_at = UtcDateTime(allow_none=True)
     gold = Bool()
@@ -266,7 +204,7 @@ class Artifact(Response):
     name = Str()
     schema_id = Uuid(allow_none=True)
     external_id = Str(allow_none=True)
-    metadata = JsonObject(metadata=_METADATA_SCHEMA)
+    metadata = JsonObject(metadata=METADATA_SCHEMA)
     priority = Int()
     due_at = UtcDateTime(allow_none=True)
     gold = Bool(
