@@ -108,6 +108,8 @@ class Service:
             self._env["DATABASE_URL"] = self._postgres.url
         if self._valkey is not None:
             self._env["REDIS_URL"] = self._valkey.url
+        # Migrations can take minutes, during which `env` and `backup` need the addresses.
+        self.write_record()
 
     def _wait_for_server(
         self, server: EmbeddedServer | None, is_external_ready: Callable[[], bool]
