@@ -10,7 +10,7 @@ from uuid import UUID
 
 from flask import Flask
 
-from app.kit import db, events, tenancy
+from app.kit import db, events, metrics, tenancy
 from app.kit.jobs import claims, progress
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
@@ -213,6 +213,8 @@ def handler(
             retryable=retryable,
         )
         _subscribe(HANDLERS[name], listens)
+        if max_attempts is not None:
+            metrics.JOBS_GIVEN_UP.show_at_start(name)
         return function
 
     return declare
