@@ -20,7 +20,7 @@ import psycopg2
 
 from app.kit.settings_values import DATABASE_ROLE, parse_switch
 from devserver import environment, lock, revisions
-from devserver.postgres import EmbeddedPostgres
+from devserver.postgres import DEMO_RECORD, EmbeddedPostgres
 from devserver.postgres_tools import get_superuser_url, run_tool
 from devserver.process import write_private
 from devserver.progress import Progress, print_error
@@ -96,20 +96,26 @@ def _write_backup(
     progress.done(f"{(folder / DUMP).stat().st_size / 2**20:.1f} MiB")
     if source is not None:
         copy_files(source, folder / FILES, progress, step="new files")
-    # Outside demo mode the file is a remainder that the service does not read, and backups must not
-    # contain keys.
-    has_keys = parse_switch(service_environ["DEMO"].strip()) and (data_dir / SECRETS).exists()
-    if has_keys:
-        write_private(folder / SECRETS, (data_dir / SECRETS).read_text(encoding="utf-8").rstrip())
+    # Outside demo mode these files are remainders that the service does not read, and backups must
+    # not contain keys.
+    if parse_switch(service_environ["DEMO"].strip()):
+        copy_private(data_dir / SECRETS, folder / SECRETS)
+        copy_private(data_dir / "postgres" / DEMO_RECORD, folder / DEMO_RECORD)
     manifest: dict[str, Any] = {
         "finished_at": datetime.now(UTC).isoformat(),
         "revision": revisions.find_applied_revision(url),
         "role": service_environ.get("DATABASE_ROLE", DATABASE_ROLE),
         "owner": revisions.find_table_owner(url),
         "files": source is not None,
-        "keys": has_keys,
+        "keys": (folder / SECRETS).exists(),
     }
     write_private(folder / MANIFEST, json.dumps(manifest, indent=2))
+
+
+def copy_private(source: Path, target: Path) -> None:
+    """Copy a text file that only its owner can read, if it exists."""
+    if source.exists():
+        write_private(target, source.read_text(encoding="utf-8").rstrip())
 
 
 def get_files_folder(data_dir: Path, environ: Mapping[str, str]) -> Path | None:

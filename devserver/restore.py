@@ -22,12 +22,12 @@ from devserver.backup import (
     MANIFEST,
     SECRETS,
     copy_files,
+    copy_private,
     get_files_folder,
 )
 from devserver.lock import DataInUseError, DataLock
-from devserver.postgres import ROLE, EmbeddedPostgres
+from devserver.postgres import DEMO_RECORD, ROLE, EmbeddedPostgres
 from devserver.postgres_tools import get_superuser_url, run_tool
-from devserver.process import write_private
 from devserver.progress import Progress, print_error
 from devserver.server import ServerError
 from devserver.status import read_data_dir
@@ -86,8 +86,7 @@ def _restore_data(data_dir: Path, files: Path, folder: Path, progress: Progress)
     shutil.rmtree(draft, ignore_errors=True)
     if (folder / FILES).exists():
         copy_files(folder / FILES, files, progress)
-    if (folder / SECRETS).exists():
-        write_private(data_dir / SECRETS, (folder / SECRETS).read_text(encoding="utf-8").rstrip())
+    copy_private(folder / SECRETS, data_dir / SECRETS)
     progress.begin("database")
     with EmbeddedPostgres(draft) as server:
         manifest = json.loads((folder / MANIFEST).read_text())
@@ -97,6 +96,7 @@ def _restore_data(data_dir: Path, files: Path, folder: Path, progress: Progress)
         _load_dump(
             get_superuser_url(server), folder / DUMP, manifest.get("owner") or ROLE, progress
         )
+    copy_private(folder / DEMO_RECORD, draft / DEMO_RECORD)
     draft.rename(data_dir / "postgres")
     progress.done("")
 

@@ -166,6 +166,21 @@ def test_outside_demo_mode_a_backup_has_no_keys(data_dir: Path, tmp_path: Path) 
     assert json.loads((tmp_path / "backup" / "backup.json").read_text())["keys"] is False
 
 
+def test_a_copy_names_the_password_of_its_demo_users(data_dir: Path, tmp_path: Path) -> None:
+    _record(data_dir, DEMO="on", DATABASE_URL="postgresql://db.invalid/labeling")
+    (data_dir / "postgres").mkdir()
+    (data_dir / "postgres" / "demo.password").write_text("given by hand\n")
+    with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
+        _sql(server.url, "CREATE TABLE alembic_version (version_num text)")
+        url = get_superuser_url(server)
+        _command(data_dir, "backup", "--database-url", url, str(tmp_path / "backup"))
+    done = _command(tmp_path / "copy", "restore", str(tmp_path / "backup"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    copy = tmp_path / "copy" / "postgres" / "demo.password"
+    assert copy.read_text() == "given by hand\n"
+    assert (tmp_path / "copy" / "secrets.env").exists()
+
+
 @pytest.mark.parametrize(
     ("url", "dbname", "password"),
     [
