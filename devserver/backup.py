@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 
 import psycopg2
 
-from app.kit.settings_values import DATABASE_ROLE
+from app.kit.settings_values import DATABASE_ROLE, parse_switch
 from devserver import environment, lock, revisions
-from devserver.postgres import EmbeddedPostgres
+from devserver.postgres import DEMO_RECORD, EmbeddedPostgres
 from devserver.postgres_tools import get_superuser_url, run_tool
 from devserver.process import write_private
 from devserver.progress import Progress, print_error
@@ -47,15 +47,26 @@ def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = 
         )
         return EXIT_FAILED
     service_environ: dict[str, str] = record["environment"]
+    if "DATABASE_URL" not in service_environ:
+        print_error(f"The service on {data_dir} is starting. Try again when it is ready.")
+        return EXIT_FAILED
     url = database_url or _get_embedded_url(data_dir, service_environ["DATABASE_URL"])
     if url is None:
         print_error(
             "Set --database-url to the URL of your database, with a role that has BYPASSRLS."
         )
         return EXIT_INVALID_SETTINGS
-    progress = Progress()
+    return _back_up(data_dir, service_environ, url, folder)
+
+
+def _back_up(data_dir: Path, service_environ: Mapping[str, str], url: str, folder: Path) -> int:
     try:
         folder.mkdir(mode=0o700, parents=True)
+    except OSError as error:
+        print_error(f"Nothing was copied: {folder} cannot be created: {error.strerror}.")
+        return EXIT_FAILED
+    progress = Progress()
+    try:
         _write_backup(data_dir, service_environ, url, folder, progress)
     except (OSError, subprocess.SubprocessError, psycopg2.Error) as error:
         progress.failed()
@@ -77,7 +88,7 @@ def _get_embedded_url(data_dir: Path, url: str) -> str | None:
 def _write_backup(
     data_dir: Path, service_environ: Mapping[str, str], url: str, folder: Path, progress: Progress
 ) -> None:
-    source = _get_files_folder(data_dir, service_environ)
+    source = get_files_folder(data_dir, service_environ)
     if source is not None:
         copy_files(source, folder / FILES, progress)
     progress.begin("database")
@@ -85,22 +96,31 @@ def _write_backup(
     progress.done(f"{(folder / DUMP).stat().st_size / 2**20:.1f} MiB")
     if source is not None:
         copy_files(source, folder / FILES, progress, step="new files")
-    if (data_dir / SECRETS).exists():
-        write_private(folder / SECRETS, (data_dir / SECRETS).read_text(encoding="utf-8").rstrip())
+    # Outside demo mode these files are remainders that the service does not read, and backups must
+    # not contain keys.
+    if parse_switch(service_environ["DEMO"].strip()):
+        copy_private(data_dir / SECRETS, folder / SECRETS)
+        copy_private(data_dir / "postgres" / DEMO_RECORD, folder / DEMO_RECORD)
     manifest: dict[str, Any] = {
         "finished_at": datetime.now(UTC).isoformat(),
         "revision": revisions.find_applied_revision(url),
         "role": service_environ.get("DATABASE_ROLE", DATABASE_ROLE),
         "owner": revisions.find_table_owner(url),
         "files": source is not None,
-        "keys": (data_dir / SECRETS).exists(),
+        "keys": (folder / SECRETS).exists(),
     }
     write_private(folder / MANIFEST, json.dumps(manifest, indent=2))
 
 
-def _get_files_folder(data_dir: Path, service_environ: Mapping[str, str]) -> Path | None:
-    """Return the folder with the service's files, or None if they are in an object store."""
-    url = service_environ.get("STORAGE_URL", "")
+def copy_private(source: Path, target: Path) -> None:
+    """Copy a text file that only its owner can read, if it exists."""
+    if source.exists():
+        write_private(target, source.read_text(encoding="utf-8").rstrip())
+
+
+def get_files_folder(data_dir: Path, environ: Mapping[str, str]) -> Path | None:
+    """Return the folder of the files of a service, or None if they are in an object store."""
+    url = environ.get("STORAGE_URL", "").strip()
     if not url:
         return data_dir / FILES
     return Path(url.removeprefix(_FILE_SCHEME)) if url.startswith(_FILE_SCHEME) else None

@@ -29,6 +29,8 @@ from devserver.server import EmbeddedServer, ServerError
 
 ROLE = "labeling"
 DATABASE = "labeling"
+DEMO_RECORD = "demo.password"
+"""The file next to the cluster with the password of the demo users in the database."""
 
 # Settings for a service that shares a small machine. They are written to postgresql.conf only when
 # the cluster is created, so that operators can change them with ALTER SYSTEM or an editor.

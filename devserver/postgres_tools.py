@@ -20,17 +20,19 @@ def get_superuser_url(server: EmbeddedPostgres) -> str:
 def run_tool(name: str, url: str, arguments: Sequence[str]) -> Iterator[str]:
     """Run `pg_dump` or `pg_restore` on a database, and yield the lines that it prints.
 
-    The password is passed in the environment, which other users cannot read. If the program fails,
-    subprocess.SubprocessError is raised with the last lines that the program printed.
+    A password in the URL is passed in the environment, which other users cannot read. Without one,
+    the program uses PGPASSWORD or the password file. If the program fails, SubprocessError is
+    raised with the last lines that it printed.
     """
     parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    url_without_password = urlunsplit(
-        parts._replace(scheme="postgresql", netloc=f"{parts.username}@{host}")
-    )
+    credentials, separator, host = parts.netloc.rpartition("@")
+    user = credentials.partition(":")[0]
+    query = f"?{parts.query}" if parts.query else ""
+    url_without_password = f"postgresql://{user}{separator}{host}{parts.path}{query}"
+    password = {} if parts.password is None else {"PGPASSWORD": unquote(parts.password)}
     with subprocess.Popen(  # noqa: S603 - a program from the package
         [str(find_postgres_binaries(None) / name), f"--dbname={url_without_password}", *arguments],
-        env={**os.environ, "PGPASSWORD": unquote(parts.password or "")},
+        env={**os.environ, **password},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -22,11 +22,12 @@ from devserver.backup import (
     MANIFEST,
     SECRETS,
     copy_files,
+    copy_private,
+    get_files_folder,
 )
 from devserver.lock import DataInUseError, DataLock
-from devserver.postgres import ROLE, EmbeddedPostgres
+from devserver.postgres import DEMO_RECORD, ROLE, EmbeddedPostgres
 from devserver.postgres_tools import get_superuser_url, run_tool
-from devserver.process import write_private
 from devserver.progress import Progress, print_error
 from devserver.server import ServerError
 from devserver.status import read_data_dir
@@ -37,7 +38,9 @@ _LOADER_ROLE = "labeling_restore"
 def restore(environ: Mapping[str, str], folder: Path) -> int:
     """Restore a backup into DATA_DIR, and return the exit status.
 
-    DATA_DIR must not have a database. During the restore, only the embedded PostgreSQL is running.
+    DATA_DIR must not have a database. The files are copied to the folder in STORAGE_URL. If there
+    is none, they are copied to DATA_DIR. During the restore, only the embedded PostgreSQL is
+    running.
     """
     data_dir = read_data_dir(environ)
     if data_dir is None:
@@ -53,18 +56,19 @@ def restore(environ: Mapping[str, str], folder: Path) -> int:
         )
         return EXIT_FAILED
     try:
-        return _restore_locked(data_dir, folder)
+        files = get_files_folder(data_dir, environ) or data_dir / FILES
+        return _restore_locked(data_dir, files, folder)
     finally:
         lock.release()
 
 
-def _restore_locked(data_dir: Path, folder: Path) -> int:
+def _restore_locked(data_dir: Path, files: Path, folder: Path) -> int:
     if (data_dir / "postgres").exists():
         print_error(f"{data_dir} already has a database. Set another DATA_DIR.")
         return EXIT_FAILED
     progress = Progress()
     try:
-        _restore_data(data_dir, folder, progress)
+        _restore_data(data_dir, files, folder, progress)
     except (OSError, ServerError, subprocess.SubprocessError, psycopg2.Error) as error:
         progress.failed()
         print_error(
@@ -77,13 +81,12 @@ def _restore_locked(data_dir: Path, folder: Path) -> int:
     return 0
 
 
-def _restore_data(data_dir: Path, folder: Path, progress: Progress) -> None:
+def _restore_data(data_dir: Path, files: Path, folder: Path, progress: Progress) -> None:
     draft = data_dir / "postgres.restoring"
     shutil.rmtree(draft, ignore_errors=True)
     if (folder / FILES).exists():
-        copy_files(folder / FILES, data_dir / FILES, progress)
-    if (folder / SECRETS).exists():
-        write_private(data_dir / SECRETS, (folder / SECRETS).read_text(encoding="utf-8").rstrip())
+        copy_files(folder / FILES, files, progress)
+    copy_private(folder / SECRETS, data_dir / SECRETS)
     progress.begin("database")
     with EmbeddedPostgres(draft) as server:
         manifest = json.loads((folder / MANIFEST).read_text())
@@ -93,6 +96,7 @@ def _restore_data(data_dir: Path, folder: Path, progress: Progress) -> None:
         _load_dump(
             get_superuser_url(server), folder / DUMP, manifest.get("owner") or ROLE, progress
         )
+    copy_private(folder / DEMO_RECORD, draft / DEMO_RECORD)
     draft.rename(data_dir / "postgres")
     progress.done("")
 

@@ -8,7 +8,7 @@ from app.kit.settings import Settings
 from devserver import children, databases, environment, revisions
 from devserver.child import ChildSpec
 from devserver.listener import Listener
-from devserver.postgres import EmbeddedPostgres
+from devserver.postgres import DEMO_RECORD, EmbeddedPostgres
 from devserver.process import rotate_log, write_private
 from devserver.progress import Progress
 from devserver.server import EmbeddedServer, ServerError
@@ -108,6 +108,8 @@ class Service:
             self._env["DATABASE_URL"] = self._postgres.url
         if self._valkey is not None:
             self._env["REDIS_URL"] = self._valkey.url
+        # Migrations can take minutes, during which `env` and `backup` need the addresses.
+        self.write_record()
 
     def _wait_for_server(
         self, server: EmbeddedServer | None, is_external_ready: Callable[[], bool]
@@ -184,7 +186,7 @@ class DemoRecord:
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = None if folder is None else folder / "demo.password"
+        self._file = None if folder is None else folder / DEMO_RECORD
         self._password: str | None = None
 
     def is_stored(self) -> bool:

@@ -1,5 +1,6 @@
 """`flask billing`: commands for billing periods, usage, meters, invoices and credit notes."""
 
+from collections.abc import Iterator
 from uuid import UUID
 
 import click
@@ -42,14 +43,17 @@ def close_period(month: str, *, as_json: bool) -> None:
 @as_json
 def usage(slug: str | None, *, as_json: bool) -> None:
     """Show the usage in the current month and the limits of all organizations, or of SLUG."""
-    rows = []
     with run_operation("get_usage"):
-        for organization_id, name in _list_organizations(slug):
-            with tenancy.organization(organization_id):
-                report = reporting.describe_usage()
-            shared_fields = {"organization": name, "plan": report["plan"]}
-            rows += [{**shared_fields, **meter} for meter in report["meters"]]
-    show_list(rows, _USAGE_COLUMNS, as_json=as_json)
+        show_list(_read_usage(slug), _USAGE_COLUMNS, as_json=as_json)
+
+
+def _read_usage(slug: str | None) -> Iterator[dict[str, object]]:
+    for organization_id, name in _list_organizations(slug):
+        with tenancy.organization(organization_id):
+            report = reporting.describe_usage()
+        db.checkpoint()  # printing may take long
+        shared_fields = {"organization": name, "plan": report["plan"]}
+        yield from ({**shared_fields, **meter} for meter in report["meters"])
 
 
 @group.command("reconcile")

@@ -93,8 +93,11 @@ def retry(*, as_json: bool, **options: Unpack[JobOptions]) -> None:
     """Run failed jobs again: the jobs JOB_IDS or, with --all, all jobs that the options select.
 
     Also undoes the effects of the failure. For example, a failed document becomes pending again.
+    With --all, jobs that cannot be retried are skipped, such as emails.
     """
-    queued_count = _change_jobs("retry_jobs", "Retrying", failures.retry, options)
+    queued_count = _change_jobs(
+        "retry_jobs", "Retrying", failures.retry, options, find=_find_retryable_ids
+    )
     show_record({"queued": queued_count}, as_json=as_json)
 
 
@@ -106,7 +109,20 @@ def discard(*, as_json: bool, **options: Unpack[JobOptions]) -> None:
     show_record({"discarded": discarded_count}, as_json=as_json)
 
 
-def _change_jobs(name: str, label: str, change: ChangeJobs, options: JobOptions) -> int:
+def _find_retryable_ids(selection: JobFilter) -> list[UUID]:
+    ids, other_counts = failures.find_retryable_ids(selection)
+    for function, count in other_counts.items():
+        click.echo(f"Skipped {count} jobs of {function}, which cannot be retried.", err=True)
+    return ids
+
+
+def _change_jobs(
+    name: str,
+    label: str,
+    change: ChangeJobs,
+    options: JobOptions,
+    find: Callable[[JobFilter], list[UUID]] = failures.find_ids,
+) -> int:
     """Retry or discard the selected jobs with a progress bar, and return how many were changed."""
     if bool(options["job_ids"]) == options["select_all"]:
         raise click.UsageError("Pass either job ids or --all.")
@@ -115,7 +131,7 @@ def _change_jobs(name: str, label: str, change: ChangeJobs, options: JobOptions)
         tenancy.across_organizations(reason=_REASON),
         show_progress(label) as report_progress,
     ):
-        ids = list(options["job_ids"]) or failures.find_ids(
+        ids = list(options["job_ids"]) or find(
             _build_selection(options["slug"], options["queue"], options["function"])
         )
         return change(ids, db.checkpoint, report_progress)

@@ -65,9 +65,9 @@ def create(
 def list_organizations(status: str | None, plan: str | None, *, as_json: bool) -> None:
     """List organizations, sorted by slug."""
     with run_operation("list_organizations"):
-        rows = list(service.list_organizations(status=status, plan=plan))
-    columns = ("slug", "name", "status", "plan", "members", "created_at")
-    show_list(rows, columns, as_json=as_json)
+        rows = service.list_organizations(status=status, plan=plan)
+        columns = ("slug", "name", "status", "plan", "members", "created_at")
+        show_list(rows, columns, as_json=as_json)
 
 
 @group.command("show")

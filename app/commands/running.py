@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 import click
@@ -17,6 +18,8 @@ from app.kit.api import requests
 from app.kit.errors import ApiError
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_PRINTED_ROWS = 1000
+"""The number of rows of a list that are printed, and kept in memory, together."""
 EXIT_FINDINGS = 3
 """The exit status of a command that completed but found a problem."""
 
@@ -102,8 +105,12 @@ def format_value(value: object) -> str:
 
 def show_json(value: object) -> None:
     """Print a value as indented JSON with times in UTC."""
+    click.echo(_format_json(value))
+
+
+def _format_json(value: object) -> str:
     options = orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z
-    click.echo(orjson.dumps(value, default=str, option=options).decode())
+    return orjson.dumps(value, default=str, option=options).decode()
 
 
 def show_json_line(value: object) -> None:
@@ -122,17 +129,35 @@ def show_record(record: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
-    """Print records as a table with the fields in `columns`, or as JSON with all fields."""
-    records = [dict(row) for row in rows]
+    """Print records as a table with the fields in `columns`, or as JSON with all fields.
+
+    The records are printed in batches while they are read. A wider value widens the table from its
+    batch on.
+    """
+    records = iter(rows)
     if as_json:
-        show_json(records)
+        _show_json_list(records)
         return
-    cells = [[format_value(record[name]) for name in columns] for record in records]
-    table = [[name.replace("_", " ") for name in columns], *cells]
-    widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
-    for line in table:
-        padded = (f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True))
-        click.echo("  ".join(padded).rstrip())
+    table = [[name.replace("_", " ") for name in columns]]
+    widths = [0] * len(columns)
+    batch = list(islice(records, _PRINTED_ROWS))
+    while batch or table:
+        table += ([format_value(record[name]) for name in columns] for record in batch)
+        widths = [max(width, *(len(line[i]) for line in table)) for i, width in enumerate(widths)]
+        for line in table:
+            padded = (f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True))
+            click.echo("  ".join(padded).rstrip())
+        table, batch = [], list(islice(records, _PRINTED_ROWS))
+
+
+def _show_json_list(records: Iterable[Mapping[str, Any]]) -> None:
+    """Print what `show_json` prints for a list, but print each record as soon as it is read."""
+    start = "["
+    for record in records:
+        brackets_and_record = _format_json([dict(record)])
+        click.echo(start + brackets_and_record[1:-2], nl=False)
+        start = ","
+    click.echo("[]" if start == "[" else "\n]")
 
 
 @contextmanager

@@ -60,9 +60,9 @@ def create(
 def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> None:
     """List accounts, sorted by address."""
     with run_operation("list_users"):
-        rows = list(accounts.list_users(slug=slug, disabled=disabled))
-    columns = ("email", "name", "email_verified", "disabled", "created_at")
-    show_list(rows, columns, as_json=as_json)
+        rows = accounts.list_users(slug=slug, disabled=disabled)
+        columns = ("email", "name", "email_verified", "disabled", "created_at")
+        show_list(rows, columns, as_json=as_json)
 
 
 @group.command("disable")

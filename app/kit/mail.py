@@ -12,9 +12,10 @@ from email.message import EmailMessage
 from email.policy import SMTP, SMTPUTF8
 from email.utils import formatdate, parseaddr
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from app.kit.logging import get_logger
+from app.kit.settings_values import parse_switch
 
 log = get_logger("app.mail")
 
@@ -124,7 +125,7 @@ class Mailer:
     def _connect(self) -> Iterator[smtplib.SMTP]:
         assert self._url is not None
         host, local_hostname = self._url.hostname or "", socket.gethostname()
-        starttls = parse_qs(self._url.query).get("starttls", ["0"])[0] in ("1", "true", "on", "yes")
+        starttls = parse_switch(dict(parse_qsl(self._url.query)).get("starttls", "off"))
         port = self._url.port or _PORTS[self._url.scheme, starttls]
         context = ssl.create_default_context()
         server: smtplib.SMTP
@@ -147,11 +148,15 @@ class Mailer:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{message_id}.eml"
         temporary_path = path.with_name(f".{secrets.token_hex(8)}")
-        with os.fdopen(
-            os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
-        ) as file:
-            file.write(message.as_bytes())
-        temporary_path.replace(path)
+        try:
+            with os.fdopen(
+                os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
+            ) as file:
+                file.write(message.as_bytes())
+            temporary_path.replace(path)
+        except OSError:  # a full disk, for example
+            temporary_path.unlink(missing_ok=True)
+            raise
         log.info("mail.written", file=str(path))
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 Network = IPv4Network | IPv6Network
 RetryDelays = tuple[int, int, int]
@@ -122,8 +122,17 @@ def parse_file(raw: str) -> str:
 
 def parse_smtp_url(raw: str) -> str:
     """Parse the URL of a mail server."""
-    if not _split_url(raw, "smtp", "smtps").hostname:
+    parts = _split_url(raw, "smtp", "smtps")
+    if not parts.hostname:
         raise ValueError("must name a host: smtp://user:password@host:587?starttls=1")
+    # An option that is not understood would send the password without encryption.
+    for name, value in parse_qsl(parts.query, keep_blank_values=True):
+        if name != "starttls":
+            raise ValueError("must have no other option than starttls")
+        try:
+            parse_switch(value)
+        except ValueError as error:
+            raise ValueError(f"has an invalid option: starttls {error}") from None
     return raw
 
 

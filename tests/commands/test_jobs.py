@@ -92,6 +92,15 @@ def test_a_job_that_cannot_be_repeated_says_so(flask: Any, org: Org) -> None:
     assert [row.status for row in rows(org)] == ["failed"]
 
 
+def test_jobs_that_cannot_be_repeated_do_not_keep_back_the_others(flask: Any, org: Org) -> None:
+    _give_up(org, 2, "test.once_only")
+    _give_up(org, 1)
+    result = flask.ok("jobs", "retry", "--all", "--org", org.slug)
+    assert result.stdout == "queued  1\n"
+    assert "Skipped 2 jobs of test.once_only" in result.stderr
+    assert [row.status for row in rows(org)] == ["failed", "failed", "queued"]
+
+
 def test_a_given_up_job_is_discarded(flask: Any, org: Org) -> None:
     ids = _give_up(org, 2)
     assert flask.json("jobs", "discard", str(ids[0])) == {"discarded": 1}

@@ -40,10 +40,13 @@ for _ in range(3):
 time.sleep(600)
 """
 PREPARE = """
-import os, psycopg2, sys
+import json, os, psycopg2, sys
 from pathlib import Path
 from devserver import children, revisions
 os.write(2, b'preparing\\n')
+record = json.loads(Path(os.environ['DATA_DIR'], 'running.json').read_text())
+if record['environment'].get('DATABASE_URL') == os.environ['DATABASE_URL']:
+    os.write(2, b'the record names the database\\n')
 with psycopg2.connect(os.environ['DATABASE_URL']) as connection:
     with connection.cursor() as cursor:
         cursor.execute('CREATE TABLE IF NOT EXISTS alembic_version (version_num text)')

@@ -14,7 +14,9 @@ import psycopg2
 import pytest
 import requests
 
+from devserver import postgres_tools
 from devserver.backup import _dump_database
+from devserver.lock import DataLock
 from devserver.postgres import EmbeddedPostgres
 from devserver.postgres_tools import get_superuser_url
 from devserver.progress import Progress
@@ -33,11 +35,11 @@ def source() -> Iterator[Service]:
         yield found
 
 
-def _command(data_dir: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def _command(data_dir: Path, *arguments: str, **environ: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "devserver", *arguments],
         cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "DATA_DIR": str(data_dir)},
+        env={"PATH": os.environ["PATH"], "DATA_DIR": str(data_dir), **environ},
         capture_output=True,
         text=True,
         timeout=300,
@@ -119,6 +121,98 @@ def test_nothing_is_copied_when_nothing_runs(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "No service is running on" in done.stderr
     assert not (tmp_path / "backup").exists()
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Iterator[Path]:
+    """The locked data folder of a service outside demo mode, with the keys of its demo mode."""
+    folder = tmp_path / "data"
+    lock = DataLock(folder)
+    _record(folder, DEMO="off", DATABASE_URL="postgresql://db.invalid/labeling")
+    (folder / "secrets.env").write_text("SECRET_KEY=of the demo mode\n")
+    yield folder
+    lock.release()
+
+
+def _record(data_dir: Path, **environ: str) -> None:
+    (data_dir / "running.json").write_text(json.dumps({"environment": environ}))
+
+
+def test_nothing_is_copied_while_the_service_starts(data_dir: Path, tmp_path: Path) -> None:
+    _record(data_dir, DEMO="off")
+    done = _command(data_dir, "backup", str(tmp_path / "backup"))
+    assert done.returncode == 1
+    assert done.stderr.endswith("is starting. Try again when it is ready.\n")
+    assert not (tmp_path / "backup").exists()
+
+
+def test_an_earlier_backup_is_not_called_incomplete(data_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "backup").mkdir()
+    url = "postgresql://db.invalid/labeling"
+    done = _command(data_dir, "backup", "--database-url", url, str(tmp_path / "backup"))
+    assert done.returncode == 1
+    assert "Nothing was copied" in done.stderr
+    assert "File exists" in done.stderr
+    assert "incomplete" not in done.stderr
+
+
+def test_outside_demo_mode_a_backup_has_no_keys(data_dir: Path, tmp_path: Path) -> None:
+    with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
+        _sql(server.url, "CREATE TABLE alembic_version (version_num text)")
+        url = get_superuser_url(server)
+        done = _command(data_dir, "backup", "--database-url", url, str(tmp_path / "backup"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (tmp_path / "backup" / "secrets.env").exists()
+    assert json.loads((tmp_path / "backup" / "backup.json").read_text())["keys"] is False
+
+
+def test_a_copy_names_the_password_of_its_demo_users(data_dir: Path, tmp_path: Path) -> None:
+    _record(data_dir, DEMO="on", DATABASE_URL="postgresql://db.invalid/labeling")
+    (data_dir / "postgres").mkdir()
+    (data_dir / "postgres" / "demo.password").write_text("given by hand\n")
+    with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
+        _sql(server.url, "CREATE TABLE alembic_version (version_num text)")
+        url = get_superuser_url(server)
+        _command(data_dir, "backup", "--database-url", url, str(tmp_path / "backup"))
+    done = _command(tmp_path / "copy", "restore", str(tmp_path / "backup"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    copy = tmp_path / "copy" / "postgres" / "demo.password"
+    assert copy.read_text() == "given by hand\n"
+    assert (tmp_path / "copy" / "secrets.env").exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "dbname", "password"),
+    [
+        ("postgresql:///labels", "postgresql:///labels", "of the environment"),
+        ("postgresql://me@db/labels", "postgresql://me@db/labels", "of the environment"),
+        (
+            "postgresql://m%40e:p%40w@db:6/labels?sslmode=require",
+            "postgresql://m%40e@db:6/labels?sslmode=require",
+            "p@w",
+        ),
+    ],
+)
+def test_the_tools_get_the_user_and_the_password_of_the_operator(
+    url: str, dbname: str, password: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "pg_dump"
+    program.write_text('#!/bin/sh\necho "$1 $PGPASSWORD"\n')
+    program.chmod(0o700)
+    monkeypatch.setattr(postgres_tools, "find_postgres_binaries", lambda _: tmp_path)
+    monkeypatch.setenv("PGPASSWORD", "of the environment")
+    assert list(postgres_tools.run_tool("pg_dump", url, [])) == [f"--dbname={dbname} {password}\n"]
+
+
+def test_files_are_restored_where_the_service_reads_them(tmp_path: Path) -> None:
+    (tmp_path / "backup" / "files").mkdir(parents=True)
+    (tmp_path / "backup" / "files" / "a").write_bytes(b"x")
+    (tmp_path / "backup" / "database.dump").write_bytes(b"no dump")
+    (tmp_path / "backup" / "backup.json").write_text("{}")
+    url = f"file://{tmp_path}/srv"
+    _command(tmp_path / "data", "restore", str(tmp_path / "backup"), STORAGE_URL=url)
+    assert (tmp_path / "srv" / "a").read_bytes() == b"x"
+    assert not (tmp_path / "data" / "files").exists()
 
 
 def test_a_backup_that_broke_off_is_refused(tmp_path: Path) -> None:

@@ -68,6 +68,10 @@ def test_it_shows_each_step_then_addresses_users_and_a_login(service):
     assert get_api_variable(service.base, "DEMO_PASSWORD") in text
 
 
+def test_commands_find_the_database_while_it_is_migrated(service):
+    assert "the record names the database" in service.shown
+
+
 def test_demo_secrets_are_kept_privately(service):
     for name in ("SECRET_KEY", "ENCRYPTION_KEYS", "DEMO_PASSWORD"):
         assert len(get_api_variable(service.base, name)) >= 16

@@ -83,6 +83,13 @@ def test_the_same_message_id_is_the_same_file(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
+def test_a_file_that_cannot_be_written_leaves_no_draft(tmp_path: Path) -> None:
+    (tmp_path / "m-1.eml").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        Mailer("", tmp_path, SENDER).send("anna@example.com", "Hi", "x", message_id="m-1")
+    assert [path.name for path in tmp_path.iterdir()] == ["m-1.eml"]
+
+
 def test_through_a_server(inbox: Inbox, serve: Callable[..., int], tmp_path: Path) -> None:
     port = serve()
     mailer = Mailer(f"smtp://127.0.0.1:{port}", tmp_path, SENDER)
@@ -97,11 +104,16 @@ def test_through_a_server(inbox: Inbox, serve: Callable[..., int], tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("switch", ["1", "On"])
 def test_starttls_and_login(
-    inbox: Inbox, serve: Callable[..., int], server_context: ssl.SSLContext, tmp_path: Path
+    inbox: Inbox,
+    serve: Callable[..., int],
+    server_context: ssl.SSLContext,
+    tmp_path: Path,
+    switch: str,
 ) -> None:
     port = serve(tls_context=server_context, require_starttls=True, auth_required=True)
-    url = f"smtp://us%40er:{URL_PASSWORD}@127.0.0.1:{port}?starttls=1"
+    url = f"smtp://us%40er:{URL_PASSWORD}@127.0.0.1:{port}?starttls={switch}"
     Mailer(url, tmp_path, SENDER).send("anna@example.com", "Hello", "text")
     assert inbox.logins == [(b"us@er", PASSWORD.encode())]
     assert inbox.encrypted == [True]

@@ -108,6 +108,8 @@ def test_counters_are_there_before_anything_is_counted(app: Flask) -> None:
     found = scrape(app)
     for operation in ("upload", "text", "export"):
         assert series("labeling_storage_refusals_total", {"operation": operation}) in found
+    for function in ("artifacts.parse", "letters.send"):
+        assert series("labeling_jobs_given_up_total", {"function": function}) in found
     assert series("labeling_log_lines_dropped_total", {}) in found
 
 

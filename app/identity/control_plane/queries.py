@@ -93,12 +93,14 @@ def _read_in_batches(
 ) -> Iterator[dict[str, Any]]:
     """Yield a statement's rows, sorted by a unique column.
 
-    The rows are read in batches, so that no single query takes long.
+    The rows are read in batches, so that no single query takes long. Each batch has a transaction
+    of its own, because the caller may wait between rows.
     """
     last_key: str | None = None
     while True:
         remaining = statement if last_key is None else statement.where(key > last_key)
         rows = db.session().execute(remaining.order_by(key).limit(_BATCH_SIZE)).mappings().all()
+        db.checkpoint()
         yield from (dict(row) for row in rows)
         if len(rows) < _BATCH_SIZE:
             return

@@ -1,5 +1,6 @@
 """Listing, retrying, discarding and reporting of failed jobs, for operators."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +28,9 @@ _LIST = text(
     FROM jobs WHERE {_FILTER} ORDER BY id DESC LIMIT :limit
     """  # noqa: S608 - consists of constants
 )
-_FIND = text(f"SELECT id FROM jobs WHERE {_FILTER} ORDER BY id")  # noqa: S608 - consists of constants
+_FIND = text(
+    f"SELECT id, function FROM jobs WHERE {_FILTER} ORDER BY id"  # noqa: S608 - consists of constants
+)
 _LOCK = text(
     "SELECT id, organization_id, function, args FROM jobs"
     " WHERE id = ANY(CAST(:ids AS uuid[])) AND status = 'failed' ORDER BY id FOR UPDATE"
@@ -107,7 +110,27 @@ def list_jobs(job_filter: JobFilter, *, limit: int) -> list[JobRecord]:
 
 def find_ids(job_filter: JobFilter) -> list[UUID]:
     """Return the ids of all jobs that match the filter, oldest first."""
-    return list(db.session().scalars(_FIND, job_filter.build_parameters()))
+    return [row.id for row in db.session().execute(_FIND, job_filter.build_parameters())]
+
+
+def find_retryable_ids(job_filter: JobFilter) -> tuple[list[UUID], dict[str, int]]:
+    """Return the ids of matching jobs that can be retried, oldest first.
+
+    The second value is the number of the other matching jobs by function.
+    """
+    ids: list[UUID] = []
+    other_counts: Counter[str] = Counter()
+    for row in db.session().execute(_FIND, job_filter.build_parameters()):
+        if _is_retryable(row.function):
+            ids.append(row.id)
+        else:
+            other_counts[row.function] += 1
+    return ids, dict(other_counts)
+
+
+def _is_retryable(function: str) -> bool:
+    job_handler = HANDLERS.get(function)
+    return job_handler is not None and job_handler.retryable
 
 
 def retry(
@@ -139,9 +162,9 @@ def retry(
 
 
 def _prepare_retry(row: Row[Any]) -> None:
-    job_handler = HANDLERS.get(row.function)
-    if job_handler is None or not job_handler.retryable:
+    if not _is_retryable(row.function):
         raise errors.conflict(f"Jobs of {row.function} cannot be retried.", job_id=str(row.id))
+    job_handler = HANDLERS[row.function]
     if job_handler.on_retry is not None and row.organization_id is not None:
         with tenancy.organization(row.organization_id):
             job_handler.on_retry(row.args)

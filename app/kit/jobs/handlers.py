@@ -10,7 +10,7 @@ from uuid import UUID
 
 from flask import Flask
 
-from app.kit import db, events, tenancy
+from app.kit import db, events, metrics, tenancy
 from app.kit.jobs import claims, progress
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
@@ -201,7 +201,7 @@ def handler(
     assert queue in QUEUES, f"unknown queue {queue}"
 
     def declare(function: F) -> F:
-        HANDLERS[name] = Handler(
+        job_handler = Handler(
             name=name,
             function=function,
             queue=queue,
@@ -212,10 +212,17 @@ def handler(
             on_retry=on_retry,
             retryable=retryable,
         )
-        _subscribe(HANDLERS[name], listens)
+        _register(job_handler, listens)
         return function
 
     return declare
+
+
+def _register(job_handler: Handler, listens: Sequence[str]) -> None:
+    HANDLERS[job_handler.name] = job_handler
+    _subscribe(job_handler, listens)
+    if job_handler.max_attempts is not None:
+        metrics.JOBS_GIVEN_UP.show_at_start(job_handler.name)
 
 
 def _subscribe(job_handler: Handler, listens: Sequence[str]) -> None:

@@ -76,6 +76,10 @@ class Counter:
         """Return the series for these label values, given in the order of `label_names`."""
         return CounterSeries((self.name, _check_labels(self, values), ""))
 
+    def show_at_start(self, *values: str) -> None:
+        """Add the series for these label values to `at_start`."""
+        self.at_start = tuple(dict.fromkeys((*self.at_start, _check_labels(self, values))))
+
     def inc(self, amount: float = 1.0) -> None:
         """Increase a counter without labels by `amount`."""
         self.labels().inc(amount)

@@ -6,7 +6,6 @@ memory. An installation that stores files on a local disk saves this memory.
 
 import io
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -15,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Literal, Protocol, overload
 from urllib.parse import parse_qsl, urlsplit
 
+from app.kit.storage import copies
 from app.kit.storage.keys import NotStored, StorageUnavailable
 
 # S3 requires parts of at least 5 MiB; the default of s3fs buffers 50 MiB for every open file.
@@ -203,8 +203,7 @@ class RemoteFiles:
 
     @contextmanager
     def local(self, key: str) -> Iterator[Path]:
-        with tempfile.TemporaryDirectory(prefix="labeling-") as folder:
-            copy = Path(folder, "file")
+        with copies.reserve_path() as copy:
             self.size(key)
             with _translate_errors(key):
                 self.system.get_file(self.path(key), str(copy))

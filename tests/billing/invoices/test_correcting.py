@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from app.billing.invoices.queries import records
 from app.billing.invoices.service import correcting, documents, issuing
 from app.billing.seller.configuration import require_configuration
 from tests.billing.conftest import Customer
 from tests.billing.invoices.test_einvoices import list_xml
 from tests.engines.invoices.rules import find_violations
 from tests.factories import run_jobs_of
+from tests.factories.printing import assert_printed_while_read, trace_list
 
 
 @pytest.fixture
@@ -203,6 +205,18 @@ def test_listing_invoices(customer: Customer, invoice: dict[str, Any]) -> None:
         assert invoice["number"] not in run(customer, "invoices", "list", "--org", slug, *option)[1]
     status, output = run(customer, "invoices", "list", "--period", "2001-13")
     assert (status, "is not a month" in output) == (2, True)
+
+
+@pytest.mark.usefixtures("invoice")
+def test_the_list_is_not_kept_in_memory(
+    customer: Customer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    customer.issue("2001-04")
+    monkeypatch.setattr(records, "_BATCH_SIZE", 1)
+    trace = trace_list(monkeypatch, records, "list_all")
+    status, output = run(customer, "invoices", "list", "--org", customer.org.slug)
+    assert status == 0, output
+    assert_printed_while_read(trace)
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,8 @@ def list_all(
     """Yield the invoices and credit notes of all organizations, oldest first.
 
     Each item is a pair of the organization's slug and the invoice. Arguments that are not None are
-    filters; `period` is the start of a billing period. Reads the invoices in batches.
+    filters; `period` is the start of a billing period. Reads the invoices in batches. Each batch
+    has a transaction of its own, because the caller may wait between rows.
     """
     statement = (
         select(Organization.slug, Invoice)
@@ -199,6 +200,7 @@ def list_all(
     while True:
         batch_statement = statement if after is None else statement.where(Invoice.id > after)
         rows = [(row[0], row[1]) for row in db.session().execute(batch_statement)]
+        db.checkpoint()
         yield from rows
         if len(rows) < _BATCH_SIZE:
             return
