@@ -4,8 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { basePath } from '@/kit/environment';
 import { useRenewal } from './renewal';
-import { endSession, startSession, useSession } from './store';
+import { startSession, useSession } from './store';
 
 /** Asks for the password again when the token has expired; the page behind it stays as it is. */
 export function RenewalDialog() {
@@ -22,11 +23,11 @@ export function RenewalDialog() {
     setPassword('');
     startSession(data);
   };
-  // Single sign-on leads through pages of others: the way there is the sign-in page.
+  // Single sign-on leads through pages of others: the way there is the sign-in page. The other tabs
+  // keep what they show until they get the new session.
   const leave = () => {
-    endSession();
     const next = `${window.location.pathname}${window.location.search}`;
-    window.location.assign(`${window.location.origin}/sign-in?next=${encodeURIComponent(next)}`);
+    window.location.assign(`${basePath}/sign-in?next=${encodeURIComponent(next)}`);
   };
   return (
     <Dialog
