@@ -1,11 +1,10 @@
 import { AppShell, Burger, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
+import { getRouteApi, Navigate, Outlet, useRouter } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Loading } from '@/kit/components/Loading';
 import { Logo } from '@/kit/components/Logo';
-import { currentOrganization } from '@/kit/session/organization';
 import { useSession } from '@/kit/session/store';
 import { useCurrentRoles } from '@/kit/session/useCurrentRoles';
 import { ColorSchemeButton } from './ColorSchemeButton';
@@ -16,9 +15,15 @@ import { OrganizationMenu } from './OrganizationMenu';
 import { useIsFullWidth } from './room';
 import { UserMenu } from './UserMenu';
 
-/** The frame of all pages inside an organization; another tab may have ended the session. */
+const route = getRouteApi('/work');
+
+/**
+ * The frame of all pages inside an organization; another tab may have ended the session. Nothing that
+ * was shown for one organization stays for the next.
+ */
 export function Shell() {
-  return useSession() ? <Frame /> : <SignedOut />;
+  const { organization } = route.useRouteContext();
+  return useSession() ? <Frame key={organization} /> : <SignedOut />;
 }
 
 function SignedOut() {
@@ -89,7 +94,7 @@ function Frame() {
         </Group>
       </AppShell.Header>
       {(opened || !isFull) && <Side close={close} />}
-      <AppShell.Main id="content" tabIndex={-1} key={currentOrganization()}>
+      <AppShell.Main id="content" tabIndex={-1}>
         <Suspense fallback={<Loading />}>
           <Outlet />
         </Suspense>
