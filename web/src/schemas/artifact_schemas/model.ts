@@ -1,4 +1,5 @@
 /** The draft of a schema while it is edited. */
+import { randomKey } from '@/kit/api/idempotency';
 import type { Schemas } from '@/kit/api/types';
 
 export type FieldType = Schemas['SchemaField']['type'];
@@ -79,14 +80,14 @@ export function constraintsOf(type: FieldType): readonly string[] {
 
 export function fromFields(fields: readonly ApiField[]): DraftField[] {
   return fields.map((field) => ({
-    uid: crypto.randomUUID(),
+    uid: randomKey(),
     key: field.key,
     label: field.label,
     type: field.type,
     required: field.required,
     multiple: field.multiple,
     description: field.description,
-    options: field.options.map((option) => ({ uid: crypto.randomUUID(), ...option })),
+    options: field.options.map((option) => ({ uid: randomKey(), ...option })),
     constraints: { ...field.constraints },
     ai_assist: field.ai_assist,
     columns: fromFields(field.columns ?? []),
@@ -149,7 +150,7 @@ export function keyFrom(label: string, taken: readonly string[] = []): string {
 
 export function newField(type: FieldType, label: string, taken: readonly string[]): DraftField {
   return {
-    uid: crypto.randomUUID(),
+    uid: randomKey(),
     key: keyFrom(label, taken),
     label,
     type,

@@ -1,4 +1,5 @@
 /** Conditions of a rule as a tree that is edited, with the operators that each attribute has. */
+import { randomKey } from '@/kit/api/idempotency';
 
 export const TEXT_OPERATORS = [
   'equals',
@@ -76,7 +77,7 @@ export interface ApiNode {
   value?: unknown;
 }
 
-const uid = () => crypto.randomUUID();
+const uid = () => randomKey();
 
 export function isGroup(node: Node): node is Group {
   return 'items' in node;

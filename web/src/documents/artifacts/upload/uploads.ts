@@ -1,6 +1,7 @@
 /** The files that are being sent. They go on while the user works on other pages. */
 import { useSyncExternalStore } from 'react';
 import { isApiError } from '@/kit/api/errors';
+import { randomKey } from '@/kit/api/idempotency';
 import { refreshDocuments } from '../useDocuments';
 import type { ChosenFile } from './files';
 import { sendFile } from './sending';
@@ -87,7 +88,7 @@ export function splitPath(path: string): { name: string; folder: string } {
 
 export function addUploads(files: readonly ChosenFile[], schemaId: string | undefined): void {
   const added = files.map(({ file, path }) => ({
-    id: crypto.randomUUID(),
+    id: randomKey(),
     path,
     size: file.size,
     state: 'waiting' as const,

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Input, Stack, Textarea, TextInput } from '@m
 import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { randomKey } from '@/kit/api/idempotency';
 import { type DraftOption, moveItem } from '../model';
 import type { FieldFormProps } from './FieldForm';
 import { parseOptions } from './options';
@@ -29,7 +30,7 @@ export function OptionsForm({ field, change, errorOf, readOnly }: FieldFormProps
               variant="default"
               size="compact-sm"
               leftSection={<Plus size={14} aria-hidden />}
-              onClick={() => set([...options, { uid: crypto.randomUUID(), value: '', label: '' }])}
+              onClick={() => set([...options, { uid: randomKey(), value: '', label: '' }])}
             >
               {t('options.add')}
             </Button>

@@ -1,3 +1,4 @@
+import { randomKey } from '@/kit/api/idempotency';
 import type { DraftOption } from '../model';
 
 /** Reads options from lines: `value`, or `value: label`, or both with a tab between them. */
@@ -8,6 +9,6 @@ export function parseOptions(text: string): DraftOption[] {
     .filter((line) => line !== '')
     .map((line) => {
       const [value = '', label = ''] = line.split(/\t|:\s+/, 2);
-      return { uid: crypto.randomUUID(), value: value.trim(), label: label.trim() };
+      return { uid: randomKey(), value: value.trim(), label: label.trim() };
     });
 }
