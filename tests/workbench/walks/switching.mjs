@@ -1,4 +1,5 @@
 // People work in several organizations, behind a path prefix, and end their session.
+import { input, open, prepare } from '../steps/labeling.mjs';
 
 // The session of somebody who owns two organizations.
 async function ownTwo(walk) {
@@ -34,6 +35,56 @@ export async function nothing_of_the_last_organization_stays(walk) {
   await menu('Beta').waitFor();
   await page.getByText('beta.txt').waitFor();
   walk.assert.equal(await page.getByText('alpha.txt').count(), 0);
+}
+
+async function switchTo(page, name) {
+  await page.getByRole('button', { name: /^Organization:/ }).click();
+  await page.getByRole('menuitem', { name }).click();
+  await page.getByRole('button', { name: `Organization: ${name}` }).waitFor();
+}
+
+export async function files_go_to_the_organization_in_which_they_were_chosen(walk) {
+  const session = await ownTwo(walk);
+  const [alpha, beta] = session.organizations.map((one) => ({ ...session, organizations: [one] }));
+  const page = await walk.page('/documents', { as: session });
+  await page.getByText('No documents yet').waitFor();
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  await page.route('**/api/v1/artifacts', async (route) => {
+    if (route.request().method() === 'POST') await released;
+    await route.fallback();
+  });
+  const names = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}.txt`);
+  await page.keyboard.press('u');
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.getByRole('dialog').getByRole('button', { name: 'Choose files' }).click(),
+  ]);
+  await chooser.setFiles(names.map((name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(`Rent ${name}`) })));
+  await page.getByText('e.txt').waitFor();
+  await page.keyboard.press('Escape');
+  await switchTo(page, 'Beta');
+  release();
+  await walk.until(async () => {
+    const found = await walk.call(alpha, 'GET', '/artifacts');
+    walk.assert.deepEqual(found.map(({ name }) => name).sort(), names);
+  });
+  walk.assert.deepEqual(await walk.call(beta, 'GET', '/artifacts'), []);
+}
+
+export async function a_draft_is_saved_where_it_was_begun(walk) {
+  const work = await prepare(walk);
+  await walk.call(work.session, 'POST', '/organizations', { name: 'Beta' });
+  const body = { email: work.session.user.email, password: walk.password };
+  const session = await walk.call(null, 'POST', '/auth/login', body);
+  session.organizations.sort((a) => (a.slug === work.session.organizations[0].slug ? -1 : 1));
+  const page = await open(walk, { ...work, session });
+  await input(page, 'Supplier').fill('Brackenhill');
+  await switchTo(page, 'Beta');
+  await walk.until(async () => {
+    const [{ tags }] = await work.drafts();
+    walk.assert.deepEqual(tags.map(({ value }) => value), ['Brackenhill']);
+  });
 }
 
 const PREFIX = '/labels';

@@ -11,6 +11,7 @@ export interface Sending {
   /** The folder of the file becomes metadata; names of documents have no slashes. */
   folder: string;
   schemaId: string | undefined;
+  organization: string;
   /** The same key for each attempt: a file whose answer was lost is not held twice. */
   key: string;
   signal: AbortSignal;
@@ -27,7 +28,8 @@ function parse(request: XMLHttpRequest): { error?: Schemas['ErrorBody'] } & Part
   }
 }
 
-function send({ file, name, folder, schemaId, key, signal, onProgress }: Sending): Promise<Answer> {
+function send(sending: Sending): Promise<Answer> {
+  const { file, name, folder, schemaId, organization, key, signal, onProgress } = sending;
   const form = new FormData();
   if (schemaId !== undefined) form.set('schema_id', schemaId);
   form.set('name', name);
@@ -35,7 +37,7 @@ function send({ file, name, folder, schemaId, key, signal, onProgress }: Sending
   form.set('file', file, name);
   const request = new XMLHttpRequest();
   request.open('POST', `${basePath}/api/v1/artifacts`);
-  const headers = new Headers({ 'Idempotency-Key': key });
+  const headers = new Headers({ 'Idempotency-Key': key, 'X-Org-Slug': organization });
   addCredentials(headers);
   headers.forEach((value, header) => request.setRequestHeader(header, value));
   request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);

@@ -10,6 +10,7 @@ const upload = (changes: Partial<Upload>): Upload => ({
   progress: 0,
   file: new File([], 'a.pdf'),
   schemaId: undefined,
+  organization: 'demo',
   ...changes,
 });
 

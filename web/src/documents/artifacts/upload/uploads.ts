@@ -4,6 +4,8 @@ import { isApiError } from '@/kit/api/errors';
 import { randomKey } from '@/kit/api/idempotency';
 import { refreshDocuments } from '../useDocuments';
 import type { ChosenFile } from './files';
+import { requireOrganization } from '@/kit/session/organization';
+import { readSession, subscribe } from '@/kit/session/store';
 import { sendFile } from './sending';
 
 export interface Upload {
@@ -20,6 +22,8 @@ export interface Upload {
   artifactId?: string;
   file: File;
   schemaId: string | undefined;
+  /** The one in which the file was chosen; the user may go on to another one meanwhile. */
+  organization: string;
 }
 
 const AT_ONCE = 3;
@@ -47,6 +51,7 @@ async function run(upload: Upload): Promise<void> {
       file: upload.file,
       ...splitPath(upload.path),
       schemaId: upload.schemaId,
+      organization: upload.organization,
       key: upload.id,
       signal: stop.signal,
       onProgress: (progress) => change(upload.id, { progress }),
@@ -87,6 +92,7 @@ export function splitPath(path: string): { name: string; folder: string } {
 }
 
 export function addUploads(files: readonly ChosenFile[], schemaId: string | undefined): void {
+  const organization = requireOrganization();
   const added = files.map(({ file, path }) => ({
     id: randomKey(),
     path,
@@ -95,6 +101,7 @@ export function addUploads(files: readonly ChosenFile[], schemaId: string | unde
     progress: 0,
     file,
     schemaId,
+    organization,
   }));
   set([...uploads, ...added]);
   startNext();
@@ -125,6 +132,13 @@ export function stopUploads(): void {
 export function clearUploads(): void {
   set(uploads.filter(({ state }) => state === 'waiting' || state === 'sending'));
 }
+
+// Whoever signs in next neither sees nor sends the files of somebody else.
+subscribe(() => {
+  if (readSession() !== undefined || uploads.length === 0) return;
+  stopUploads();
+  set([]);
+});
 
 export function useUploads(): readonly Upload[] {
   return useSyncExternalStore(
