@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
@@ -13,15 +13,22 @@ export function RenewalDialog() {
   const { t } = useTranslation();
   const opened = useRenewal();
   const session = useSession();
+  const [typed, setTyped] = useState<string>();
   const [password, setPassword] = useState('');
+  const [isOther, setOther] = useState(false);
   const login = $api.useMutation('post', '/api/v1/auth/login');
+  // The address may have been changed, which ends all sessions.
+  const email = typed ?? session?.user.email ?? '';
 
   const submit = async (event: SyntheticEvent) => {
     event.preventDefault();
     if (!session) return;
-    const { data } = await login.mutateAsync({ body: { email: session.user.email, password } });
+    const { data } = await login.mutateAsync({ body: { email, password } });
     setPassword('');
-    startSession(data);
+    setTyped(undefined);
+    // What waits for the new token must not be sent as somebody else.
+    setOther(data.user.id !== session.user.id);
+    if (data.user.id === session.user.id) startSession(data);
   };
   // Single sign-on leads through pages of others: the way there is the sign-in page. The other tabs
   // keep what they show until they get the new session.
@@ -38,7 +45,15 @@ export function RenewalDialog() {
     >
       <form onSubmit={(event) => void submit(event).catch(() => undefined)}>
         <Stack>
-          <Text size="sm">{t('renewal.text', { email: session?.user.email })}</Text>
+          <Text size="sm">{t('renewal.text')}</Text>
+          <TextInput
+            label={t('renewal.email')}
+            type="email"
+            value={email}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="username"
+            required
+          />
           <PasswordInput
             label={t('renewal.password')}
             value={password}
@@ -47,7 +62,7 @@ export function RenewalDialog() {
             data-autofocus
             required
           />
-          <ErrorAlert error={login.error} />
+          <ErrorAlert error={isOther ? new Error(t('renewal.other_account')) : login.error} />
           <Group justify="space-between">
             <Button variant="subtle" onClick={leave}>
               {t('renewal.other')}
