@@ -8,6 +8,15 @@ import { basePath } from '@/kit/environment';
 import { useRenewal } from './renewal';
 import { startSession, useSession } from './store';
 
+/**
+ * Goes to the sign-in page: single sign-on leads through pages of others. The other tabs keep what they
+ * show until they get the new session.
+ */
+function leave(): void {
+  const next = `${window.location.pathname}${window.location.search}`;
+  window.location.assign(`${basePath}/sign-in?next=${encodeURIComponent(next)}`);
+}
+
 /** Asks for the password again when the token has expired; the page behind it stays as it is. */
 export function RenewalDialog() {
   const { t } = useTranslation();
@@ -15,10 +24,12 @@ export function RenewalDialog() {
   const session = useSession();
   const [typed, setTyped] = useState<string>();
   const [password, setPassword] = useState('');
-  const [isOther, setOther] = useState(false);
   const login = $api.useMutation('post', '/api/v1/auth/login');
   // The address may have been changed, which ends all sessions.
   const email = typed ?? session?.user.email ?? '';
+
+  const user = login.data?.data.user;
+  const isOther = user !== undefined && user.id !== session?.user.id;
 
   const submit = async (event: SyntheticEvent) => {
     event.preventDefault();
@@ -27,14 +38,7 @@ export function RenewalDialog() {
     setPassword('');
     setTyped(undefined);
     // What waits for the new token must not be sent as somebody else.
-    setOther(data.user.id !== session.user.id);
     if (data.user.id === session.user.id) startSession(data);
-  };
-  // Single sign-on leads through pages of others: the way there is the sign-in page. The other tabs
-  // keep what they show until they get the new session.
-  const leave = () => {
-    const next = `${window.location.pathname}${window.location.search}`;
-    window.location.assign(`${basePath}/sign-in?next=${encodeURIComponent(next)}`);
   };
   return (
     <Dialog
@@ -63,16 +67,23 @@ export function RenewalDialog() {
             required
           />
           <ErrorAlert error={isOther ? new Error(t('renewal.other_account')) : login.error} />
-          <Group justify="space-between">
-            <Button variant="subtle" onClick={leave}>
-              {t('renewal.other')}
-            </Button>
-            <Button type="submit" loading={login.isPending}>
-              {t('renewal.continue')}
-            </Button>
-          </Group>
+          <Buttons isPending={login.isPending} />
         </Stack>
       </form>
     </Dialog>
+  );
+}
+
+function Buttons({ isPending }: { isPending: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <Group justify="space-between">
+      <Button variant="subtle" onClick={leave}>
+        {t('renewal.other')}
+      </Button>
+      <Button type="submit" loading={isPending}>
+        {t('renewal.continue')}
+      </Button>
+    </Group>
   );
 }
