@@ -102,11 +102,9 @@ function followAddress(pathname: string): void {
   setCurrentOrganization(slug);
 }
 
+/** Changes the path below the prefix of a proxy, which the router takes off and adds. */
 function rewrite(url: URL, change: (path: string) => string): URL {
-  const path = url.pathname.startsWith(basePath)
-    ? url.pathname.slice(basePath.length)
-    : url.pathname;
-  url.pathname = `${basePath}${change(path)}`;
+  url.pathname = change(url.pathname);
   return url;
 }
 

@@ -78,3 +78,24 @@ export async function a_viewer_sees_exports_and_cannot_make_one(walk) {
   walk.assert.equal(await page.getByRole('button', { name: 'Herunterladen' }).count(), 0);
   await walk.checkAccessibility(page);
 }
+
+export async function what_is_typed_before_the_time_zone_is_known_is_kept(walk) {
+  const owner = await walk.organization();
+  const { slug } = owner.organizations[0];
+  await walk.call(owner, 'PATCH', `/organizations/${slug}`, { settings: { time_zone: 'Europe/Vienna' } });
+  const page = await walk.page('/exports', { as: owner });
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  await page.route(`**/api/v1/organizations/${slug}`, async (route) => {
+    await released;
+    await route.fallback();
+  });
+  await page.goto(`${walk.base}/o/${slug}/exports/schedules/new`);
+  const name = page.getByLabel('Name');
+  await name.fill('Weekly');
+  release();
+  await walk.until(async () => {
+    walk.assert.equal(await page.getByRole('combobox', { name: 'Time zone' }).inputValue(), 'Europe/Vienna');
+  });
+  walk.assert.equal(await name.inputValue(), 'Weekly');
+}

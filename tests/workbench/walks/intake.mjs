@@ -59,3 +59,20 @@ export async function a_labeler_imports_a_csv_file_with_other_columns(walk) {
   walk.assert.equal(found.length, 1);
   walk.assert.deepEqual(found[0].metadata, { stars: '5' });
 }
+
+export async function an_import_whose_answer_was_lost_runs_once(walk) {
+  const owner = await walk.organization();
+  const page = await walk.page('/imports/new', { as: owner });
+  const buffer = Buffer.from('text\nA good chair\n');
+  await page.locator('input[type=file]').setInputFiles({ name: 'reviews.csv', mimeType: 'text/csv', buffer });
+  await page.getByRole('cell', { name: 'A good chair' }).waitFor();
+  await page.route('**/artifacts/bulk-import', async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  await page.getByRole('button', { name: 'Start import' }).click();
+  await page.getByRole('alert').waitFor();
+  await page.getByRole('button', { name: 'Start import' }).click();
+  await page.waitForURL(/imports\/[0-9a-f-]{36}/);
+  walk.assert.equal((await walk.call(owner, 'GET', '/ingestion-jobs')).length, 1);
+}

@@ -106,3 +106,63 @@ export async function members_below_admin_do_not_see_integrations(walk) {
   walk.assert.equal(await page.getByRole('link', { name: 'Integrations' }).count(), 0);
   walk.assert.equal(await page.getByRole('button', { name: 'Add webhook' }).count(), 0);
 }
+
+// Holds the answer to the next request to a path; returns a function that lets it go.
+async function holdAnswer(page, path, method = 'POST') {
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  const isHeld = new Promise((resolve) => {
+    void page.route(path, async (route) => {
+      if (route.request().method() !== method) return route.fallback();
+      const response = await route.fetch();
+      resolve();
+      await released;
+      await route.fulfill({ response });
+    });
+  });
+  return { isHeld, release };
+}
+
+export async function a_secret_stays_until_somebody_has_stored_it(walk) {
+  const owner = await walk.organization();
+  const { id } = await addWebhook(walk, owner, await receive());
+  const page = await walk.page(`/integrations/webhooks/${id}`, { as: owner });
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Change the secret' }).click();
+  const answer = await holdAnswer(page, '**/rotate-secret');
+  await page.getByRole('button', { name: 'Change the secret' }).click();
+  await answer.isHeld;
+  // The old secret has been replaced already.
+  await page.keyboard.press('Escape');
+  await page.mouse.click(5, 5);
+  // Neither must a failed reading of the page take the new one away.
+  const json = { error: { code: 'rate_limited', message: 'Slowly.' } };
+  await page.route(`**/api/v1/webhooks/${id}`, (route) => route.fulfill({ status: 429, json }));
+  answer.release();
+  const secret = page.getByTestId('secret');
+  walk.assert.match(await secret.innerText(), /^[0-9a-f]{64}$/);
+  await page.getByText('Slowly.').waitFor();
+  await page.keyboard.press('Escape');
+  walk.assert.match(await secret.innerText(), /^[0-9a-f]{64}$/);
+  await page.getByRole('button', { name: 'I have stored the secret' }).click();
+  await secret.waitFor({ state: 'detached' });
+}
+
+export async function an_api_key_whose_answer_was_lost_is_created_once(walk) {
+  const owner = await walk.organization();
+  const path = `/organizations/${owner.organizations[0].slug}/api-keys`;
+  const page = await walk.page('/integrations/api-keys', { as: owner });
+  await page.getByRole('button', { name: 'Create API key' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('nightly report');
+  await page.route(`**/api/v1${path}`, async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback();
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  await dialog.getByRole('button', { name: 'Create API key' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByRole('button', { name: 'Create API key' }).click();
+  await dialog.getByRole('button', { name: 'Done' }).waitFor();
+  walk.assert.equal((await walk.call(owner, 'GET', path)).length, 1);
+}

@@ -41,3 +41,23 @@ export async function viewers_see_no_actions_on_people(walk) {
   walk.assert.equal(await page.getByRole('button', { name: 'Actions for Adam Admin' }).count(), 0);
   walk.assert.equal(await page.getByRole('link', { name: 'Audit log' }).count(), 0);
 }
+
+export async function what_is_shown_stays_when_it_cannot_be_read_again(walk) {
+  const owner = await walk.organization('Teams');
+  const team = await walk.call(owner, 'POST', '/teams', { name: 'Leases' });
+  const page = await walk.page('/workbench/icon.svg', { as: owner });
+  await page.clock.install();
+  await page.goto(`${walk.base}/o/${owner.organizations[0].slug}/teams/${team.id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name' });
+  await name.fill('Rents');
+  await page.route(`**/api/v1/teams/${team.id}`, (route) => {
+    const json = { error: { code: 'rate_limited', message: 'Slowly.' } };
+    return route.request().method() === 'GET' ? route.fulfill({ status: 429, json }) : route.fallback();
+  });
+  // What was read a while ago is read again when the window gets the focus.
+  await page.clock.fastForward(10_000);
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+  await page.getByText('Slowly.').waitFor();
+  walk.assert.equal(await name.inputValue(), 'Rents');
+}

@@ -45,3 +45,14 @@ export async function other_sessions_are_listed_and_ended(walk) {
   await page.getByRole('button', { name: 'End', exact: true }).waitFor({ state: 'detached' });
   await walk.assert.rejects(walk.call(other, 'GET', '/users/me'), /401/);
 }
+
+export async function a_time_zone_that_the_browser_names_otherwise_is_kept(walk) {
+  const owner = await walk.organization('Profile');
+  await walk.call(owner, 'PATCH', '/users/me', { time_zone: 'Asia/Kolkata' });
+  const page = await walk.page('/profile', { as: owner });
+  await page.getByLabel('Name').fill('Olga Other');
+  walk.assert.equal(await page.getByRole('combobox', { name: 'Time zone' }).inputValue(), 'Asia/Kolkata');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Account of Olga Other' }).waitFor();
+  walk.assert.equal((await walk.call(owner, 'GET', '/users/me')).time_zone, 'Asia/Kolkata');
+}

@@ -18,3 +18,15 @@ export async function agreement_is_computed_and_its_end_is_shown(walk) {
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('region', { name: 'Computations' }).getByText('Completed').first().waitFor();
 }
+
+export async function the_last_day_is_that_of_the_organization(walk) {
+  const owner = await walk.organization();
+  const { slug } = owner.organizations[0];
+  await walk.call(owner, 'PATCH', `/organizations/${slug}`, { settings: { time_zone: 'Pacific/Auckland' } });
+  const page = await walk.page('/workbench/icon.svg', { as: owner });
+  await page.clock.setFixedTime('2026-11-28T12:00:00Z');
+  await page.goto(`${walk.base}/o/${slug}/quality/people`);
+  await walk.until(async () => {
+    walk.assert.equal(await page.getByLabel('To').inputValue(), '2026-11-29');
+  });
+}

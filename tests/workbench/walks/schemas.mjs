@@ -120,3 +120,38 @@ export async function schemas_are_accessible_dark_and_narrow(walk) {
     await walk.checkAccessibility(page);
   }
 }
+
+export async function what_is_typed_while_a_save_runs_is_kept(walk) {
+  const owner = await walk.organization();
+  const fields = [{ key: 'number', type: 'text' }];
+  const schema = await walk.call(owner, 'POST', '/schemas', { name: 'Notes', fields });
+  const page = await walk.page(`/schemas/${schema.id}`, { as: owner });
+  const label = page.getByRole('textbox', { name: 'Label', exact: true });
+  await label.fill('Reference');
+  await page.getByText('not saved').waitFor();
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  await page.route(`**/api/v1/schemas/${schema.id}`, async (route) => {
+    if (route.request().method() === 'PATCH') await released;
+    await route.fallback();
+  });
+  const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+  await page.keyboard.press('Control+s');
+  await sent;
+  await label.fill('Number of the lease');
+  // A second save at once would race with the first.
+  await page.keyboard.press('Control+s');
+  const answered = page.waitForResponse((response) => response.request().method() === 'PATCH');
+  release();
+  await answered;
+  await walk.until(async () => {
+    const { revision } = await page.evaluate((key) => JSON.parse(sessionStorage.getItem(key)), `schema-draft:${schema.id}`);
+    walk.assert.ok(revision > schema.revision);
+  });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('not saved').waitFor({ state: 'detached' });
+  walk.assert.equal(await page.getByText('Somebody else has changed this schema').count(), 0);
+  walk.assert.equal(await label.inputValue(), 'Number of the lease');
+  const { fields: [field] } = await walk.call(owner, 'GET', `/schemas/${schema.id}`);
+  walk.assert.equal(field.label, 'Number of the lease');
+}

@@ -114,3 +114,38 @@ export async function the_billing_profile_opens_the_way_to_a_plan(walk) {
   await page.getByText(/^Changes to Free on/).waitFor({ state: 'detached' });
   walk.assert.equal((await walk.call(owner, 'GET', '/billing/plan')).name, 'team');
 }
+
+export async function what_is_edited_does_not_change_when_the_window_gets_the_focus(walk) {
+  const owner = await walk.organization();
+  const { slug } = owner.organizations[0];
+  const page = await walk.page('/workbench/icon.svg', { as: owner });
+  await page.clock.install();
+  await page.goto(`${walk.base}/o/${slug}/settings`);
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  await name.fill('Mine');
+  await walk.call(owner, 'PATCH', `/organizations/${slug}`, { name: 'Theirs' });
+  // The session is read again, too.
+  const read = page.waitForResponse('**/api/v1/auth/session');
+  await page.clock.fastForward(120_000);
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+  await read;
+  await page.waitForLoadState('networkidle');
+  walk.assert.equal(await name.inputValue(), 'Mine');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('alert').waitFor();
+  walk.assert.equal((await walk.call(owner, 'GET', `/organizations/${slug}`)).name, 'Theirs');
+}
+
+export async function the_month_of_billing_is_that_of_utc_everywhere(walk) {
+  const page = await walk.page('/workbench/icon.svg', { as: await walk.session('owner') });
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Kiritimati' });
+  const { period } = await walk.call('owner', 'GET', '/billing/usage');
+  const format = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });
+  const last = format.format(new Date(Date.parse(period.to) - 1));
+  await page.goto(`${walk.base}/o/demo/billing`);
+  await page.getByText(last, { exact: false }).first().waitFor();
+  await page.goto(`${walk.base}/o/demo/billing/invoices`);
+  await page.getByText(`${format.format(new Date(period.from))}`, { exact: false }).first().waitFor();
+  await page.getByText(last, { exact: false }).first().waitFor();
+}

@@ -125,3 +125,26 @@ export async function the_header_names_the_organization_that_was_switched_to(wal
   await page.getByRole('button', { name: /^Organization.*Second/ }).waitFor();
   await page.getByText('Nothing is assigned to you.').waitFor();
 }
+
+export async function an_address_that_was_changed_signs_in_again(walk) {
+  const owner = await walk.organization();
+  const stranger = await walk.organization();
+  const page = await walk.page('/', { as: owner });
+  await page.getByText('Nothing is assigned to you.').waitFor();
+  const email = `${crypto.randomUUID()}@example.com`;
+  await walk.call(owner, 'POST', '/auth/email-change/request', { email, password: walk.password });
+  const link = new URL(await walk.findLink(email, '/confirm-email'));
+  await walk.call(null, 'POST', '/auth/email-change/confirm', { token: link.searchParams.get('token') });
+  await page.keyboard.press('n');
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.getByLabel('Email').fill(stranger.user.email);
+  await dialog.locator('input[type=password]').fill(walk.password);
+  await page.keyboard.press('Enter');
+  await dialog.getByText('This is another account.', { exact: false }).waitFor();
+  await walk.checkAccessibility(page);
+  await dialog.getByLabel('Email').fill(email);
+  await dialog.locator('input[type=password]').fill(walk.password);
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('There is nothing to label now.').waitFor();
+}

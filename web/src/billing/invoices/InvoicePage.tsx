@@ -37,8 +37,7 @@ export function InvoicePage() {
       },
     },
   );
-  if (isApiError(query.error) && query.error.status < 500 && query.error.status !== 0)
-    return <NotFound />;
+  if (isApiError(query.error, 'not_found')) return <NotFound />;
   if (query.data) return <InvoiceView invoice={query.data.data} />;
   return (
     <Page title={t('title')}>

@@ -9,7 +9,13 @@ import { ProfileForm } from './ProfileForm';
 
 export function ProfilePage() {
   const { t } = useTranslation('billing/invoices');
-  const query = $api.useQuery('get', '/api/v1/billing/profile');
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/billing/profile',
+    {},
+    // What is edited must not change below the hands.
+    { refetchOnWindowFocus: false },
+  );
   const profile = query.data?.data;
   return (
     <BillingPage>

@@ -4,10 +4,9 @@ import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Panel } from '@/kit/components/Panel';
 import { useFormat } from '@/kit/i18n/format';
+import { fromPeriod } from '@/kit/lists/days';
 import { LoadingRows } from '@/kit/lists/Listing';
 import { LinesTable } from './LinesTable';
-
-const DAY_MILLISECONDS = 86_400_000;
 
 /** What the running month would cost if it were closed now. */
 export function UpcomingPanel() {
@@ -15,15 +14,20 @@ export function UpcomingPanel() {
   const format = useFormat();
   const query = $api.useQuery('get', '/api/v1/billing/invoices/upcoming');
   const upcoming = query.data?.data;
-  const middle = (time: string, shift: number) =>
-    format.date(new Date(Date.parse(time) + shift * DAY_MILLISECONDS));
+  // The months of billing are those of UTC.
+  const days =
+    upcoming &&
+    fromPeriod({
+      from: upcoming.period.from.slice(0, 10),
+      to: upcoming.period.to.slice(0, 10),
+    });
   return (
     <Panel
       title={t('upcoming.title')}
-      {...(upcoming && {
+      {...(days && {
         description: t('upcoming.text', {
-          from: middle(upcoming.period.from, 0.5),
-          to: middle(upcoming.period.to, -0.5),
+          from: format.date(`${days.from}T12:00`),
+          to: format.date(`${days.to}T12:00`),
         }),
       })}
     >

@@ -131,7 +131,8 @@ function WhenChoice({ value, onChange }: { value: When; onChange: (when: When) =
   const { t } = useTranslation('billing/plan');
   const format = useFormat();
   const now = new Date();
-  const end = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 0, 12));
+  const end = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 0));
+  const lastDay = `${end.toISOString().slice(0, 10)}T12:00`;
   return (
     <Radio.Group
       label={t('change.when')}
@@ -143,7 +144,7 @@ function WhenChoice({ value, onChange }: { value: When; onChange: (when: When) =
         <Radio
           value="period_end"
           label={t('change.period_end')}
-          description={t('change.period_end_text', { date: format.date(end) })}
+          description={t('change.period_end_text', { date: format.date(lastDay) })}
         />
       </Stack>
     </Radio.Group>

@@ -6,6 +6,7 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Panel } from '@/kit/components/Panel';
 import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
+import { fromPeriod } from '@/kit/lists/days';
 import { LoadingRows } from '@/kit/lists/Listing';
 import { usedShare, writeQuantity } from './meters';
 
@@ -17,17 +18,16 @@ export function UsagePanel() {
   const format = useFormat();
   const query = $api.useQuery('get', '/api/v1/billing/usage');
   const usage = query.data?.data;
-  const last = usage && new Date(Date.parse(`${usage.period.to}T12:00:00Z`) - 86_400_000);
+  const period = usage && fromPeriod(usage.period);
   return (
     <Panel
       title={t('usage.title')}
-      {...(usage &&
-        last && {
-          description: t('usage.period', {
-            from: format.date(`${usage.period.from}T12:00`),
-            to: format.date(last),
-          }),
-        })}
+      {...(period && {
+        description: t('usage.period', {
+          from: format.date(`${period.from}T12:00`),
+          to: format.date(`${period.to}T12:00`),
+        }),
+      })}
     >
       <ErrorAlert error={query.error} retry={() => void query.refetch()} />
       {query.isPending && <LoadingRows rows={3} />}

@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
+import { usePeople } from '@/identity/pickers';
 import { Facts } from '@/kit/components/Facts';
 import { useFormat } from '@/kit/i18n/format';
 import { SchemaName } from '@/schemas/artifact_schemas';
@@ -34,6 +35,11 @@ export function RequestFacts({ of }: { of: Stored }) {
               <SchemaName schemaId={filter.schema_id} />
             ),
         },
+        {
+          label: t('documents'),
+          value: filter.artifact_ids && format.number(filter.artifact_ids.length),
+        },
+        { label: t('labeler'), value: filter.labeler_id && <Labeler id={filter.labeler_id} /> },
         { label: t('tags'), value: tags && t(`tags_values.${tags}`) },
         {
           label: t('tag_set_statuses'),
@@ -52,4 +58,8 @@ export function RequestFacts({ of }: { of: Stored }) {
       ]}
     />
   );
+}
+
+function Labeler({ id }: { id: string }) {
+  return <>{usePeople().name(id) ?? id}</>;
 }

@@ -113,6 +113,7 @@ function OptionFields({ request, set, error }: RequestProps) {
 
 function FilterFields({ request, set, error }: RequestProps) {
   const { t } = useTranslation('delivery/exports');
+  const hidden = Object.keys(request.hidden);
   return (
     <Stack>
       <SchemaSelect
@@ -146,6 +147,7 @@ function FilterFields({ request, set, error }: RequestProps) {
         </Group>
       </Checkbox.Group>
       <PeriodFields request={request} set={set} error={error} />
+      {hidden.length > 0 && <Text size="sm">{t('kept', { names: hidden.join(', ') })}</Text>}
     </Stack>
   );
 }

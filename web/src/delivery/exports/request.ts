@@ -29,6 +29,10 @@ export interface ExportRequest {
   period: Period;
   from: string;
   to: string;
+  /** The filter that the service has stored. */
+  stored: Filter;
+  /** Its conditions that are not in the form, and stay. */
+  hidden: Filter;
 }
 
 const EMPTY: ExportRequest = {
@@ -41,6 +45,8 @@ const EMPTY: ExportRequest = {
   period: 'decided',
   from: '',
   to: '',
+  stored: {},
+  hidden: {},
 };
 
 /** Returns when a day begins on the clock of the browser, some days later. */
@@ -59,17 +65,30 @@ function dayOf(time: string | null, earlier = 0): string {
   return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
 }
 
+/** Returns the limit that is stored if it is on this day, else the beginning of the day. */
+function limitOf(stored: string | null | undefined, day: string, later = 0): string {
+  return typeof stored === 'string' && dayOf(stored, later) === day ? stored : startOf(day, later);
+}
+
+function readPeriod({ period, from, to, stored }: ExportRequest): Filter {
+  const [after, before] = [`${period}_after`, `${period}_before`] as const;
+  return {
+    ...(from !== '' && { [after]: limitOf(stored[after], from) }),
+    ...(to !== '' && { [before]: limitOf(stored[before], to, 1) }),
+  };
+}
+
 /** Returns the body of a request; what has its default is left out. */
 export function toBody(request: ExportRequest): Body {
-  const { period, from, to, schemaId, statuses, tags, parts } = request;
+  const { schemaId, statuses, tags, parts } = request;
   const options = Object.fromEntries(
     Object.entries(request.options).filter(([, value]) => value !== ''),
   );
   const filter: Filter = {
+    ...request.hidden,
     ...(schemaId !== null && { schema_id: schemaId }),
     ...(statuses.length > 0 && { statuses: [...statuses] }),
-    ...(from !== '' && { [`${period}_after`]: startOf(from) }),
-    ...(to !== '' && { [`${period}_before`]: startOf(to, 1) }),
+    ...readPeriod(request),
   };
   const chosen = PARTS.filter((part) => parts[part] !== 'auto');
   const include: Include = {
@@ -88,7 +107,10 @@ type Stored = Pick<Schemas['Export'], 'format' | 'filter' | 'options' | 'include
 
 /** Returns the entries of a request that the service has stored. */
 export function readRequest({ format, filter, options, include }: Stored): ExportRequest {
-  const period = filter.created_after !== null ? 'created' : 'decided';
+  const has = (name: Period) => filter[`${name}_after`] ?? filter[`${name}_before`];
+  const period = has('created') && !has('decided') ? 'created' : 'decided';
+  const shown = ['schema_id', 'statuses', `${period}_after`, `${period}_before`];
+  const conditions = Object.entries(filter).filter(([, value]) => value !== null);
   const choice = (value: boolean): Choice => (value ? 'yes' : 'no');
   return {
     format,
@@ -104,6 +126,8 @@ export function readRequest({ format, filter, options, include }: Stored): Expor
     period,
     from: dayOf(filter[`${period}_after`]),
     to: dayOf(filter[`${period}_before`], 1),
+    stored: Object.fromEntries(conditions),
+    hidden: Object.fromEntries(conditions.filter(([name]) => !shown.includes(name))),
   };
 }
 

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
+import { toTimes } from '@/kit/lists/days';
 import { Listing } from '@/kit/lists/Listing';
 import { useListSearch } from '@/kit/lists/useListSearch';
 import { Entries } from './Entries';
@@ -18,14 +19,11 @@ const PAGE_SIZE = 50;
 
 /** Returns the filters of the API; days are those of the browser's time zone. */
 function toQuery({ read, kind, from, to, cursor }: NotificationSearch) {
-  const end = to === undefined ? undefined : new Date(`${to}T00:00:00`);
-  end?.setDate(end.getDate() + 1);
   return {
     kind,
     cursor,
     unread: read === undefined ? undefined : read === 'unread',
-    created_after: from === undefined ? undefined : new Date(`${from}T00:00:00`).toISOString(),
-    created_before: end?.toISOString(),
+    ...toTimes({ from, to }),
     page_size: PAGE_SIZE,
   };
 }

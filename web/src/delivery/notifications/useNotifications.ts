@@ -3,7 +3,7 @@ import { useRouter } from '@tanstack/react-router';
 import { findTarget } from '@/identity/mail_links';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
-import { joinPath } from '@/kit/session/organization';
+import { fullPath } from '@/kit/session/organization';
 
 export type Notification = Schemas['Notification'];
 
@@ -13,7 +13,7 @@ export const LIST = '/api/v1/notifications';
 export function addressOf({ link, organization }: Notification): string | undefined {
   if (link === null) return undefined;
   const [path = '', query] = link.replace(/^\/api\/v1\//, '').split('?');
-  return joinPath(organization.slug, findTarget(path, query));
+  return fullPath(organization.slug, findTarget(path, query));
 }
 
 /** What can be done with notifications. Afterwards the lists and the number are read again. */

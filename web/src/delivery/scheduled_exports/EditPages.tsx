@@ -18,7 +18,6 @@ export function NewSchedulePage() {
   return (
     <Page title={t('create')} size="narrow">
       <ScheduleForm
-        key={timeZone}
         timeZone={timeZone}
         submitText={t('create')}
         pending={create.isPending}

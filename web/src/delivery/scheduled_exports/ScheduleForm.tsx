@@ -37,7 +37,9 @@ function useScheduleState({ scheduled, timeZone }: Props) {
   const [name, setName] = useState(scheduled?.name ?? '');
   const [cron, setCron] = useState(scheduled?.cron ?? '0 6 * * 1');
   const [isCustom, setCustom] = useState(() => parseCron(cron).kind === 'custom');
-  const [zone, setZone] = useState(timeZone);
+  const [chosenZone, setZone] = useState(scheduled?.time_zone);
+  // The zone of the organization may be read after the form is shown.
+  const zone = chosenZone ?? timeZone;
   const [mode, setMode] = useState<Body['mode']>(scheduled?.mode ?? 'full');
   const destination = useDestination(scheduled?.destination);
   const collect = (): [Body, Schemas['UpdateScheduledExport']] | undefined => {

@@ -33,7 +33,8 @@ export function CreateDialog({ close }: { close: () => void }) {
     );
   return (
     <Dialog
-      onClose={close}
+      // The secret that is on its way is shown once.
+      onClose={() => !create.isPending && close()}
       size="xl"
       title={created ? t('created') : t('create')}
       firm={created !== undefined}

@@ -33,7 +33,8 @@ export function RotateDialog({ webhook, close }: { webhook: Details; close: () =
         loading={rotate.isPending}
         error={rotate.error}
         onConfirm={confirm}
-        onClose={close}
+        // The secret is being replaced, and the new one is shown once.
+        onClose={() => !rotate.isPending && close()}
       >
         {t('rotate_text')}
       </ConfirmDialog>

@@ -38,13 +38,8 @@ export function WebhookPage() {
         <Alert>{t('not_allowed')}</Alert>
       </Page>
     );
-  if (query.error)
-    return (
-      <Page title={t('webhook')}>
-        <ErrorAlert error={query.error} retry={() => void query.refetch()} />
-      </Page>
-    );
-  if (!query.data) return <Loading />;
+  const problem = <ErrorAlert error={query.error} retry={() => void query.refetch()} />;
+  if (!query.data) return query.error ? <Page title={t('webhook')}>{problem}</Page> : <Loading />;
   const webhook = query.data.data;
   return (
     <Page
@@ -60,6 +55,7 @@ export function WebhookPage() {
       actions={<Actions webhook={webhook} />}
     >
       <Stack gap="lg">
+        {problem}
         <Text ff="monospace" size="sm" style={{ overflowWrap: 'anywhere' }}>
           {webhook.url}
         </Text>

@@ -20,14 +20,16 @@ type Created = Schemas['ApiKeyWithSecret'];
 export function CreateKeyDialog({ close }: { close: () => void }) {
   const { t } = useTranslation('identity/api_keys');
   const [created, setCreated] = useState<Created>();
+  const create = useCreate(setCreated);
   return (
     <Dialog
-      onClose={close}
+      // The key that is on its way is shown once.
+      onClose={() => !create.isPending && close()}
       size="lg"
       title={created ? t('created', { name: created.name }) : t('create')}
       firm={created !== undefined}
     >
-      {created ? <Result created={created} close={close} /> : <KeyForm onCreated={setCreated} />}
+      {created ? <Result created={created} close={close} /> : <KeyForm create={create} />}
     </Dialog>
   );
 }
@@ -58,9 +60,11 @@ function useCreate(onCreated: (key: Created) => void) {
   return { submit, error: create.error, isPending: create.isPending };
 }
 
-function KeyForm({ onCreated }: { onCreated: (key: Created) => void }) {
+function KeyForm({ create }: { create: ReturnType<typeof useCreate> }) {
   const { t } = useTranslation('identity/api_keys');
-  const { submit, error, isPending } = useCreate(onCreated);
+  const { submit, error, isPending } = create;
+  // A request that is sent again has to be the same.
+  const [now] = useState(() => new Date());
   const [name, setName] = useState('');
   const [role, setRole] = useState<Created['role']>('viewer');
   const [readOnly, setReadOnly] = useState(false);
@@ -73,7 +77,7 @@ function KeyForm({ onCreated }: { onCreated: (key: Created) => void }) {
           name,
           role,
           read_only: readOnly,
-          expires_at: expiryDate(days, new Date()),
+          expires_at: expiryDate(days, now),
         });
       }}
     >

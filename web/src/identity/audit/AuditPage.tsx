@@ -4,12 +4,12 @@ import { ScrollText } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { Page } from '@/kit/components/Page';
+import { toTimes } from '@/kit/lists/days';
 import { Listing } from '@/kit/lists/Listing';
 import { useListSearch } from '@/kit/lists/useListSearch';
 import { requireOrganization } from '@/kit/session/organization';
 import { AuditFilters } from './AuditFilters';
 import { AuditTable } from './AuditTable';
-import { toTimes } from './changes';
 import type { AuditSearch } from './routes';
 
 const route = getRouteApi('/work/audit');

@@ -28,13 +28,3 @@ export function showValue(value: unknown): Shown {
   }
   return { text: JSON.stringify(value) };
 }
-
-/** Days of the address become times of the API, in the time zone of the browser. */
-export function toTimes({ from, to }: { from?: string | undefined; to?: string | undefined }) {
-  const end = to === undefined ? undefined : new Date(`${to}T00:00:00`);
-  end?.setDate(end.getDate() + 1);
-  return {
-    created_after: from === undefined ? undefined : new Date(`${from}T00:00:00`).toISOString(),
-    created_before: end?.toISOString(),
-  };
-}

@@ -1,5 +1,5 @@
 import { Navigate, useParams, useRouter } from '@tanstack/react-router';
-import { joinPath } from '@/kit/session/organization';
+import { fullPath } from '@/kit/session/organization';
 import { readSession } from '@/kit/session/store';
 import { useEffect } from 'react';
 import { Loading } from '@/kit/components/Loading';
@@ -11,7 +11,7 @@ export function OpenPage() {
   const router = useRouter();
   const search = new URLSearchParams(window.location.search);
   search.delete('lang');
-  const next = joinPath(slug, findTarget(resource, search.toString()));
+  const next = fullPath(slug, findTarget(resource, search.toString()));
   const isSignedIn = readSession() !== undefined;
   useEffect(() => {
     if (isSignedIn) router.history.replace(next);

@@ -11,9 +11,13 @@ import { SettingsFrame } from './SettingsFrame';
 export function SettingsPage() {
   useTranslation('identity/organizations');
   const may = useMay();
-  const query = $api.useQuery('get', '/api/v1/organizations/{org_slug}', {
-    params: { path: { org_slug: requireOrganization() } },
-  });
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/organizations/{org_slug}',
+    { params: { path: { org_slug: requireOrganization() } } },
+    // What is edited must not change below the hands.
+    { refetchOnWindowFocus: false },
+  );
   const organization = query.data?.data;
   return (
     <SettingsFrame>

@@ -1,4 +1,4 @@
-import { Button, Group, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -8,10 +8,10 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
 import { Section } from '@/kit/components/Section';
 import { otherError, showAtField } from '@/kit/forms/fieldErrors';
+import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
 import { readSession, updateSession } from '@/kit/session/store';
 
 const FIELDS = ['name', 'locale', 'time_zone'] as const;
-const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 
 /** Name, and the language and time zone of emails and of days in statistics. */
 export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
@@ -52,13 +52,9 @@ export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
               required
               {...form.getInputProps('locale')}
             />
-            <Select
+            <TimeZoneSelect
               label={t('profile.time_zone')}
               description={t('profile.time_zone_hint')}
-              data={ZONES}
-              searchable
-              limit={50}
-              allowDeselect={false}
               required
               {...form.getInputProps('time_zone')}
             />

@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import { ArrowLeft, Pencil, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
@@ -26,31 +26,27 @@ export function TeamPage() {
   const query = $api.useQuery('get', '/api/v1/teams/{team_id}', {
     params: { path: { team_id: teamId } },
   });
-  if (isApiError(query.error) && query.error.status < 500) return <NotFound />;
-  if (query.data) return <Team team={query.data.data} />;
+  if (isApiError(query.error, 'not_found')) return <NotFound />;
+  const problem = <ErrorAlert error={query.error} retry={() => void query.refetch()} />;
+  if (query.data) return <Team team={query.data.data} problem={problem} />;
   return (
     <Page title={t('title')}>
-      <ErrorAlert error={query.error} retry={() => void query.refetch()} />
+      {problem}
       {query.isPending && <LoadingRows />}
     </Page>
   );
 }
 
-function Team({ team }: { team: Schemas['Team'] }) {
+function Team({ team, problem }: { team: Schemas['Team']; problem: ReactNode }) {
   const { t } = useTranslation('identity/teams');
   const mayManage = useMay()('teams:manage');
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
+  const edit = () => setDialog('edit');
   const close = () => setDialog(undefined);
-  useKeys(team.name, [
-    { keys: 'e', text: t('edit'), run: () => setDialog('edit'), disabled: !mayManage },
-  ]);
+  useKeys(team.name, [{ keys: 'e', text: t('edit'), run: edit, disabled: !mayManage }]);
   const actions = mayManage && (
     <>
-      <Button
-        variant="default"
-        leftSection={<Pencil size={14} />}
-        onClick={() => setDialog('edit')}
-      >
+      <Button variant="default" leftSection={<Pencil size={14} />} onClick={edit}>
         {t('edit')}
       </Button>
       <Button
@@ -67,6 +63,7 @@ function Team({ team }: { team: Schemas['Team'] }) {
     <>
       <Page title={team.name} description={team.description} actions={actions}>
         <Stack>
+          {problem}
           <Group gap="xs">
             <Button
               component={Link}

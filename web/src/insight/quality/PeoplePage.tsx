@@ -4,6 +4,7 @@ import { TeamSelect } from '@/identity/pickers';
 import { addDays } from '@/insight/figures';
 import { PeriodInputs } from '@/kit/lists/PeriodInputs';
 import { useListSearch } from '@/kit/lists/useListSearch';
+import { useOrganizationTimeZone } from '@/kit/schedules/useOrganizationTimeZone';
 import { useMay } from '@/kit/session/may';
 import { LabelersPanel } from './LabelersPanel';
 import { QualityFrame } from './QualityFrame';
@@ -17,7 +18,8 @@ export function PeoplePage() {
   const search = route.useSearch();
   const { filter, page } = useListSearch(search);
   const may = useMay();
-  const today = new Date().toISOString().slice(0, 10);
+  // `en-CA` writes days as the API does.
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone: useOrganizationTimeZone() }).format();
   const to = search.to ?? today;
   const from = search.from ?? addDays(to, -DEFAULT_DAYS);
   return (

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readLines, readPreview, replaceHeader } from './preview';
+import { previewFile, readLines, readPreview, replaceHeader } from './preview';
 
 test.each([
   ['PK\u0003\u0004', 'zip'],
@@ -18,10 +18,16 @@ test('leaves out a line that is cut off, and finds one that is wrong', () => {
   });
 });
 
-test('replaces the header and keeps the rest', async () => {
-  const text = 'größe;body\n1;ä\n';
-  const { csv } = readPreview(text, true);
+test.each(['', '\uFEFF'])('replaces the header after %j and keeps the rest', async (mark) => {
+  const file = new File([`${mark}größe;body\n1;ä\n`], 'a.csv');
+  const { csv } = await previewFile(file);
   if (!csv) throw new Error('no CSV');
-  const file = replaceHeader(new File([text], 'a.csv'), text, csv, 'size;text\n');
-  expect(await file.text()).toBe('size;text\n1;ä\n');
+  expect(csv.columns).toEqual(['größe', 'body']);
+  const changed = await replaceHeader(file, csv, 'size;text\n');
+  expect(await changed.text()).toBe('size;text\n1;ä\n');
+});
+
+test('a byte order mark is no part of a record', async () => {
+  const preview = await previewFile(new File(['\uFEFF{"text": "a"}\n'], 'a.jsonl'));
+  expect(preview).toEqual({ format: 'jsonl', records: [{ text: 'a' }] });
 });

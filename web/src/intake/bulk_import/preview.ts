@@ -14,6 +14,8 @@ export interface FilePreview {
 
 const FIRST_BYTES = 256 * 1024;
 const ROWS = 5;
+/** A character has at most so many bytes. */
+const MOST_BYTES = 4;
 
 /** Reads the first lines of JSON Lines; the last one may be cut off. */
 export function readLines(text: string, isWholeFile: boolean): FilePreview {
@@ -39,17 +41,23 @@ export function readPreview(text: string, isWholeFile: boolean): FilePreview {
   const start = text.trimStart();
   if (text.startsWith('PK')) return { format: 'zip' };
   if (start.startsWith('[')) return { format: 'json' };
-  if (start.startsWith('{')) return readLines(text, isWholeFile);
+  if (start.startsWith('{')) return readLines(text.replace(/^\uFEFF/, ''), isWholeFile);
   return { format: 'csv', csv: readCsv(text, ROWS, isWholeFile) };
 }
 
+/** Reads the beginning of a file as it is: `text()` would leave out a byte order mark. */
+async function readStart(file: File, size: number): Promise<string> {
+  const bytes = await file.slice(0, size).arrayBuffer();
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+}
+
 export async function previewFile(file: File): Promise<FilePreview> {
-  const text = await file.slice(0, FIRST_BYTES).text();
-  return readPreview(text, file.size <= FIRST_BYTES);
+  return readPreview(await readStart(file, FIRST_BYTES), file.size <= FIRST_BYTES);
 }
 
 /** Returns the file with another header. The rest is not read, so its size does not matter. */
-export function replaceHeader(file: File, text: string, start: CsvStart, header: string): File {
+export async function replaceHeader(file: File, start: CsvStart, header: string): Promise<File> {
+  const text = await readStart(file, start.headerLength * MOST_BYTES);
   const bytes = new TextEncoder().encode(text.slice(0, start.headerLength)).length;
   return new File([header, file.slice(bytes)], file.name, { type: file.type });
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { randomKey } from '@/kit/api/idempotency';
+import { useIdempotency } from '@/kit/api/idempotency';
 import { guessTargets, isUnchanged, mappedHeader, type Target } from './csv';
 import { type FilePreview, previewFile, replaceHeader } from './preview';
 import { uploadRecords } from './upload';
@@ -24,8 +24,7 @@ interface Chosen {
 /** Returns the file to send: with another header if columns were given other meanings. */
 async function prepareFile({ file, preview: { csv }, targets }: Chosen): Promise<File> {
   if (!csv || isUnchanged(csv, targets)) return file;
-  const text = await file.slice(0, csv.headerLength * 4).text();
-  return replaceHeader(file, text, csv, mappedHeader(csv, targets));
+  return replaceHeader(file, csv, mappedHeader(csv, targets));
 }
 
 async function buildForm(chosen: Chosen, settings: Settings): Promise<FormData> {
@@ -49,6 +48,7 @@ export function useImport() {
   });
   const [share, setShare] = useState<number>();
   const [error, setError] = useState<unknown>();
+  const idempotency = useIdempotency();
   const running = useRef<AbortController>(undefined);
   const choose = async (file: File) => {
     const preview = await previewFile(file);
@@ -63,7 +63,11 @@ export function useImport() {
     setShare(0);
     try {
       const form = await buildForm(chosen, settings);
-      const job = await uploadRecords(form, randomKey(), setShare, controller.signal);
+      const { name, size, lastModified } = chosen.file;
+      const content = [name, size, lastModified, chosen.targets, settings];
+      const { 'Idempotency-Key': key } = idempotency.headers(content);
+      const job = await uploadRecords(form, key, setShare, controller.signal);
+      idempotency.done();
       void client.invalidateQueries({ queryKey: ['get', '/api/v1/ingestion-jobs'] });
       void navigate({ to: '/imports/$jobId', params: { jobId: job.id } });
     } catch (failure) {

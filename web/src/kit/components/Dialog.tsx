@@ -8,7 +8,7 @@ interface Props extends Omit<ModalProps, 'title' | 'opened'> {
   title: string;
   /** Without it, the dialog is there as long as it is rendered. */
   opened?: boolean;
-  /** A click beside it does not close it, because what it shows is not shown again. */
+  /** Only its buttons close it, because what it shows is not shown again. */
   firm?: boolean;
 }
 
@@ -25,6 +25,7 @@ export function Dialog({ title, opened = true, firm = false, ...rest }: Props) {
       }
       attributes={NO_BANNER}
       closeOnClickOutside={!firm}
+      closeOnEscape={!firm}
       closeButtonProps={{ 'aria-label': t('close') }}
       {...rest}
     />

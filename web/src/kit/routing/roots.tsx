@@ -40,6 +40,7 @@ export const workRoute = createRoute({
       setCurrentOrganization(slug);
       throw redirect({ to: '/' });
     }
+    return { organization: slug };
   },
   component: lazyRouteComponent(() => import('@/kit/shell/Shell'), 'Shell'),
 });

@@ -1,32 +1,44 @@
-import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { basePath } from '@/kit/environment';
 import { useRenewal } from './renewal';
-import { endSession, startSession, useSession } from './store';
+import { startSession, useSession } from './store';
+
+/**
+ * Goes to the sign-in page: single sign-on leads through pages of others. The other tabs keep what they
+ * show until they get the new session.
+ */
+function leave(): void {
+  const next = `${window.location.pathname}${window.location.search}`;
+  window.location.assign(`${basePath}/sign-in?next=${encodeURIComponent(next)}`);
+}
 
 /** Asks for the password again when the token has expired; the page behind it stays as it is. */
 export function RenewalDialog() {
   const { t } = useTranslation();
   const opened = useRenewal();
   const session = useSession();
+  const [typed, setTyped] = useState<string>();
   const [password, setPassword] = useState('');
   const login = $api.useMutation('post', '/api/v1/auth/login');
+  // The address may have been changed, which ends all sessions.
+  const email = typed ?? session?.user.email ?? '';
+
+  const user = login.data?.data.user;
+  const isOther = user !== undefined && user.id !== session?.user.id;
 
   const submit = async (event: SyntheticEvent) => {
     event.preventDefault();
     if (!session) return;
-    const { data } = await login.mutateAsync({ body: { email: session.user.email, password } });
+    const { data } = await login.mutateAsync({ body: { email, password } });
     setPassword('');
-    startSession(data);
-  };
-  // Single sign-on leads through pages of others: the way there is the sign-in page.
-  const leave = () => {
-    endSession();
-    const next = `${window.location.pathname}${window.location.search}`;
-    window.location.assign(`${window.location.origin}/sign-in?next=${encodeURIComponent(next)}`);
+    setTyped(undefined);
+    // What waits for the new token must not be sent as somebody else.
+    if (data.user.id === session.user.id) startSession(data);
   };
   return (
     <Dialog
@@ -37,7 +49,15 @@ export function RenewalDialog() {
     >
       <form onSubmit={(event) => void submit(event).catch(() => undefined)}>
         <Stack>
-          <Text size="sm">{t('renewal.text', { email: session?.user.email })}</Text>
+          <Text size="sm">{t('renewal.text')}</Text>
+          <TextInput
+            label={t('renewal.email')}
+            type="email"
+            value={email}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="username"
+            required
+          />
           <PasswordInput
             label={t('renewal.password')}
             value={password}
@@ -46,17 +66,24 @@ export function RenewalDialog() {
             data-autofocus
             required
           />
-          <ErrorAlert error={login.error} />
-          <Group justify="space-between">
-            <Button variant="subtle" onClick={leave}>
-              {t('renewal.other')}
-            </Button>
-            <Button type="submit" loading={login.isPending}>
-              {t('renewal.continue')}
-            </Button>
-          </Group>
+          <ErrorAlert error={isOther ? new Error(t('renewal.other_account')) : login.error} />
+          <Buttons isPending={login.isPending} />
         </Stack>
       </form>
     </Dialog>
+  );
+}
+
+function Buttons({ isPending }: { isPending: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <Group justify="space-between">
+      <Button variant="subtle" onClick={leave}>
+        {t('renewal.other')}
+      </Button>
+      <Button type="submit" loading={isPending}>
+        {t('renewal.continue')}
+      </Button>
+    </Group>
   );
 }

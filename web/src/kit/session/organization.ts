@@ -1,3 +1,5 @@
+import { basePath } from '@/kit/environment';
+
 /**
  * The organization of this tab. The address holds it: `/o/{slug}/…`. Pages are declared without
  * this prefix; the router's rewriting takes it off and adds it.
@@ -16,6 +18,11 @@ export function splitPath(path: string): { slug: string | undefined; path: strin
 
 export function joinPath(slug: string, path: string): string {
   return `/o/${encodeURIComponent(slug)}${path}`;
+}
+
+/** Returns the path of a page inside an organization as the browser has it. */
+export function fullPath(slug: string, path: string): string {
+  return `${basePath}${joinPath(slug, path)}`;
 }
 
 export function currentOrganization(): string | undefined {

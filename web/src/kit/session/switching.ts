@@ -4,6 +4,8 @@ import { queryClient } from '@/kit/api/queryClient';
 import { setCurrentOrganization } from './organization';
 import { endSession, readSession } from './store';
 
+const LOGOUT_MILLISECONDS = 3_000;
+
 type Router = ReturnType<typeof useRouter>;
 
 /** Goes to another organization; nothing that was read for the old one stays. */
@@ -18,7 +20,8 @@ export async function switchOrganization(router: Router, slug: string): Promise<
 export async function signOut(router: Router): Promise<void> {
   if (readSession()) {
     // The session ends here even if the service does not answer.
-    await api.POST('/api/v1/auth/logout').catch(() => undefined);
+    const signal = AbortSignal.timeout(LOGOUT_MILLISECONDS);
+    await api.POST('/api/v1/auth/logout', { signal }).catch(() => undefined);
   }
   endSession();
   queryClient.clear();

@@ -15,9 +15,13 @@ import { OrganizationMenu } from './OrganizationMenu';
 import { useIsFullWidth, useOrganization } from './room';
 import { UserMenu } from './UserMenu';
 
-/** The frame of all pages inside an organization; another tab may have ended the session. */
+/**
+ * The frame of all pages inside an organization; another tab may have ended the session. Nothing that
+ * was shown for one organization stays for the next.
+ */
 export function Shell() {
-  return useSession() ? <Frame /> : <SignedOut />;
+  const organization = useOrganization();
+  return useSession() ? <Frame key={organization} /> : <SignedOut />;
 }
 
 function SignedOut() {
@@ -47,7 +51,6 @@ function Frame() {
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure(false);
   const isFull = useIsFullWidth();
-  const organization = useOrganization();
   return (
     <AppShell
       header={{ height: 48 }}
@@ -89,7 +92,7 @@ function Frame() {
         </Group>
       </AppShell.Header>
       {(opened || !isFull) && <Side close={close} />}
-      <AppShell.Main id="content" tabIndex={-1} key={organization}>
+      <AppShell.Main id="content" tabIndex={-1}>
         <Suspense fallback={<Loading />}>
           <Outlet />
         </Suspense>

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import {
   cleanConstraints,
   keyFrom,
@@ -44,4 +44,13 @@ test('columns are changed and found inside of their table', () => {
 test('moves within the list', () => {
   expect(moveItem(['a', 'b', 'c'], 0, 2)).toEqual(['b', 'c', 'a']);
   expect(moveItem(['a', 'b', 'c'], 2, -1)).toEqual(['c', 'a', 'b']);
+});
+
+afterEach(() => vi.unstubAllGlobals());
+
+test('fields have ids on pages that are not encrypted, too', () => {
+  // `crypto.randomUUID` is not there.
+  const getRandomValues = <Values extends Uint8Array>(values: Values) => values.fill(7);
+  vi.stubGlobal('crypto', { getRandomValues });
+  expect(newField('choice', 'Kind', []).uid).toHaveLength(32);
 });

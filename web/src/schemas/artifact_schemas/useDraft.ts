@@ -74,14 +74,24 @@ export function useDraft(schema: SchemaDetail) {
     save.reset();
     setEdited(undefined);
   };
-  const submit = (revision = edited?.revision ?? schema.revision) =>
+  const submit = (revision = edited?.revision ?? schema.revision) => {
+    // A second request at once would be refused as a change by somebody else.
+    if (save.isPending) return;
+    const params = { path: { schema_id: schema.id } };
     save.mutate(
+      { params, body: { ...draftBody(draft), revision } },
       {
-        params: { path: { schema_id: schema.id } },
-        body: { ...draftBody(draft), revision },
+        onSuccess: (answer) => {
+          queryClient.setQueryData(['get', '/api/v1/schemas/{schema_id}', { params }], answer);
+          // What was typed meanwhile is a change of what was saved.
+          setEdited((now) =>
+            now === edited ? undefined : now && { ...now, revision: answer.data.revision },
+          );
+          void refreshSchemas();
+        },
       },
-      { onSuccess: () => void refreshSchemas().then(discard) },
     );
+  };
   const change = (changes: Partial<Draft>) => {
     const revision = isDirty ? edited.revision : schema.revision;
     setEdited({ revision, draft: { ...draft, ...changes } });

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react';
 import { api, unwrap } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
+import { requireOrganization } from '@/kit/session/organization';
 import { Editor } from './editor';
 import { pendingStore } from './pending';
 import { Saver, type Transport } from './saver';
@@ -16,17 +17,20 @@ export interface Session {
 
 function buildTransport(tagSet: Schemas['TagSet'], stopwatch: Stopwatch): Transport {
   const params = { path: { tag_set_id: tagSet.id } };
+  // What is left is saved when the user has gone to another one.
+  const headers = { 'X-Org-Slug': requireOrganization() };
   return {
     async save(tags, revision) {
       const seconds_spent = tagSet.seconds_spent + stopwatch.seconds;
       const call = api.PUT('/api/v1/tag-sets/{tag_set_id}/tags', {
         params,
+        headers,
         body: { tags, revision, seconds_spent },
       });
       return (await unwrap(call)).data;
     },
     async read() {
-      return (await unwrap(api.GET('/api/v1/tag-sets/{tag_set_id}', { params }))).data;
+      return (await unwrap(api.GET('/api/v1/tag-sets/{tag_set_id}', { params, headers }))).data;
     },
   };
 }
