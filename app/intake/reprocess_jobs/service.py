@@ -91,7 +91,8 @@ def _handle_selected_documents(job: IngestionJob, checkpoint: Checkpoint) -> boo
         return True
     selection = _read_selection(job.options["failed"])
     if job.total is None:
-        if not ingestion_jobs.set_total(job.id, artifacts.count_failed_documents(selection)):
+        total = job.next_number - 1 + artifacts.count_failed_documents(selection)
+        if not ingestion_jobs.set_total(job.id, total):
             return False
         checkpoint()
     while batch := artifacts.list_failed_documents(selection, _read_cursor(job), BATCH_SIZE):

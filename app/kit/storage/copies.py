@@ -42,15 +42,18 @@ def _delete_abandoned(parent: Path) -> None:
     with suppress(OSError), os.scandir(parent) as entries:
         folders = [entry.path for entry in entries if _FOLDER_NAME.fullmatch(entry.name)]
         for folder in folders:
-            # Another process uses the folder or deletes it, or another user owns it.
+            # Another process uses the folder or deletes it.
             with suppress(OSError):
                 _delete_if_abandoned(folder)
 
 
 def _delete_if_abandoned(folder: str) -> None:
     with _open_folder(folder) as descriptor:
-        if os.fstat(descriptor).st_mtime > time.time() - _MIN_AGE_SECONDS:
+        status = os.fstat(descriptor)
+        is_old = status.st_mtime <= time.time() - _MIN_AGE_SECONDS
+        if status.st_uid != os.geteuid() or not is_old:
             return
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        Path(folder, _FILE_NAME).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(_FILE_NAME, dir_fd=descriptor)
         Path(folder).rmdir()

@@ -113,6 +113,7 @@ def test_a_deleted_export_is_gone_and_its_jobs_stay(scheduled: Any) -> None:
         ({"format": "nothing"}, "format"),
         ({"options": {"no": 1}}, "options.no"),
         ({"filter": {"schema_id": MISSING}}, "filter.schema_id"),
+        ({"filter": {"decided_after": "2999-01-01T00:00:00Z"}}, "filter.decided_after"),
         ({"mode": "incremental", "include": {"tags": "all"}}, "include.tags"),
         (
             {"mode": "incremental", "filter": {"decided_after": "2026-01-01T00:00:00Z"}},

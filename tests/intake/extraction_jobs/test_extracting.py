@@ -6,10 +6,12 @@ from uuid import UUID
 
 import pytest
 
+from app.intake.extraction_jobs.service import run_extraction
 from app.kit.ids import uuid7
 from tests.factories import Org, run_jobs_of
 from tests.factories.labels import make_field
 from tests.factories.workspace import Workspace
+from tests.intake.conftest import Imports
 
 FIELDS = [make_field("number", "text"), make_field("total", "money")]
 
@@ -139,6 +141,26 @@ def test_a_retry_is_of_what_failed_though_the_source_has_new_documents(
     assert sorted(predicted) == sorted(expected)
     handled = assisted.sql(f"{items} ORDER BY number", job=job["id"])
     assert handled[: len(expected)] == expected
+
+
+def test_a_retry_that_is_killed_before_the_new_documents_goes_on(
+    assisted: Workspace, imports: Imports
+) -> None:
+    source = _import(assisted, 3, assisted.schema_id)  # type: ignore[attr-defined]
+    late = "UPDATE ingestion_items SET status = :status WHERE job_id = :job AND number = 3"
+    assisted.sql(late, status="failed", job=source["id"])
+    assisted.sql("UPDATE artifacts SET schema_id = NULL")
+    job = _extract(assisted, source["id"]).json["data"]
+    _run(assisted)
+    assisted.sql(late, status="created", job=source["id"])
+    assisted.sql("UPDATE artifacts SET schema_id = :id", id=assisted.schema_id)  # type: ignore[attr-defined]
+    assert assisted.org.api("admin").post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
+    imports.run(run_extraction, job["id"], checkpoints=2)
+    run_jobs_of(assisted.org, "default", "predictions", "default")
+    assert _show(assisted, job["id"])["status"] == "running"
+    _run(assisted)
+    ended = _show(assisted, job["id"])
+    assert (ended["status"], ended["counts"]["created"]) == ("completed", 3)
 
 
 def test_a_document_that_is_deleted_meanwhile_fails(assisted: Workspace) -> None:

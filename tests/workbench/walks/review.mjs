@@ -93,7 +93,7 @@ export async function an_item_is_escalated_and_accepted_with_corrections_and_reo
 }
 
 export async function what_changed_since_a_rejection_is_shown(walk) {
-  const work = await prepare(walk, { guidelines: 'Take the **full** name.' });
+  const work = await prepare(walk, { guidelines: 'Take the **full** name. [Wiki](https://wiki.example)' });
   const mia = await walk.member(work.session, 'labeler');
   const set = await submit(walk, mia, work.id, VALUES);
   const body = { reason: 'The number is wrong.', send_to: 'labeler' };
@@ -109,7 +109,10 @@ export async function what_changed_since_a_rejection_is_shown(walk) {
   await page.getByText('1 field differs').waitFor();
   await walk.checkAccessibility(page);
   await page.keyboard.press('g');
-  await page.getByRole('dialog', { name: 'Guidelines' }).locator('strong', { hasText: 'full' }).waitFor();
+  const guidelines = page.getByRole('dialog', { name: 'Guidelines' });
+  await guidelines.locator('strong', { hasText: 'full' }).waitFor();
+  const link = guidelines.getByRole('link', { name: 'Wiki' });
+  walk.assert.equal(await link.getAttribute('target'), '_blank');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Take the value of Before for Invoice number' }).click();
   walk.assert.equal(await input(page, 'Invoice number').inputValue(), '17');

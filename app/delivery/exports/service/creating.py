@@ -184,11 +184,17 @@ def _compute_period_end(
             "The end of the period must be after its start.", f"filter.{name}_before"
         )
     end = compute_end(requested_end)
-    if start is not None and start > end:
+    check_start(where, name, end)
+    return end
+
+
+def check_start(where: Mapping[str, Any], name: str, now: datetime) -> None:
+    """Raise 400 if the period `name` of a filter, `created` or `decided`, starts after `now`."""
+    start = where.get(f"{name}_after")
+    if start is not None and start > now:
         raise errors.invalid(
             "The start of the period must not be in the future.", f"filter.{name}_after"
         )
-    return end
 
 
 def check_references(where: Mapping[str, Any]) -> None:

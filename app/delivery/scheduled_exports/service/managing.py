@@ -150,6 +150,8 @@ def _apply_request_changes(export: ScheduledExport, changes: Mapping[str, Any]) 
 def _set_request(export: ScheduledExport, requested: Mapping[str, Any]) -> None:
     creating.check_references(requested["where"])
     request = creating.validate_request(**requested, compute_end=_keep_end)
+    for name in ("created", "decided"):
+        creating.check_start(requested["where"], name, records.read_clock())
     if export.mode == Mode.INCREMENTAL:
         _check_incremental(request)
     export.format, export.options, export.include = (

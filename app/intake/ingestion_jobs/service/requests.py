@@ -175,6 +175,10 @@ def restart(job: IngestionJob) -> None:
     change_status(job, JobStatus.QUEUED)
     job.retried_until = max(job.retried_until, job.next_number)
     job.next_offset, job.next_number = 0, 1
+    if job.kind in (JobKind.EXTRACT, JobKind.REPROCESS):
+        # There may be new documents. With the old total, `settle` would complete the job as soon as
+        # the failed documents have been processed.
+        job.total = None
     job.error = job.started_at = job.finished_at = None
 
 

@@ -25,7 +25,8 @@ class Service implements Transport {
   revision = 1;
   tags: Schemas['TagInput'][] = [];
   isOffline = false;
-  losesAnswers = false;
+  /** The status of the answer that takes the place of a lost one. */
+  lostAs: number | undefined;
 
   private answer(): Schemas['TagSet'] {
     return { revision: this.revision, tags: this.tags } as Schemas['TagSet'];
@@ -44,7 +45,8 @@ class Service implements Transport {
     }
     this.revision += 1;
     this.tags = tags.map((tag) => ({ ...tag, value: String(tag.value).trim() }));
-    if (this.losesAnswers) return Promise.reject(new ApiError(0, { code: 'offline', message: '' }));
+    if (this.lostAs !== undefined)
+      return Promise.reject(new ApiError(this.lostAs, { code: 'offline', message: '' }));
     return Promise.resolve(this.answer());
   }
 
@@ -150,12 +152,12 @@ describe('without a network', () => {
     expect(saver.state.kind).toBe('saved');
   });
 
-  test('an answer that was lost is no conflict with oneself', async () => {
+  test.each([0, 502, 504])('an answer lost as %s is no conflict with oneself', async (status) => {
     const { editor, saver } = open();
-    service.losesAnswers = true;
+    service.lostAs = status;
     editor.type(slot('number'), '17 ');
     await saver.flush();
-    service.losesAnswers = false;
+    service.lostAs = undefined;
     await vi.advanceTimersByTimeAsync(5_000);
     expect(saver.state.kind).toBe('saved');
     expect(saver.revision).toBe(2);

@@ -202,7 +202,8 @@ export class Saver {
   private async handle(error: unknown, sent: Tags): Promise<boolean> {
     if (!isApiError(error)) throw error;
     if (error.code === 'stale_precondition') return this.compare();
-    if (error.status === 0) this.unanswered = sent;
+    // Behind a proxy, 502 and 504 do not tell whether the service has saved the tags.
+    if (error.status === 0 || error.status >= 500) this.unanswered = sent;
     if (error.status === 400 && this.reject(error, sent)) return true;
     const isPassing = error.status === 0 || error.status >= 500 || error.status === 429;
     if (!isPassing && error.status !== 401) {
