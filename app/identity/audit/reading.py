@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, func, select
 
 from app.identity.audit.models import AuditEntry
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between, Cube, Source
+from app.kit.counters import Cube, Source, build_between
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
@@ -87,10 +87,8 @@ def _build_total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElemen
     has_period = after is not None or before is not None
     if "target_id" in filters or (has_period and "actor_id" in filters):
         return counters.count(rows.where(*_build_conditions(organization_id, filters)))
-    between = None
-    if has_period:
-        rows = rows.where(*_build_conditions(organization_id, where))
-        between = Between("at", AuditEntry.at, after, before, rows)
+    rows = rows.where(*_build_conditions(organization_id, where))
+    between = build_between("at", AuditEntry.at, after, before, rows)
     return counters.build_total(AUDIT, where, between=between, organization_id=organization_id)
 
 

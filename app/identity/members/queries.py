@@ -26,7 +26,7 @@ from app.identity.organizations.models import Membership
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between, Cube, Source
+from app.kit.counters import Cube, Source, build_between
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
@@ -116,13 +116,10 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 def _build_total(filters: Mapping[str, Any]) -> ColumnElement[int]:
     where = {"role": filters["role"]} if "role" in filters else {}
     after, before = filters.get("created_after"), filters.get("created_before")
-    between = None
-    if after is not None or before is not None:
-        rows = select(Membership.user_id).where(
-            Membership.organization_id == tenancy.current_organization_id(),
-            *_build_conditions(where),
-        )
-        between = Between("joined", Membership.created_at, after, before, rows)
+    rows = select(Membership.user_id).where(
+        Membership.organization_id == tenancy.current_organization_id(), *_build_conditions(where)
+    )
+    between = build_between("joined", Membership.created_at, after, before, rows)
     return counters.build_total(MEMBERS, where, between=between)
 
 

@@ -29,7 +29,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between, Cube, Source
+from app.kit.counters import Cube, Source, build_between
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
@@ -167,11 +167,9 @@ def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
     if {"root", *_PERIOD_FILTERS}.issuperset(filters):
         where = {"root": filters["root"]} if "root" in filters else {}
         after, before = (filters.get(name) for name in _PERIOD_FILTERS)
-        between = None
-        if after is not None or before is not None:
-            in_organization = Team.organization_id == tenancy.current_organization_id()
-            rows = _apply_filters(select(Team.id).where(in_organization), **where)
-            between = Between("created", Team.created_at, after, before, rows)
+        in_organization = Team.organization_id == tenancy.current_organization_id()
+        rows = _apply_filters(select(Team.id).where(in_organization), **where)
+        between = build_between("created", Team.created_at, after, before, rows)
         total = counters.build_total(TEAMS, where, between=between)
     return paginate(statement, request, sorts=_SORTS, unique=Team.id, total=total)
 

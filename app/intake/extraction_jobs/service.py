@@ -10,7 +10,7 @@ from app.intake.ingestion_jobs.statuses import ENDED, ItemStatus, JobKind, JobSt
 from app.kit import errors
 from app.kit.db import Checkpoint
 from app.workflow.predictions import service as predictions
-from app.workflow.predictions.service import RequestOutcome
+from app.workflow.predictions.service import QueueOutcome
 
 BATCH_SIZE = 100
 
@@ -101,6 +101,6 @@ def _request_predictions(
     ingestion_jobs.record_batch(job, rows, next_number=next_number, cursor=cursor)
 
 
-def _build_item(number: int, uri: str, artifact_id: UUID, outcome: RequestOutcome) -> ItemRow:
+def _build_item(number: int, uri: str, artifact_id: UUID, outcome: QueueOutcome) -> ItemRow:
     status = ItemStatus.PROCESSING if outcome.error is None else ItemStatus.FAILED
     return ItemRow(number, uri, status.value, artifact_id, outcome.error, 0.0)

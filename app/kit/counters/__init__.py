@@ -8,6 +8,7 @@ remaining deltas. To count another list, see docs/contributors/counters.md.
 
 from app.kit.counters.reading import (
     Between,
+    build_between,
     build_prepared_total,
     build_total,
     count,
@@ -36,6 +37,7 @@ __all__ = [
     "PreparedSpan",
     "Source",
     "UpperBound",
+    "build_between",
     "build_prepared_total",
     "build_total",
     "count",

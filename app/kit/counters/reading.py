@@ -91,6 +91,19 @@ class Between:
         return BucketSpan(self.bucket, first, end), edges
 
 
+def build_between(
+    bucket: str,
+    column: Column,
+    after: datetime | None,
+    before: datetime | None,
+    rows: Select[Any],
+) -> Between | None:
+    """Return the filter for a period with the attributes of `Between`, or None without bounds."""
+    if after is None and before is None:
+        return None
+    return Between(bucket, column, after, before, rows)
+
+
 def select_cells(
     source: Source,
     shown_facets: Sequence[str],

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -261,3 +261,23 @@ def hooks(org: Org, receiver: Receiver) -> Iterator[Hooks]:
     yield hooks
     # A later test that delivers until nothing is due would wait for the leases of this one.
     hooks.sql("DELETE FROM webhook_deliveries WHERE organization_id = :org AND status = 'pending'")
+
+
+def list_own_results(hooks: Hooks, results: Sequence[AttemptResult]) -> list[AttemptResult]:
+    """Return the results of this test: those of other tests are written in the same batches."""
+    return [result for result in results if result.attempt.organization_id == hooks.org.id]
+
+
+def fail_two_writes(hooks: Hooks, monkeypatch: pytest.MonkeyPatch, failure: Exception) -> list[int]:
+    """Let the recorder fail twice; return a list that gets the number of results of each write."""
+    write, calls = recorder.write, list[int]()
+
+    def unreliable(results: Sequence[AttemptResult]) -> list[AttemptResult]:
+        if own_results := list_own_results(hooks, results):
+            calls.append(len(own_results))
+            if len(calls) < 3:
+                raise failure
+        return write(results)
+
+    monkeypatch.setattr(recorder, "write", unreliable)
+    return calls

@@ -21,15 +21,12 @@ from app.delivery.webhooks.queries.leases import Attempt, BeginLimit
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.kit import container, db, jobs, tenancy
 from app.kit.secrets import Keyring
+from tests.delivery.webhooks.conftest import fail_two_writes, list_own_results
 
 
 def _only(hooks: Any, webhook: Any) -> Any:
     (delivery,) = hooks.deliveries(webhook)
     return delivery
-
-
-def _ours(hooks: Any, results: Sequence[AttemptResult]) -> list[AttemptResult]:
-    return [result for result in results if result.attempt.organization_id == hooks.org.id]
 
 
 def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any, deliver: Any) -> None:
@@ -114,17 +111,7 @@ def test_the_recorder_waits_for_the_database(
     app: Flask, hooks: Any, deliver: Any, monkeypatch: pytest.MonkeyPatch, failure: Exception
 ) -> None:
     created = hooks.create()
-    real, calls = recorder.write, []
-
-    def unreliable(results: Sequence[AttemptResult]) -> list[AttemptResult]:
-        # What other tests left may be due too, and is written in the same batches.
-        if ours := _ours(hooks, results):
-            calls.append(len(ours))
-            if len(calls) < 3:
-                raise failure
-        return real(results)
-
-    monkeypatch.setattr(recorder, "write", unreliable)
+    calls = fail_two_writes(hooks, monkeypatch, failure)
     hooks.emit()
     deliver()
     assert calls == [1, 1, 1]
@@ -140,7 +127,7 @@ def test_an_outcome_that_cannot_be_written_takes_no_other_along(
 
     def picky(results: Sequence[AttemptResult]) -> list[AttemptResult]:
         if not poisoned:
-            poisoned.extend(result.attempt.id for result in _ours(hooks, results)[:1])
+            poisoned.extend(result.attempt.id for result in list_own_results(hooks, results)[:1])
         if any(result.attempt.id in poisoned for result in results):
             raise DataError("write", {}, Exception("no such value"))
         return real(results)

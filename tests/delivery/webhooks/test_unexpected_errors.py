@@ -13,6 +13,7 @@ from app.delivery.webhooks import dispatcher, recorder
 from app.delivery.webhooks.dispatcher import Dispatcher
 from app.delivery.webhooks.queries.outcomes import AttemptResult
 from app.delivery.webhooks.sender_pool import SenderPool
+from tests.delivery.webhooks.conftest import fail_two_writes, list_own_results
 from tests.factories.waiting import wait_until
 
 
@@ -41,26 +42,13 @@ def _fail_threads(monkeypatch: pytest.MonkeyPatch, may_start: Callable[[], bool]
     monkeypatch.setattr(threading.Thread, "start", start)
 
 
-def _ours(hooks: Any, results: Sequence[AttemptResult]) -> list[UUID]:
-    return [r.attempt.id for r in results if r.attempt.organization_id == hooks.org.id]
-
-
 @pytest.mark.parametrize("error", [KeyError("reason"), MemoryError(), RuntimeError("no thread")])
 def test_the_recorder_survives_an_error(
     app: Flask, hooks: Any, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     monkeypatch.setattr(recorder, "_ERROR_PAUSE_SECONDS", 0.1)
     created = hooks.create()
-    real, calls = recorder.write, []
-
-    def unreliable(results: Sequence[AttemptResult]) -> list[AttemptResult]:
-        if ours := _ours(hooks, results):
-            calls.append(len(ours))
-            if len(calls) < 3:
-                raise error
-        return real(results)
-
-    monkeypatch.setattr(recorder, "write", unreliable)
+    calls = fail_two_writes(hooks, monkeypatch, error)
     hooks.emit()
     with _running(app, hooks) as other:
         wait_until(lambda: hooks.count(created, "delivered") == 1)
@@ -79,7 +67,7 @@ def test_an_outcome_with_an_error_is_given_up_and_holds_up_no_other(
     alone: list[UUID] = []
 
     def picky(results: Sequence[AttemptResult]) -> list[AttemptResult]:
-        ours = _ours(hooks, results)
+        ours = [result.attempt.id for result in list_own_results(hooks, results)]
         poisoned.extend([] if poisoned else ours[:1])
         if poisoned and poisoned[0] in ours:
             alone.extend(ours if len(results) == 1 else [])
@@ -114,7 +102,7 @@ def test_an_error_after_the_writing_ends_no_thread(app: Flask, hooks: Any) -> No
 
         def on_end(results: Sequence[AttemptResult]) -> None:
             real(results)
-            if not errors and _ours(hooks, results):
+            if not errors and list_own_results(hooks, results):
                 errors.append(KeyError("state"))
                 raise errors[0]
 

@@ -12,7 +12,7 @@ from app.delivery.exports.models import Export, ExportStatus
 from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Membership
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between
+from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.workflow.tag_sets.models import TagSet
 
@@ -37,10 +37,8 @@ def list_exports(
     where = {name: value for name, value in facets.items() if value is not None}
     conditions = [getattr(Export, name) == value for name, value in where.items()]
     period = within(Export.created_at, created_after, created_before)
-    between = None
-    if period:
-        rows = select(Export.id).where(*conditions)
-        between = Between("created", Export.created_at, created_after, created_before, rows)
+    rows = select(Export.id).where(*conditions)
+    between = build_between("created", Export.created_at, created_after, created_before, rows)
     keys = [_build_keys(where, period)] if where else []
     statement = select(Export)
     return paginate(

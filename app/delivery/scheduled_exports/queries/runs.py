@@ -12,7 +12,7 @@ from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports.counters import RUNS
 from app.delivery.scheduled_exports.models import ScheduledExport, ScheduledRun
 from app.kit import counters, db
-from app.kit.counters import Between
+from app.kit.counters import build_between
 from app.kit.pagination import Page, PageRequest, paginate, within
 
 
@@ -41,10 +41,8 @@ def list_runs(
     """Return a page of the runs of a scheduled export."""
     is_of_export = ScheduledRun.scheduled_export_id == export_id
     period = within(ScheduledRun.created_at, created_after, created_before)
-    between = None
-    if period:
-        rows = select(ScheduledRun.job_id).where(is_of_export)
-        between = Between("created", ScheduledRun.created_at, created_after, created_before, rows)
+    rows = select(ScheduledRun.job_id).where(is_of_export)
+    between = build_between("created", ScheduledRun.created_at, created_after, created_before, rows)
     return paginate(
         select(ScheduledRun).where(is_of_export, *period),
         page,

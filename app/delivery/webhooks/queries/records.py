@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, String, any_, column, func, litera
 from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between
+from app.kit.counters import build_between
 from app.kit.pagination import (
     CreatedFilters,
     KeyQuery,
@@ -118,10 +118,8 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
     ]
     period = within(Delivery.created_at, created_after, created_before)
     where = {"webhook_id": webhook_id, **facets}
-    between = None
-    if period:
-        rows = select(Delivery.id).where(*conditions)
-        between = Between("created", Delivery.created_at, created_after, created_before, rows)
+    rows = select(Delivery.id).where(*conditions)
+    between = build_between("created", Delivery.created_at, created_after, created_before, rows)
     keys = [_build_keys(where, [*conditions, *period])] if facets else []
     statement = select(*_DELIVERY_COLUMNS)
     page = paginate(

@@ -17,7 +17,7 @@ from app.insight.drift.models import (
     ReportStatus,
 )
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between
+from app.kit.counters import build_between
 from app.kit.ids import uuid7
 from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema
@@ -85,7 +85,7 @@ def list_reports(
         total = counters.count(rows.where(*created))
     else:
         period = (created_after, created_before)
-        between = Between("created", DriftReport.created_at, *period, rows) if created else None
+        between = build_between("created", DriftReport.created_at, *period, rows)
         total = counters.build_total(REPORTS, where, between=between)
     return paginate(
         select(DriftReport).where(*conditions, *created),

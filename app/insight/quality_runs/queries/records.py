@@ -12,7 +12,7 @@ from sqlalchemy.orm import undefer
 from app.insight.quality_runs.counters import RUNS
 from app.insight.quality_runs.models import QualityRun, RunStatus
 from app.kit import counters, db
-from app.kit.counters import Between
+from app.kit.counters import build_between
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import SchemaVersion
 
@@ -63,10 +63,8 @@ def list_runs(
     where = {name: value for name, value in facets.items() if value is not None}
     conditions = [getattr(QualityRun, name) == value for name, value in where.items()]
     period = within(QualityRun.created_at, created_after, created_before)
-    between = None
-    if period:
-        rows = select(QualityRun.id).where(*conditions)
-        between = Between("created", QualityRun.created_at, created_after, created_before, rows)
+    rows = select(QualityRun.id).where(*conditions)
+    between = build_between("created", QualityRun.created_at, created_after, created_before, rows)
     return paginate(
         select(QualityRun).where(*conditions, *period),
         page,

@@ -13,7 +13,7 @@ from app.intake.ingestion_jobs.counters import JOBS
 from app.intake.ingestion_jobs.models import COUNTS, IngestionItem, IngestionJob
 from app.intake.ingestion_jobs.statuses import ACTIVE, ItemStatus, JobKind
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between
+from app.kit.counters import build_between
 from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
 
 # A retry replaces the failed item of an earlier run.
@@ -101,10 +101,8 @@ def list_jobs(
         conditions.append(job.connector_id == connector_id)
         where["connector_id"] = str(connector_id)
     period = within(job.created_at, created_after, created_before)
-    between = None
-    if period:
-        rows = select(job.id).where(*conditions)
-        between = Between("created", job.created_at, created_after, created_before, rows)
+    rows = select(job.id).where(*conditions)
+    between = build_between("created", job.created_at, created_after, created_before, rows)
     return paginate(
         select(job).where(*conditions, *period),
         page,

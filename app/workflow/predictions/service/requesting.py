@@ -22,7 +22,7 @@ SERVER_JOB = "predictions.ask_model_server"
 """The name of the job that asks a model server. It has a separate queue, because it is slow."""
 
 
-class RequestOutcome(NamedTuple):
+class QueueOutcome(NamedTuple):
     """The outcome of a request to predict one document: a queued prediction, or an error.
 
     `error` contains the error's code and message.
@@ -53,12 +53,12 @@ def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
 
 def request_many(
     artifact_ids: Sequence[UUID], *, requested_by: UUID | None, ingestion_job_id: UUID
-) -> list[RequestOutcome]:
+) -> list[QueueOutcome]:
     """Request predictions for documents, and return the outcomes in the order of the documents.
 
     If a document already has a queued prediction, the outcome has the id of that prediction.
     """
-    outcomes: dict[UUID, RequestOutcome] = {}
+    outcomes: dict[UUID, QueueOutcome] = {}
     new_predictions: list[NewPrediction] = []
     page_counts: dict[UUID, int] = {}
     for artifact_id in sorted(set(artifact_ids)):  # All code locks artifacts in the order of ids.
@@ -66,7 +66,7 @@ def request_many(
             artifact = artifacts.lock(artifact_id)
             queued = records.find_queued(artifact_id)
             if queued is not None:
-                outcomes[artifact_id] = RequestOutcome(artifact_id, queued.id, None)
+                outcomes[artifact_id] = QueueOutcome(artifact_id, queued.id, None)
                 continue
             new_predictions.append(_build_new_prediction(artifact))
             page_counts[artifact_id] = count_predicted_pages(artifact.page_count)
@@ -86,14 +86,14 @@ def request_many(
         allowed_predictions, requested_by=requested_by, ingestion_job_id=ingestion_job_id
     )
     outcomes |= {
-        artifact_id: RequestOutcome(artifact_id, prediction_id, None)
+        artifact_id: QueueOutcome(artifact_id, prediction_id, None)
         for artifact_id, prediction_id in ids.items()
     }
     return [outcomes[artifact_id] for artifact_id in artifact_ids]
 
 
-def _build_error_outcome(artifact_id: UUID, error: ApiError) -> RequestOutcome:
-    return RequestOutcome(artifact_id, None, {"code": error.code, "message": error.message})
+def _build_error_outcome(artifact_id: UUID, error: ApiError) -> QueueOutcome:
+    return QueueOutcome(artifact_id, None, {"code": error.code, "message": error.message})
 
 
 def _build_new_prediction(artifact: ArtifactRow) -> NewPrediction:

@@ -22,7 +22,7 @@ from sqlalchemy import column as column_of
 
 from app.identity.teams.models import TeamMember
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between
+from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate
 from app.kit.prepared_lists import PreparedList
 from app.workflow.review_queue.queries.reading import (
@@ -102,12 +102,9 @@ def _build_total(
 
 def _build_count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
     after, before = (filters.get(name) for name in _PERIOD)
-    between = None
-    if after is not None or before is not None:
-        other_filters = {name: value for name, value in filters.items() if name not in _PERIOD}
-        between = Between(
-            "created", TagSet.created_at, after, before, _select_rows(other_filters, user_id)
-        )
+    other_filters = {name: value for name, value in filters.items() if name not in _PERIOD}
+    rows = _select_rows(other_filters, user_id)
+    between = build_between("created", TagSet.created_at, after, before, rows)
     # No cube has both the creation time and one of these facets.
     has_person_filter = bool({"labeler_id", "assignee_id", "team_id"} & set(filters))
     if between is not None and has_person_filter:

@@ -22,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 
 from app.kit import counters, db, tenancy
-from app.kit.counters import Between
+from app.kit.counters import build_between
 from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
@@ -153,9 +153,7 @@ def _build_count(
     after, before = (filters.get(name) for name in _PERIOD)
     if "artifact_id" in filters:
         return counters.count(rows.where(*within(TagSet.created_at, after, before)))
-    between = None
-    if after is not None or before is not None:
-        between = Between("created", TagSet.created_at, after, before, rows)
+    between = build_between("created", TagSet.created_at, after, before, rows)
     return counters.build_total(TAG_SETS, facet_filters, between=between)
 
 
