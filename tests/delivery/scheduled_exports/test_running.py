@@ -197,7 +197,8 @@ def test_the_latest_runs_are_found_by_an_index(scheduled: Any, postgres: Embedde
     assert {export_id: str(row[1].id) for export_id, row in found.items()} == latest_job_ids
     (statement,) = explained
     assert statement.rows_by_index["ix_scheduled_export_runs_list"] == 2
-    assert statement.rows < 20
+    # Other tests determine whether their few scheduled exports are read as a whole, too.
+    assert statement.rows - statement.rows_by_index.get("scheduled_exports", 0) < 20
     listed = scheduled.api.get("/exports/scheduled").json["data"]
     last_job_ids = {UUID(item["id"]): item["last_run"]["job_id"] for item in listed[:2]}
     assert last_job_ids == latest_job_ids
