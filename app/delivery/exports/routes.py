@@ -4,11 +4,10 @@ from typing import Any
 from uuid import UUID
 
 from app.delivery.exports import models
+from app.delivery.exports.audit_schemas import ExportAuditEntry, ExportAuditFilters
 from app.delivery.exports.schemas import (
     CreateExport,
     Export,
-    ExportAuditEntry,
-    ExportAuditFilters,
     ExportFilters,
     ExportManifest,
     ExportPreview,

@@ -46,7 +46,7 @@ def test_a_skip_ends_when_the_document_is_assigned_or_sent_by_name(
     org = workspace.org
     org.add_user("second", "labeler")
     team = make_team(org)
-    add_members(org, team, "labeler")
+    add_members(org, team, "labeler", "second")
     artifact = workspace.artifact()
     skip(workspace, draw())
     path = f"/artifacts/{artifact}/assign"

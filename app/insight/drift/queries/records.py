@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 from uuid import UUID
 
-from sqlalchemy import Integer, Uuid, func, or_, select, text
+from sqlalchemy import ColumnElement, Integer, Select, Uuid, func, or_, select, text
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from app.insight.drift.counters import NO_LABELER, REPORTS
@@ -51,26 +51,14 @@ def list_reports(
     *,
     labelers: Collection[UUID] | None,
     report_ids: Collection[UUID] | None = None,
-    schema_id: UUID | None = None,
-    status: str | None = None,
-    subject: str | None = None,
-    field: str | None = None,
-    metric: str | None = None,
-    created_after: datetime | None = None,
-    created_before: datetime | None = None,
+    **filters: Unpack[ReportFilters],
 ) -> Page:
     """Return a page of drift reports.
 
     Reports about labelers who are not in `labelers` are left out. If `labelers` is None, reports
     about all labelers are returned.
     """
-    filters = {
-        "schema_id": schema_id,
-        "status": status,
-        "subject": subject,
-        "field": field,
-        "metric": metric,
-    }
+    after, before = filters.pop("created_after", None), filters.pop("created_before", None)
     where: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
     conditions = [getattr(DriftReport, name) == value for name, value in where.items()]
     if labelers is not None:
@@ -78,22 +66,29 @@ def list_reports(
         is_visible = or_(DriftReport.labeler_id.is_(None), DriftReport.labeler_id.in_(labelers))
         conditions.append(is_visible)
     if report_ids is not None:
+        where["id"] = report_ids
         conditions.append(DriftReport.id.in_(report_ids))
-    created = within(DriftReport.created_at, created_after, created_before)
     rows = select(DriftReport.id).where(*conditions)
-    if field is not None or report_ids is not None:
-        total = counters.count(rows.where(*created))
-    else:
-        period = (created_after, created_before)
-        between = build_between("created", DriftReport.created_at, *period, rows)
-        total = counters.build_total(REPORTS, where, between=between)
     return paginate(
-        select(DriftReport).where(*conditions, *created),
+        select(DriftReport).where(*conditions, *within(DriftReport.created_at, after, before)),
         page,
         sorts=SORTS,
         unique=DriftReport.id,
-        total=total,
+        total=_build_total(where, rows, after, before),
     )
+
+
+def _build_total(
+    where: dict[str, Any],
+    rows: Select[UUID],
+    after: datetime | None,
+    before: datetime | None,
+) -> ColumnElement[int]:
+    """Build the number of reports in a list. The counters have neither fields nor ids."""
+    if "field" in where or "id" in where:
+        return counters.count(rows.where(*within(DriftReport.created_at, after, before)))
+    between = build_between("created", DriftReport.created_at, after, before, rows)
+    return counters.build_total(REPORTS, where, between=between)
 
 
 def get_report(report_id: UUID, *, lock: bool = False) -> DriftReport | None:
