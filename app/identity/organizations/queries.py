@@ -136,7 +136,7 @@ def lock(organization_id: UUID) -> Organization:
 
 
 def lock_settings(organization_id: UUID) -> dict[str, Any]:
-    """Lock an organization against changes until the transaction ends; return its settings."""
+    """Lock an organization until the transaction ends, and return its settings."""
     statement = select(Organization.settings).where(Organization.id == organization_id)
     settings: dict[str, Any] = db.session().scalars(statement.with_for_update(read=True)).one()
     return settings

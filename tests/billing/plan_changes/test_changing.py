@@ -60,7 +60,7 @@ def get_plan(org: Org) -> str:
 def test_nothing_is_added_beside_a_smaller_plan(
     paying: Customer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The check of the usage and an addition under the old limits exclude each other."""
+    """The usage check waits for additions under the old limits, and they wait for the check."""
     paying.set_plan("business")
     body = {"url": "http://127.0.0.2:9/x", "events": ["tag_set.accepted"]}
     admin = paying.org.api("admin")

@@ -38,7 +38,7 @@ QUERIES = {
 }
 ROWS = 4_000
 MAX_ROWS = 800
-"""More rows than the statements of a list may read: keys, rows of the page, and counts."""
+"""The maximum number of rows that the statements for one page of a list may read."""
 
 
 def _insert(exports: Any, rows: int) -> None:

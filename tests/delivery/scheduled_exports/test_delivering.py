@@ -201,13 +201,19 @@ def test_settings_that_were_changed_and_changed_back_start_anew(
     assert scheduled.read(created["id"])["exported_until"] is None
 
 
-def test_a_period_that_a_later_run_has_delivered_is_not_delivered_again(
-    scheduled: Any, storehouse: Any
-) -> None:
+def _fail_to_deliver(scheduled: Any, storehouse: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return an incremental scheduled export and its run, which could not be delivered."""
     created = scheduled.schedule(mode="incremental", destination=_to_web(storehouse))
     storehouse.status = 503
     failed = scheduled.run(created["id"])
     _try_again(scheduled, attempts=9)
+    return created, failed
+
+
+def test_a_period_that_a_later_run_has_delivered_is_not_delivered_again(
+    scheduled: Any, storehouse: Any
+) -> None:
+    created, failed = _fail_to_deliver(scheduled, storehouse)
     storehouse.status = 201
     assert scheduled.run(created["id"])["status"] == "completed"
     scheduled.sql(
@@ -224,10 +230,7 @@ def test_a_period_that_a_later_run_has_delivered_is_not_delivered_again(
 def test_a_period_that_a_later_run_is_about_to_deliver_is_not_delivered(
     scheduled: Any, storehouse: Any
 ) -> None:
-    created = scheduled.schedule(mode="incremental", destination=_to_web(storehouse))
-    storehouse.status = 503
-    failed = scheduled.run(created["id"])
-    _try_again(scheduled, attempts=9)
+    created, failed = _fail_to_deliver(scheduled, storehouse)
     assert scheduled.run(created["id"])["status"] == "delivering"
     storehouse.status = 201
     scheduled.sql(

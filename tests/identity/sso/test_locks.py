@@ -27,7 +27,7 @@ def _is_waiting(org: Org) -> bool:
 
 @pytest.fixture
 def beside(org: Org, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a function that starts a call in another thread after a query locked its row.
+    """Return a function that runs a call in another thread once a query has locked its row.
 
     The first call of the query returns as soon as the other thread waits for a lock, or has ended.
     """

@@ -32,7 +32,7 @@ AFTER, BEFORE = datetime(2026, 1, 30, 22, 37, tzinfo=UTC), datetime(2026, 3, 3, 
 SAMPLE = '{"start": "2026-01-01T00:00:00Z", "end": "2026-01-08T00:00:00Z", "n": 100, "value": 0.5}'
 ROWS = 4_000
 MAX_ROWS = 600
-"""More rows than the statements of a list may read: rows of the page, and counts."""
+"""The maximum number of rows that the statements for one page of a list may read."""
 
 
 def _insert(labeling: Labeling, rows: int) -> UUID:

@@ -26,7 +26,7 @@ PERIOD = "created_after=2026-01-30T22:37:00Z&created_before=2026-03-03T04:00:00Z
 IN_PERIOD = "created_at >= '2026-01-30T22:37:00Z' AND created_at < '2026-03-03T04:00:00Z'"
 ROWS = 4_000
 MAX_ROWS = 600
-"""More rows than the statements of a list may read: rows of the page, and counts."""
+"""The maximum number of rows that the statements for one page of a list may read."""
 
 Insert = Callable[[int], list[UUID]]
 

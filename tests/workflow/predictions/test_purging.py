@@ -19,7 +19,7 @@ def _store_old_predictions(workspace: Workspace, artifact_id: UUID, count: int) 
 
 
 def _purge(workspace: Workspace, position: str | None = None) -> tuple[int, list[str]]:
-    """Purge predictions; return how many were deleted, and the positions of the batches."""
+    """Purge predictions, and return the number of deleted ones and the position of each batch."""
     positions: list[str] = []
 
     def checkpoint(position: str) -> None:

@@ -115,7 +115,7 @@ def enqueue_training(version_id: UUID, *, force: bool = False) -> None:
 
 
 def enqueue_following_training(version_id: UUID) -> None:
-    """Enqueue another training run after a run of this schema version, if one is due.
+    """Enqueue the next training run of a schema version after a run has ended, if one is due.
 
     It is due only if there are more documents than the run counted, so runs that follow each other
     come to an end.
