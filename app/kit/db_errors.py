@@ -7,7 +7,7 @@ from sqlalchemy.orm.exc import StaleDataError
 from app.kit.errors import ApiError, busy, conflict, storage_full
 
 RETRY_AFTER_SECONDS = 2
-"""The value of the `Retry-After` header while the database does not respond."""
+"""The value of the `Retry-After` header, in seconds, while the database does not respond."""
 
 _CONFLICTS: dict[str, tuple[str, str | None]] = {}
 

@@ -155,12 +155,12 @@ def paginate(
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     order = _build_order(request, cursor, sorts, unique)
     page = _apply_order(statement, order, keys, request.page_size + 1)
-    includes_total = cursor is None and total is not None and not _is_entity(statement)
+    includes_total = cursor is None and total is not None and not _selects_entities(statement)
     if includes_total:
         assert total is not None
         page = page.add_columns(total.label(_TOTAL))
     result = db.session().execute(page)
-    rows: list[Any] = list(result.scalars() if _is_entity(statement) else result)
+    rows: list[Any] = list(result.scalars() if _selects_entities(statement) else result)
     if cursor is not None:
         length = cursor.total
     elif includes_total:
@@ -215,7 +215,7 @@ def _select_first_keys(keys: KeyQuery, order: _Order, limit: int) -> Subquery:
     return order.sort(joined_keys, branch_columns).limit(limit).subquery()
 
 
-def _is_entity(statement: Select[Any]) -> bool:
+def _selects_entities(statement: Select[Any]) -> bool:
     """Return whether the statement selects ORM entities, and not rows of columns."""
     # The public `column_descriptions` would be slower, because it describes every column.
     first = statement._raw_columns[0]  # noqa: SLF001 - no public accessor

@@ -216,7 +216,8 @@ class Quotas:
                 if limit <= 0:
                     break
                 count = min(
-                    limit, self._count_to_begin(organization, webhook, limits, begun_counts)
+                    limit,
+                    self._count_attempts_to_begin(organization, webhook, limits, begun_counts),
                 )
                 if is_first and webhook.pace is not Pace.QUICK:
                     count = 0 if webhook.in_progress_count else min(1, count)
@@ -237,7 +238,7 @@ class Quotas:
             if webhook.beginning_count
         ]
 
-    def _count_to_begin(
+    def _count_attempts_to_begin(
         self,
         organization: OrganizationState,
         webhook: WebhookState,
@@ -252,7 +253,7 @@ class Quotas:
         free = limits.count_free(webhook.pace, lambda pace: threads[pace] + begun_counts[pace])
         if free <= 0 or self.threads.is_excluded(webhook):
             return 0
-        return min(free, webhook.count_to_begin(limits.get_max_concurrent(webhook, free)))
+        return min(free, webhook.count_attempts_to_begin(limits.get_max_concurrent(webhook, free)))
 
     def _start(self, organization: OrganizationState, webhook: WebhookState, now: float) -> Attempt:
         attempt = webhook.prefetched.popleft()

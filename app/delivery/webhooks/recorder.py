@@ -37,7 +37,8 @@ _BUSY_SECONDS = 0.05
 _WAIT_SECONDS = 0.2
 """The maximum time in seconds to wait for a result before checking whether to stop."""
 MAX_TRIES = 3
-"""An outcome is given up after this many errors that are not errors of the database."""
+"""The maximum number of attempts to write an outcome, not counting attempts that the database
+failed. After that, the outcome is discarded."""
 _ERROR_PAUSE_SECONDS = 1.0
 """The pause in seconds after an error that is not an error of the database."""
 

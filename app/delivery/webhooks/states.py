@@ -82,7 +82,7 @@ class WebhookState:
         """Return the maximum number of attempts under way for the webhook's replayed deliveries."""
         return self.max_concurrent_attempts // 2
 
-    def count_to_begin(self, max_concurrent_attempts: int) -> int:
+    def count_attempts_to_begin(self, max_concurrent_attempts: int) -> int:
         """Return how many attempts to begin now, if `max_concurrent_attempts` is the limit."""
         if self.failures and self.unwritten_count:
             return 0

@@ -16,8 +16,8 @@ from app.kit.storage import NotStored, StorageUnavailable
 log = get_logger(__name__)
 
 _MISSING_RETRY_PERIOD = timedelta(days=1)
-"""How long after its creation a job treats a missing file as a storage outage, and is retried. The
-file was stored before the job was created, so an outage is more likely than a deletion."""
+"""The age up to which a job is retried if its file is missing, as after a storage outage. The file
+was stored before the job was created, so an outage is more likely than a deletion."""
 
 
 def _treat_as_outage(job: Job, missing: NotStored) -> None:

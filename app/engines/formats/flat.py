@@ -49,9 +49,9 @@ def list_field_headers(fields: Sequence[Field], prefix: str) -> list[str]:
 
 
 def list_plain_fields(fields: Sequence[Field]) -> list[Field]:
-    """Return the fields that have a column beside the tables.
+    """Return the fields that have a plain column, which is not a column of a table.
 
-    Tables have such a column only if an older schema version defines the field with another type.
+    A table has a plain column only if an older schema version defines the field with another type.
     The column contains the values of that version as text.
     """
     return [
@@ -62,7 +62,11 @@ def list_plain_fields(fields: Sequence[Field]) -> list[Field]:
 
 
 class LabelSplitter:
-    """Separates the labels for the columns of `list_plain_fields` from the labels for tables."""
+    """Splits the labels of a tag set into values for plain columns and rows for tables.
+
+    Only a field with `has_plain_values` needs this. Its label is a list of rows if the tag set's
+    schema version defines the field as a table; otherwise, it is a value for a plain column.
+    """
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._columns_by_key = {
@@ -72,7 +76,10 @@ class LabelSplitter:
         }
 
     def split(self, labels: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Return the labels for the plain columns, and the labels for the tables."""
+        """Return the labels for the columns of `list_plain_fields`, and the labels for the tables.
+
+        A label of a field that has only one of the two is in both results.
+        """
         if not self._columns_by_key:
             return labels, labels
         plain_labels, table_labels = dict(labels), dict(labels)

@@ -92,7 +92,7 @@ def select_constraints(
         except FieldError as error:
             # An error at another constraint, the lower limit, means that the two are reversed.
             is_own = error.path == f"{path}.{name}"
-            reason = error.message if is_own else "is less than the other limit"
+            reason = error.message if is_own else "it is less than the lower limit"
             collector.add(path, f"{_CONSTRAINT_NAMES.get(name, name)} was left out: {reason}.")
         else:
             valid_constraints[name] = value

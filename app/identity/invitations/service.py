@@ -36,7 +36,7 @@ If all organizations shared a limit, it would reveal whom other organizations in
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
     """Return the address of an open invitation, or None if its token is no longer valid.
 
-    Also counts an email that waited towards the limits that did not allow it earlier.
+    Limits that delayed the email have not counted it yet; they count it now.
     """
     address = queries.find_open_address(recipient["token_hash"])
     if address is not None:

@@ -97,7 +97,7 @@ class ExpiringNetwork(GuardedNetwork):
     def _get_remaining(self) -> float:
         remaining = self._ends_at - monotonic()
         if remaining <= 0:
-            raise TimeoutError("the time for this network is over")
+            raise TimeoutError("the time limit of this network has been reached")
         return remaining
 
     def _shut_down(self) -> None:

@@ -144,7 +144,7 @@ def main(app: Flask) -> int:
         received_signal = signal.sigtimedwait(_WATCHED_SIGNALS, _get_seconds_to_restart(children))
         stop = received_signal is not None and received_signal.si_signo in _STOP_SIGNALS
         _record_exits(children)
-        requested_groups = wake_ups.take()
+        requested_groups = wake_ups.pop_groups()
         for child in () if stop else children:
             if child.restarts.is_due or (child.is_asleep and child.group in requested_groups):
                 _start_child(app, child)

@@ -29,7 +29,7 @@ class WakeUps:
             self._flags[self._positions[group]] = True
         os.kill(self._parent, SIGNAL)
 
-    def take(self) -> set[str]:
+    def pop_groups(self) -> set[str]:
         """Return the requested groups, and clear the requests."""
         groups = {group for group, position in self._positions.items() if self._flags[position]}
         for group in groups:

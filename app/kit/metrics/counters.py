@@ -34,7 +34,7 @@ class Increments:
                 self._values[key] = self._values.get(key, 0.0) + amount
         self.on_add()
 
-    def take(self) -> dict[SeriesKey, float]:
+    def pop_all(self) -> dict[SeriesKey, float]:
         """Return all increments by key, and reset them to zero."""
         with self._lock:
             values, self._values = self._values, {}

@@ -125,7 +125,7 @@ class MetricStore:
             return True
         if self._batch and not self._send_batch(marked=True):
             return False
-        if increments := self._increments.take():
+        if increments := self._increments.pop_all():
             self._batch_number += 1
             self._batch = [
                 str(self._batch_number),

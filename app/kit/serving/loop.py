@@ -86,7 +86,10 @@ class EventLoop:
             self._sweep(now)
 
     def _accept_deferred_connections(self) -> float:
-        """Accept connections whose deferral is over. Return the seconds to wait for events."""
+        """Accept the deferred connections if their delay has ended.
+
+        Returns the time in seconds to wait for events.
+        """
         if self._deferred_until is None:
             return _POLL_SECONDS
         remaining = self._deferred_until - time.monotonic()

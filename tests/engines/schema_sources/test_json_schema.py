@@ -75,12 +75,12 @@ def test_a_value_keeps_its_type_and_limits(
         (
             {"type": "number", "minimum": 3, "maximum": 2},
             "number",
-            "maximum was left out: is less than the other limit",
+            "maximum was left out: it is less than the lower limit",
         ),
         (
             {"type": "string", "minLength": 3, "maxLength": 2},
             "text",
-            "maximum length was left out: is less than the other limit",
+            "maximum length was left out: it is less than the lower limit",
         ),
         ({"type": "integer", "maximum": "x"}, "integer", "maximum was left out: is not a number"),
         ({"type": "number", "exclusiveMinimum": 3}, "number", "minimum itself was excluded"),

@@ -58,7 +58,7 @@ def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:
         raise errors.conflict(message, state=export.status)
     if not export.storage_key or not export.expires_at or export.expires_at <= db.utc_now():
         raise _build_expired_error()
-    assert export.size_bytes is not None, "a completed export has a file"
+    assert export.size_bytes is not None, "the completed export has no file size"
     assert export.sha256 is not None
     format_ = FORMATS[export.format]
     return build_linked_download(

@@ -228,7 +228,7 @@ def _build_outgoing_files(
     # The last digits of a UUIDv7 are random.
     name = f"{slug}-{at}-{run.job_id.hex[-_ID_DIGITS:]}"
     key, size, sha256 = export.storage_key, export.size_bytes, export.sha256
-    assert size is not None, "a completed export has a file"
+    assert size is not None, "the completed export has no file size"
     assert sha256 is not None
 
     def read() -> Iterator[bytes]:

@@ -87,7 +87,7 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
 
     def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
         total = search_totals.count_hits(query, bounds) if edge.is_first else None
-        keys = _find_without_all_hits(query, bounds, edge) or _find_by_index(query, bounds, edge)
+        keys = _find_near_edge(query, bounds, edge) or _find_by_index(query, bounds, edge)
         return _list_by_ids([str(key) for key in keys]), total
 
     return paginate_rows(request, _ORDER, fetch)
@@ -103,10 +103,12 @@ def _list_by_ids(artifact_ids: list[str]) -> list[Any]:
     return [by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in by_id]
 
 
-def _find_without_all_hits(
-    query: SearchQuery, bounds: dict[str, Any], edge: PageStart
-) -> list[UUID]:
-    """Return the page's ids without visiting every hit, or an empty list if that fails."""
+def _find_near_edge(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
+    """Return the page's ids from the documents that follow the page's start most closely in time.
+
+    This avoids reading all hits. Returns an empty list if it is not expected to be faster than
+    `_find_by_index`, or if these documents have too few hits.
+    """
     version, hits, searched = search_totals.get_last_total(query, bounds)
     if hits >= MIN_HITS_TO_TEST_NEWEST:
         return _find_among_newest(query, bounds, edge)

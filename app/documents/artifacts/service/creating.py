@@ -185,7 +185,10 @@ def measure_usage(row: dict[str, Any]) -> dict[Meter, int]:
 
 
 def build_initial_status() -> dict[str, Any]:
-    """Build the initial status of a document with text: ready, or waiting for routing."""
+    """Build the status columns of a new document with text.
+
+    The document is ready, or it is processing until the routing rules have run.
+    """
     if routing.is_needed():
         return {"status": ArtifactStatus.PROCESSING, "routing_since": db.utc_now()}
     return {"status": ArtifactStatus.READY}

@@ -32,7 +32,7 @@ def add_labels(control: Control) -> None:
         return
     tag = control.element.tag
     if field_type == "region" and tag in PAGE_LABEL_TAGS and tag not in _BOX_TAGS:
-        control.add_warning("The drawn shape becomes its bounding box.")
+        control.add_warning("Drawn shapes are stored as their bounding boxes.")
     elements = [element for element in control.element.iter("Label") if _has_label_name(element)]
     if not elements:
         control.add_warning("The labels come with each task: one field takes all labels.")
@@ -68,7 +68,7 @@ def add_drawing_tool(control: Control) -> None:
     """Add a region field for a tag that only draws shapes, unless other tags label its target."""
     target_names = {name.strip() for name in control.get("toName").split(",")}
     if control.element.tag not in _BOX_TAGS:
-        control.add_warning("The drawn shape becomes its bounding box.")
+        control.add_warning("Drawn shapes are stored as their bounding boxes.")
     if not target_names & control.state.labeled_names:
         control.add_field("region", multiple=True)
 

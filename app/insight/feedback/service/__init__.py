@@ -1,4 +1,4 @@
-"""Feedback on predictions: recording and summaries. Other features call these functions."""
+"""Public functions of feedback: record feedback on predictions, and summarize it."""
 
 from app.insight.feedback.service.automatic import rebuild, record
 from app.insight.feedback.service.comparing import list_models

@@ -16,8 +16,8 @@ PART_SECONDS = 5.0
 class ListedPart(NamedTuple):
     """A part of a listing: its included objects, and the position at which it ends.
 
-    `cursor` is None, and there are no objects, if the part goes on, and the crawl only has to check
-    whether its job still runs.
+    If PART_SECONDS pass before the listing reaches its start position, the part has no objects, and
+    `cursor` is None. The crawl then only checks whether its job is still running.
     """
 
     objects: list[SourceObject]

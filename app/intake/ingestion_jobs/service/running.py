@@ -81,7 +81,10 @@ def set_total(job_id: UUID, total: int) -> bool:
 
 
 def is_running(job_id: UUID) -> bool:
-    """Return whether a job is running, and end the transaction, because the run goes on to wait."""
+    """Return whether a job is running, and end the transaction.
+
+    The caller may wait for its source afterwards, and must not keep a transaction open meanwhile.
+    """
     status = records.get_status(job_id)
     db.checkpoint()
     return status == JobStatus.RUNNING

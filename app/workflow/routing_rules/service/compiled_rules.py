@@ -1,4 +1,4 @@
-"""Compilation of rules, matching of rules against documents, and merging of actions."""
+"""Compile rules, match them against documents, and merge the actions of matching rules."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
