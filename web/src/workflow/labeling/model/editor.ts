@@ -33,6 +33,8 @@ export interface EditorState {
   readonly missing: ReadonlySet<string>;
   /** Counts how often the focus was called back to the active input. */
   readonly calls: number;
+  /** The tags are being submitted or accepted: an edit now would not be part of it. */
+  readonly locked: boolean;
 }
 
 function groupByField(tags: Tags, old: ReadonlyMap<string, Tags>): ReadonlyMap<string, Tags> {
@@ -76,6 +78,7 @@ export class Editor {
       problems: new Map(),
       missing: new Set(),
       calls: 0,
+      locked: false,
     };
   }
 
@@ -117,12 +120,16 @@ export class Editor {
     if (problems.size > 0 || this.state.problems.size > 0) this.set({ problems });
   }
 
+  setLocked(locked: boolean): void {
+    if (locked !== this.state.locked) this.set({ locked });
+  }
+
   setMissing(missing: ReadonlySet<string>): void {
     this.set({ missing });
   }
 
   private edit(tags: Tags, active?: Slot, group?: string): void {
-    if (this.readOnly) return;
+    if (this.readOnly || this.state.locked) return;
     this.history.record(this.state.tags, group);
     this.set(active ? { tags, active } : { tags });
     this.onEdit?.();
@@ -188,7 +195,7 @@ export class Editor {
     const isMultiple = (field: string) => this.definitions.get(field)?.multiple ?? false;
     const added = edits.addSuggestions(tags, suggested, isMultiple);
     if (added.length > tags.length) this.edit(added);
-    return added.length - tags.length;
+    return this.state.tags.length - tags.length;
   }
 
   /** Takes words of the document into the active input; `extend` adds them to those taken last. */
@@ -237,11 +244,13 @@ export class Editor {
   }
 
   undo(): void {
+    if (this.state.locked) return;
     const tags = this.history.undo(this.state.tags);
     if (tags) this.restore(tags);
   }
 
   redo(): void {
+    if (this.state.locked) return;
     const tags = this.history.redo(this.state.tags);
     if (tags) this.restore(tags);
   }
