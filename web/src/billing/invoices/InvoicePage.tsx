@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
+import { pollEvery } from '@/kit/api/polling';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { NotFound } from '@/kit/components/NotFound';
 import { Page } from '@/kit/components/Page';
@@ -30,10 +31,10 @@ export function InvoicePage() {
     { params: { path: { invoice_id: invoiceId } } },
     {
       // The file is written in the background.
-      refetchInterval: ({ state }) => {
-        const invoice = state.data?.data;
+      refetchInterval: (polled) => {
+        const invoice = polled.state.data?.data;
         const isComing = invoice?.status !== 'draft' && invoice?.pdf === null;
-        return isComing ? ASK_MILLISECONDS : false;
+        return pollEvery(polled, ASK_MILLISECONDS, isComing);
       },
     },
   );

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
+import { pollEvery } from '@/kit/api/polling';
 import type { Schemas } from '@/kit/api/types';
 
 interface CursorPage<Row> {
@@ -30,10 +31,11 @@ export function useCursorList<Row>(options: Options<Row>) {
       getNextPageParam: (last) => last.meta.next_cursor ?? undefined,
       // Thousands of rows are not read again because the window got the focus.
       refetchOnWindowFocus: false,
-      refetchInterval: ({ state }) => {
-        const pages = state.data?.pages ?? [];
+      refetchInterval: (query) => {
+        const pages = query.state.data?.pages ?? [];
         if (!refetchInterval || pages.length > 2) return false;
-        return refetchInterval(pages.flatMap((page) => page.data));
+        const interval = refetchInterval(pages.flatMap((page) => page.data));
+        return interval && pollEvery(query, interval);
       },
       ...(options.enabled !== undefined && { enabled: options.enabled }),
       ...(options.staleTime !== undefined && { staleTime: options.staleTime }),
