@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { chooseOrganization } from './choosing';
 import { joinPath, splitPath } from './organization';
 import { roleMay } from './may';
-import { renewSession } from './renewal';
-import { endSession, startSession } from './store';
+import { continueWith, renewSession } from './renewal';
+import { endSession, readSession, startSession } from './store';
 
 function fakeStorage() {
   const values = new Map<string, string>();
@@ -80,4 +80,24 @@ test('without a new token, they fail', async () => {
   const renewed = renewSession();
   endSession();
   expect(await renewed).toBe(false);
+});
+
+test('the session of another account is closed, and what waits goes on waiting', async () => {
+  const requests: Request[] = [];
+  vi.stubGlobal('fetch', (path: string, options: RequestInit) => {
+    requests.push(new Request(new URL(path, 'http://service'), options));
+    return Promise.resolve(new Response(null, { status: 204 }));
+  });
+  startSession(login('old'));
+  const renewed = renewSession();
+  const other = { ...login('foreign'), user: { ...user, id: '2' } };
+  expect(await continueWith(other)).toBe(false);
+  expect(readSession()?.token).toBe('old');
+  expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    'POST http://service/api/v1/auth/logout',
+  ]);
+  expect(requests[0]?.headers.get('Authorization')).toBe('Bearer foreign');
+  expect(await continueWith(login('new'))).toBe(true);
+  expect(await renewed).toBe(true);
+  expect(requests).toHaveLength(1);
 });
