@@ -36,7 +36,12 @@ function Suggestions({ members, chosen, choose }: SuggestionsProps) {
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => choose(member)}
         >
-          <Text size="sm">{member.name}</Text>
+          <Text size="sm">
+            <bdi>{member.name}</bdi>{' '}
+            <Text span size="xs" c="dimmed">
+              {member.email}
+            </Text>
+          </Text>
         </UnstyledButton>
       ))}
     </Paper>
@@ -48,6 +53,7 @@ function useMentions(members: readonly Mentionable[]) {
   const [body, setBody] = useState('');
   const [caret, setCaret] = useState(0);
   const [chosen, setChosen] = useState(0);
+  const [picked, setPicked] = useState<readonly string[]>([]);
   const inputRef = useRef<HTMLTextAreaElement>(null);
   const mention = mentionAt(body, caret);
   const offered = mention ? matchMembers(members, mention.part) : [];
@@ -57,6 +63,7 @@ function useMentions(members: readonly Mentionable[]) {
     const before = `${body.slice(0, mention.from)}@${member.name} `;
     setBody(before + body.slice(caret));
     setCaret(before.length);
+    setPicked([...picked, member.id]);
     setChosen(0);
     inputRef.current?.focus();
   };
@@ -64,17 +71,21 @@ function useMentions(members: readonly Mentionable[]) {
     setBody(text);
     setCaret(position);
   };
-  const clear = () => edit('', 0);
-  return { body, offered, chosen, setChosen, choose, edit, clear, inputRef };
+  const clear = () => {
+    edit('', 0);
+    setPicked([]);
+  };
+  return { body, picked, offered, chosen, setChosen, choose, edit, clear, inputRef };
 }
 
 /** A comment that is being written; @ offers the members, Ctrl+Enter sends. */
 export function CommentBox({ label, button, members, error, isPending, isFirst, send }: Props) {
   const { t } = useTranslation('workflow/labeling');
-  const { body, offered, chosen, setChosen, choose, edit, clear, inputRef } = useMentions(members);
+  const { body, offered, chosen, setChosen, choose, edit, clear, inputRef, picked } =
+    useMentions(members);
   const submit = () => {
     if (body.trim() === '' || isPending) return;
-    void send(body.trim(), findMentions(body, members)).then(clear, () => undefined);
+    void send(body.trim(), findMentions(body, members, picked)).then(clear, () => undefined);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
@@ -100,6 +111,8 @@ export function CommentBox({ label, button, members, error, isPending, isFirst, 
         rows={3}
         dir="auto"
         value={body}
+        // What is typed while it is sent would be lost.
+        readOnly={isPending}
         data-autofocus={isFirst || undefined}
         onChange={({ currentTarget }) => edit(currentTarget.value, currentTarget.selectionStart)}
         onSelect={({ currentTarget }) => edit(currentTarget.value, currentTarget.selectionStart)}
