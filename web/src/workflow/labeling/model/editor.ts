@@ -15,6 +15,8 @@ import {
   isSameSlot,
   type LocalTag,
   type Slot,
+  tagAt,
+  tagsAt,
   toInput,
   topKey,
 } from './tags';
@@ -65,7 +67,8 @@ export class Editor {
   onEdit: (() => void) | undefined;
   private readonly listeners = new Set<() => void>();
   private readonly history = new History();
-  private taken: { slot: Slot; words: readonly Word[] } | undefined;
+  /** The words taken last, and the tag that has them. */
+  private taken: { tagId: number | undefined; words: readonly Word[] } | undefined;
 
   constructor(fields: readonly Field[], tags: Tags, readOnly = false) {
     this.fields = fields;
@@ -200,14 +203,15 @@ export class Editor {
 
   /** Takes words of the document into the active input; `extend` adds them to those taken last. */
   take(words: readonly Word[], extend: boolean): void {
-    const last = this.taken;
-    const slot = extend && last ? last.slot : this.state.active;
+    // Its row may have moved, and another session may have removed it.
+    const last = extend ? this.slotOf(this.taken?.tagId) : undefined;
+    const slot = last ?? this.state.active;
     if (!slot || words.length === 0) return;
-    const all = extend && last ? [...new Set([...last.words, ...words])] : words;
+    const all = last ? [...new Set([...(this.taken?.words ?? []), ...words])] : words;
     const ordered = [...all].sort((a, b) => a.page - b.page || a.index - b.index);
     const tags = takeWords(this.state.tags, slot, ordered, this);
-    this.taken = { slot, words: ordered };
-    this.edit(tags, extend ? this.state.active : this.slotAfter(tags, slot));
+    this.taken = { tagId: tagAt(tags, slot)?.id, words: ordered };
+    this.edit(tags, last ? this.state.active : this.slotAfter(tags, slot));
   }
 
   takeBox(page: number, box: readonly number[]): void {
@@ -223,6 +227,13 @@ export class Editor {
     if (!slot) return;
     const tags = takeText(this.state.tags, slot, text, evidence, this);
     this.edit(tags, this.slotAfter(tags, slot));
+  }
+
+  private slotOf(tagId: number | undefined): Slot | undefined {
+    const tag = this.state.tags.find(({ id }) => id === tagId);
+    if (!tag) return undefined;
+    const index = tagsAt(this.state.tags, tag.field, tag.row).indexOf(tag);
+    return { field: tag.field, row: tag.row, index };
   }
 
   private slotAfter(tags: Tags, slot: Slot): Slot {
