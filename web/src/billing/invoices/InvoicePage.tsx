@@ -10,11 +10,11 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { NotFound } from '@/kit/components/NotFound';
 import { Page } from '@/kit/components/Page';
 import { Panel } from '@/kit/components/Panel';
-import { useFormat } from '@/kit/i18n/format';
 import { LoadingRows } from '@/kit/lists/Listing';
 import { DownloadPdf } from './DownloadPdf';
 import { InvoiceStatus } from './InvoicesTable';
 import { LinesTable } from './LinesTable';
+import { useInvoiceDays } from './useInvoiceDays';
 import { usePeriod } from './usePeriod';
 
 type Invoice = Schemas['Invoice'];
@@ -95,12 +95,12 @@ function InvoiceView({ invoice }: { invoice: Invoice }) {
 
 function Dates({ invoice }: { invoice: Invoice }) {
   const { t } = useTranslation('billing/invoices');
-  const format = useFormat();
+  const { day, paymentDay } = useInvoiceDays();
   const { issued_at, due_at, paid_at, refers_to } = invoice;
   const dates = [
-    issued_at !== null && t('dates.issued', { date: format.date(issued_at) }),
-    due_at !== null && t('dates.due', { date: format.date(due_at) }),
-    paid_at !== null && t('dates.paid', { date: format.date(paid_at) }),
+    issued_at !== null && t('dates.issued', { date: day(issued_at) }),
+    due_at !== null && t('dates.due', { date: day(due_at) }),
+    paid_at !== null && t('dates.paid', { date: paymentDay(paid_at) }),
   ];
   return (
     <>
