@@ -23,7 +23,7 @@ interface Options<Row> {
 /** A list that is read page by page by its cursors, as it is scrolled. */
 export function useCursorList<Row>(options: Options<Row>) {
   const { path, params, fetch, refetchInterval } = options;
-  const { data, error, isFetching, isPending, hasNextPage, fetchNextPage, refetch } =
+  const { data, error, isFetching, isPending, hasNextPage, fetchNextPage, refetch, ...rest } =
     useInfiniteQuery({
       queryKey: ['get', path, params, 'pages'],
       queryFn: ({ pageParam, signal }) => fetch(pageParam, signal),
@@ -42,7 +42,10 @@ export function useCursorList<Row>(options: Options<Row>) {
     });
   const rows = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
   const loadMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
-  const retry = useCallback(() => void refetch(), [refetch]);
+  // Rows that are shown already stay while the next ones cannot be read.
+  const again = rest.isFetchNextPageError ? fetchNextPage : refetch;
+  const retry = useCallback(() => void again(), [again]);
   const total = data?.pages.at(-1)?.meta.total ?? 0;
-  return { rows, total, error, isFetching, isPending, hasMore: hasNextPage, loadMore, retry };
+  const hasMore = hasNextPage && error === null;
+  return { rows, total, error, isFetching, isPending, hasMore, loadMore, retry };
 }

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { setCurrentOrganization } from '@/kit/session/organization';
 import { openPendingStore, type Pending } from './pending';
 import type { LocalTag } from './tags';
@@ -42,6 +42,11 @@ beforeEach(() => {
   vi.stubGlobal('localStorage', { setItem: () => undefined });
   entries.clear();
   setCurrentOrganization('one');
+});
+
+afterAll(() => {
+  setCurrentOrganization(undefined);
+  vi.unstubAllGlobals();
 });
 
 test('what one tab saves or keeps does not touch what another could not save', async () => {
