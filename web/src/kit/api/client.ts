@@ -55,9 +55,8 @@ export async function send(request: Request): Promise<Response> {
   const session = readSession();
   if (response.status !== 401 || !session) return response;
   if (!(await isTokenRefused(request, response))) return response;
-  // The session may have been renewed while the request was on its way.
-  const isOld = request.headers.get('Authorization') !== `Bearer ${session.token}`;
-  if (!isOld && !(await renewSession())) return response;
+  const token = request.headers.get('Authorization')?.replace('Bearer ', '');
+  if (!(await renewSession(token))) return response;
   addCredentials(again.headers);
   return fetchOrExplain(again);
 }

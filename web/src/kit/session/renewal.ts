@@ -15,12 +15,14 @@ function notify(): void {
 }
 
 /**
- * Asks the user to sign in again. Resolves to whether there is a new token, which may come from
- * another tab.
+ * Asks the user to sign in again, unless `ended`, the token of a request that was refused, is no
+ * longer that of the session. Resolves to whether there is a new token, which may come from another
+ * tab.
  */
-export function renewSession(): Promise<boolean> {
+export function renewSession(ended: string | undefined): Promise<boolean> {
   if (running) return running;
-  const ended = readSession()?.token;
+  const current = readSession()?.token;
+  if (current !== ended) return Promise.resolve(current !== undefined);
   running = new Promise<boolean>((resolve) => {
     const stop = subscribe(() => {
       const session = readSession();

@@ -69,7 +69,7 @@ test('the organization of the address is chosen, else the last one, else the onl
 
 test('all requests that fail wait for the same new token', async () => {
   startSession(login('old'));
-  const [first, second] = [renewSession(), renewSession()];
+  const [first, second] = [renewSession('old'), renewSession('old')];
   expect(first).toBe(second);
   startSession(login('new'));
   expect(await first).toBe(true);
@@ -77,7 +77,7 @@ test('all requests that fail wait for the same new token', async () => {
 
 test('without a new token, they fail', async () => {
   startSession(login('old'));
-  const renewed = renewSession();
+  const renewed = renewSession('old');
   endSession();
   expect(await renewed).toBe(false);
 });
@@ -89,7 +89,7 @@ test('the session of another account is closed, and what waits goes on waiting',
     return Promise.resolve(new Response(null, { status: 204 }));
   });
   startSession(login('old'));
-  const renewed = renewSession();
+  const renewed = renewSession('old');
   const other = { ...login('foreign'), user: { ...user, id: '2' } };
   expect(await continueWith(other)).toBe(false);
   expect(readSession()?.token).toBe('old');
@@ -100,4 +100,11 @@ test('the session of another account is closed, and what waits goes on waiting',
   expect(await continueWith(login('new'))).toBe(true);
   expect(await renewed).toBe(true);
   expect(requests).toHaveLength(1);
+});
+
+test('a request that was sent before the session was renewed does not ask again', async () => {
+  startSession(login('new'));
+  expect(await renewSession('old')).toBe(true);
+  endSession();
+  expect(await renewSession('old')).toBe(false);
 });
