@@ -70,7 +70,8 @@ export function RejectDialog({ tagSet, close, isPending, error, reject }: Props)
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
     const sendTo = to === 'member' ? member : to;
-    if (sendTo !== null) reject(reason.trim(), sendTo);
+    // The keys also reach a form whose button is off.
+    if (sendTo !== null && !isPending) reject(reason.trim(), sendTo);
   };
   return (
     <Dialog onClose={close} title={t('reject.title')}>

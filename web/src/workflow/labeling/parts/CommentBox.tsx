@@ -68,6 +68,8 @@ function useMentions(members: readonly Mentionable[]) {
     inputRef.current?.focus();
   };
   const edit = (text: string, position: number) => {
+    // Other members are offered.
+    if (text !== body) setChosen(0);
     setBody(text);
     setCaret(position);
   };
