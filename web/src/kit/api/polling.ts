@@ -18,8 +18,9 @@ export function pollDelay(reads: number): number {
   return Math.min(FIRST_MILLISECONDS * 1.4 ** Math.max(reads - 1, 0), LONGEST_MILLISECONDS);
 }
 
-function isRefused({ state }: { state: { error: unknown } }): boolean {
-  return isApiError(state.error) && FINAL_STATUSES.includes(state.error.status);
+/** Returns whether the same request would get the same error again. */
+export function isFinalError(error: unknown): boolean {
+  return isApiError(error) && FINAL_STATUSES.includes(error.status);
 }
 
 /** For `refetchInterval`: reads a query again after as long each time, while it is needed. */
@@ -28,13 +29,13 @@ export function pollEvery(
   milliseconds: number,
   isNeeded = true,
 ): number | false {
-  return isNeeded && !isRefused(query) && milliseconds;
+  return isNeeded && !isFinalError(query.state.error) && milliseconds;
 }
 
 /** For `refetchInterval`: reads a query again while what it shows is pending. */
 export function pollWhile(query: Polled, isPending: boolean | undefined): number | false {
   const reads = query.state.dataUpdateCount;
-  if (!isPending || isRefused(query)) {
+  if (!isPending || isFinalError(query.state.error)) {
     readsAtRest.set(query, reads);
     return false;
   }
