@@ -2,9 +2,25 @@ import { Button, Group, Paper, Text, Textarea, UnstyledButton } from '@mantine/c
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { readSession } from '@/kit/session/store';
 import { findMentions, matchMembers, type Mentionable, mentionAt } from './comments';
 
+/** What was written and not sent yet, by user and place: the drawer may be closed by a key. */
+const unsent = new Map<string, string>();
+
+export function keepUnsent(place: string, body: string): void {
+  const key = `${readSession()?.user.id ?? ''}/${place}`;
+  if (body === '') unsent.delete(key);
+  else unsent.set(key, body);
+}
+
+function readUnsent(place: string): string {
+  return unsent.get(`${readSession()?.user.id ?? ''}/${place}`) ?? '';
+}
+
 interface Props {
+  /** What is commented: a text that was not sent is there again when its box is opened. */
+  place: string;
   label: string;
   button: string;
   members: readonly Mentionable[];
@@ -49,12 +65,16 @@ function Suggestions({ members, chosen, choose }: SuggestionsProps) {
 }
 
 /** The text that is written, and the members that are offered after an @. */
-function useMentions(members: readonly Mentionable[]) {
-  const [body, setBody] = useState('');
+function useMentions(members: readonly Mentionable[], place: string) {
+  const [body, setBodyOnly] = useState(() => readUnsent(place));
   const [caret, setCaret] = useState(0);
   const [chosen, setChosen] = useState(0);
   const [picked, setPicked] = useState<readonly string[]>([]);
   const inputRef = useRef<HTMLTextAreaElement>(null);
+  const setBody = (text: string) => {
+    keepUnsent(place, text);
+    setBodyOnly(text);
+  };
   const mention = mentionAt(body, caret);
   const offered = mention ? matchMembers(members, mention.part) : [];
 
@@ -81,10 +101,21 @@ function useMentions(members: readonly Mentionable[]) {
 }
 
 /** A comment that is being written; @ offers the members, Ctrl+Enter sends. */
-export function CommentBox({ label, button, members, error, isPending, isFirst, send }: Props) {
+export function CommentBox({
+  place,
+  label,
+  button,
+  members,
+  error,
+  isPending,
+  isFirst,
+  send,
+}: Props) {
   const { t } = useTranslation('workflow/labeling');
-  const { body, offered, chosen, setChosen, choose, edit, clear, inputRef, picked } =
-    useMentions(members);
+  const { body, offered, chosen, setChosen, choose, edit, clear, inputRef, picked } = useMentions(
+    members,
+    place,
+  );
   const submit = () => {
     if (body.trim() === '' || isPending) return;
     void send(body.trim(), findMentions(body, members, picked)).then(clear, () => undefined);
