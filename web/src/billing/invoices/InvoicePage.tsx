@@ -5,15 +5,16 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
+import { pollEvery } from '@/kit/api/polling';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { NotFound } from '@/kit/components/NotFound';
 import { Page } from '@/kit/components/Page';
 import { Panel } from '@/kit/components/Panel';
-import { useFormat } from '@/kit/i18n/format';
 import { LoadingRows } from '@/kit/lists/Listing';
 import { DownloadPdf } from './DownloadPdf';
 import { InvoiceStatus } from './InvoicesTable';
 import { LinesTable } from './LinesTable';
+import { useInvoiceDays } from './useInvoiceDays';
 import { usePeriod } from './usePeriod';
 
 type Invoice = Schemas['Invoice'];
@@ -30,10 +31,10 @@ export function InvoicePage() {
     { params: { path: { invoice_id: invoiceId } } },
     {
       // The file is written in the background.
-      refetchInterval: ({ state }) => {
-        const invoice = state.data?.data;
+      refetchInterval: (polled) => {
+        const invoice = polled.state.data?.data;
         const isComing = invoice?.status !== 'draft' && invoice?.pdf === null;
-        return isComing ? ASK_MILLISECONDS : false;
+        return pollEvery(polled, ASK_MILLISECONDS, isComing);
       },
     },
   );
@@ -94,12 +95,12 @@ function InvoiceView({ invoice }: { invoice: Invoice }) {
 
 function Dates({ invoice }: { invoice: Invoice }) {
   const { t } = useTranslation('billing/invoices');
-  const format = useFormat();
+  const { day, paymentDay } = useInvoiceDays();
   const { issued_at, due_at, paid_at, refers_to } = invoice;
   const dates = [
-    issued_at !== null && t('dates.issued', { date: format.date(issued_at) }),
-    due_at !== null && t('dates.due', { date: format.date(due_at) }),
-    paid_at !== null && t('dates.paid', { date: format.date(paid_at) }),
+    issued_at !== null && t('dates.issued', { date: day(issued_at) }),
+    due_at !== null && t('dates.due', { date: day(due_at) }),
+    paid_at !== null && t('dates.paid', { date: paymentDay(paid_at) }),
   ];
   return (
     <>

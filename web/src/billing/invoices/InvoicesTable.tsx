@@ -8,6 +8,7 @@ import { useFormat } from '@/kit/i18n/format';
 import type { Column } from '@/kit/lists/columns';
 import { DataTable } from '@/kit/lists/DataTable';
 import { DownloadPdf } from './DownloadPdf';
+import { useInvoiceDays } from './useInvoiceDays';
 import { usePeriod } from './usePeriod';
 
 type Invoice = Schemas['Invoice'];
@@ -31,7 +32,8 @@ export function InvoicesTable({ invoices }: { invoices: readonly Invoice[] }) {
   const { t } = useTranslation('billing/invoices');
   const format = useFormat();
   const period = usePeriod();
-  const date = (value: string | null) => (value === null ? '–' : format.date(value));
+  const { day } = useInvoiceDays();
+  const date = (value: string | null) => (value === null ? '–' : day(value));
   const columns: Column<Invoice>[] = [
     {
       key: 'number',

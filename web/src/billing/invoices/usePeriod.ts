@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useFormat } from '@/kit/i18n/format';
 
 interface Period {
   from: string;
@@ -8,13 +8,13 @@ interface Period {
 
 /** Returns how to write the months of billing, which are those of UTC; the end is exclusive. */
 export function usePeriod(): (period: Period) => string {
-  const { i18n } = useTranslation();
+  const { locale } = useFormat();
   return useMemo(() => {
-    const format = new Intl.DateTimeFormat(i18n.language, {
+    const format = new Intl.DateTimeFormat(locale, {
       dateStyle: 'medium',
       timeZone: 'UTC',
     });
     return ({ from, to }: Period) =>
       format.formatRange(new Date(from), new Date(Date.parse(to) - 1));
-  }, [i18n.language]);
+  }, [locale]);
 }

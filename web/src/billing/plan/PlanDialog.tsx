@@ -41,7 +41,7 @@ export function PlanDialog({ plan, onClose }: Props) {
             later
               ? t('change.later', {
                   name: t(`plans.${later.plan}`),
-                  date: format.date(later.effective_at),
+                  date: format.dayIn('UTC', later.effective_at),
                 })
               : t('change.done', { name: t(`plans.${data.plan}`) }),
           );

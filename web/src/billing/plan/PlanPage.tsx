@@ -90,7 +90,7 @@ function Scheduled({ plan, change, mayChange }: ScheduledProps) {
       <Text size="sm" fw={500}>
         {t('plan.scheduled', {
           name: t(`plans.${change.plan}`),
-          date: format.date(change.effective_at),
+          date: format.dayIn('UTC', change.effective_at),
         })}
       </Text>
       {mayChange && (

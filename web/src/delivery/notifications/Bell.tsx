@@ -3,6 +3,7 @@ import { Bell as BellIcon } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { pollEvery } from '@/kit/api/polling';
 import { useKeys } from '@/kit/keys/keys';
 import { NotificationList } from './NotificationList';
 
@@ -17,7 +18,7 @@ export function Bell() {
     'get',
     '/api/v1/notifications/unread-count',
     {},
-    { refetchInterval: REFRESH_MILLISECONDS },
+    { refetchInterval: (polled) => pollEvery(polled, REFRESH_MILLISECONDS) },
   );
   const count = query.data?.data.unread ?? 0;
   useKeys(t('title'), [{ keys: 'b', text: t('open'), run: toggle }]);

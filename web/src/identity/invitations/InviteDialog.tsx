@@ -1,6 +1,6 @@
 import { Alert, List, MultiSelect, Stack, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { RoleChoice, rolesUpTo, useTeams, type Role } from '@/identity/pickers';
 import { api } from '@/kit/api/client';
@@ -9,7 +9,7 @@ import { notifyDone } from '@/kit/components/notify';
 import { FormActions } from '@/kit/forms/FormActions';
 import { currentRole } from '@/kit/session/may';
 import { requireOrganization } from '@/kit/session/organization';
-import { splitAddresses } from './addresses';
+import { keepUnsent, splitAddresses } from './addresses';
 import { refreshInvitations } from './refresh';
 
 interface Failure {
@@ -79,14 +79,22 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [role, setRole] = useState<Role>('labeler');
   const [teamIds, setTeamIds] = useState<string[]>([]);
   const all = splitAddresses([typed]);
+  const latest = useRef(typed);
+  const change = (text: string) => {
+    latest.current = text;
+    setTyped(text);
+  };
   const invite = useMutation({
-    mutationFn: () => inviteAll(all, role, teamIds),
-    onSuccess: (failures) => {
+    mutationFn: (text: string) => inviteAll(splitAddresses([text]), role, teamIds),
+    onSuccess: (failures, text) => {
       refreshInvitations();
-      const sent = all.length - failures.length;
+      const sent = splitAddresses([text]).length - failures.length;
       if (sent > 0) notifyDone(t('invite.sent', { count: sent }));
-      setTyped(failures.map(({ email }) => email).join('\n'));
-      if (failures.length === 0) onClose();
+      const failed = failures.map(({ email }) => email);
+      // It can be typed on while the invitations are sent.
+      const left = keepUnsent(latest.current, text, failed);
+      change(left);
+      if (left === '') onClose();
     },
   });
   return (
@@ -94,7 +102,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          invite.mutate();
+          if (!invite.isPending) invite.mutate(typed);
         }}
       >
         <Stack>
@@ -106,7 +114,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
             minRows={2}
             maxRows={8}
             value={typed}
-            onChange={(event) => setTyped(event.currentTarget.value)}
+            onChange={(event) => change(event.currentTarget.value)}
             data-autofocus
           />
           <RoleChoice value={role} onChange={setRole} roles={rolesUpTo(currentRole())} />

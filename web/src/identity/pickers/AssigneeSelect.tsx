@@ -1,6 +1,7 @@
 import { Select, type SelectProps } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { roleMay } from '@/kit/session/may';
+import { toPeopleOptions } from './options';
 import { usePeople } from './usePeople';
 
 type Props = Omit<SelectProps, 'data' | 'onChange' | 'value'> & {
@@ -14,7 +15,7 @@ export function AssigneeSelect({ value, onChange, only, ...rest }: Props) {
   const { t } = useTranslation('identity/pickers');
   const { members, teams } = usePeople();
   const labelers = members.filter(({ role }) => roleMay(role, 'tag_sets:write'));
-  const people = labelers.map(({ user }) => ({ value: user.id, label: user.name }));
+  const people = toPeopleOptions(labelers);
   const groups = teams.map((team) => ({ value: team.id, label: team.name }));
   const data = [
     ...(only === 'teams' ? [] : [{ group: t('people.members'), items: people }]),

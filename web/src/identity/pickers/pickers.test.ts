@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withChosen } from './options';
+import { toPeopleOptions, withChosen } from './options';
 import { rolesUpTo } from './RoleSelect';
 
 test('a role gives roles up to itself', () => {
@@ -14,4 +14,17 @@ test('the chosen option stays in the list, once', () => {
   expect(withChosen([a], b)).toEqual([b, a]);
   expect(withChosen([a], a)).toEqual([a]);
   expect(withChosen([a], undefined)).toEqual([a]);
+});
+
+test('members with the same name are told apart by their addresses', () => {
+  const people = [
+    ['1', 'Ann', 'ann@example.com'],
+    ['2', 'Bo', 'bo@example.com'],
+    ['3', 'Ann', 'ann@example.org'],
+  ].map(([id = '', name = '', email = '']) => ({ user: { id, name, email } }));
+  expect(toPeopleOptions(people).map(({ label }) => label)).toEqual([
+    'Ann · ann@example.com',
+    'Bo',
+    'Ann · ann@example.org',
+  ]);
 });

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
+import { pollEvery } from '@/kit/api/polling';
 import { Panel } from '@/kit/components/Panel';
 import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
@@ -35,7 +36,8 @@ export function RunsPanel({ schemaId, cursor, onCursor }: Props) {
     },
     {
       placeholderData: keepPreviousData,
-      refetchInterval: ({ state }) => (state.data?.data.some(isActive) ? ASK_MILLISECONDS : false),
+      refetchInterval: (polled) =>
+        pollEvery(polled, ASK_MILLISECONDS, polled.state.data?.data.some(isActive) ?? false),
     },
   );
   const running = query.data?.data.filter(isActive).length ?? 0;

@@ -3,6 +3,7 @@ import { ApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
 import { basePath } from '@/kit/environment';
 import { renewSession } from '@/kit/session/renewal';
+import { readSession } from '@/kit/session/store';
 
 const PATH = '/api/v1/artifacts/bulk-import';
 
@@ -49,8 +50,9 @@ export async function uploadRecords(
   onProgress: (share: number) => void,
   signal: AbortSignal,
 ): Promise<Schemas['IngestionJob']> {
+  const token = readSession()?.token;
   let { status, answer } = await sendOnce(form, key, onProgress, signal);
-  if (status === 401 && (await renewSession()))
+  if (status === 401 && (await renewSession(token)))
     ({ status, answer } = await sendOnce(form, key, onProgress, signal));
   if (answer.data) return answer.data;
   throw new ApiError(status, answer.error ?? { code: 'http_error', message: `${status}` });

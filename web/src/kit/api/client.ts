@@ -31,17 +31,32 @@ async function fetchOrExplain(request: Request): Promise<Response> {
   }
 }
 
+/**
+ * Returns whether a request got 401 because of its token. The code of a token that the service
+ * cannot verify, for instance since its key was changed, is also that of a wrong password.
+ */
+async function isTokenRefused(request: Request, response: Response): Promise<boolean> {
+  const { code } = await readError(response);
+  if (code !== 'invalid_credentials') return code === 'token_expired';
+  const session = new URL(`${basePath}/api/v1/auth/session`, request.url);
+  if (request.url === session.href) return true;
+  // Signing in and changing the password ask for one; what else is wrong shows elsewhere.
+  if (request.url.startsWith(new URL('.', session).href)) return false;
+  const headers = new Headers();
+  addCredentials(headers);
+  const check = await fetch(session, { headers }).catch(() => undefined);
+  return check?.status === 401;
+}
+
 /** Sends a request; if the session has ended, signs in again and sends it once more. */
 export async function send(request: Request): Promise<Response> {
   const again = request.clone();
   const response = await fetchOrExplain(request);
   const session = readSession();
   if (response.status !== 401 || !session) return response;
-  // Wrong passwords get 401, too.
-  if ((await readError(response)).code !== 'token_expired') return response;
-  // The session may have been renewed while the request was on its way.
-  const isOld = request.headers.get('Authorization') !== `Bearer ${session.token}`;
-  if (!isOld && !(await renewSession())) return response;
+  if (!(await isTokenRefused(request, response))) return response;
+  const token = request.headers.get('Authorization')?.replace('Bearer ', '');
+  if (!(await renewSession(token))) return response;
   addCredentials(again.headers);
   return fetchOrExplain(again);
 }

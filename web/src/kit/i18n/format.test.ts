@@ -21,6 +21,13 @@ describe('createFormat', () => {
   });
 
   test.each([
+    ['UTC', 'Dec 1, 2026'],
+    ['America/Los_Angeles', 'Nov 30, 2026'],
+  ])('writes the day in %s', (timeZone, text) => {
+    expect(createFormat('en').dayIn(timeZone, '2026-12-01T00:00:00Z')).toBe(text);
+  });
+
+  test.each([
     ['2026-11-26T12:00:20Z', 'this minute'],
     ['2026-11-26T11:55:00Z', '5 minutes ago'],
     ['2026-11-26T15:00:00Z', 'in 3 hours'],

@@ -31,6 +31,8 @@ export interface Format {
   percent: (value: number, digits?: number) => string;
   bytes: (value: number) => string;
   date: (value: string | Date) => string;
+  /** The day in a time zone that is not the browser's: months of billing are those of UTC. */
+  dayIn: (timeZone: string, value: string | Date) => string;
   dateTime: (value: string | Date) => string;
   /** "in 3 hours", "2 days ago". */
   relative: (value: string | Date, now?: Date) => string;
@@ -68,6 +70,8 @@ export function createFormat(locale: string): Format {
       return number(value / 1000 ** power, options);
     },
     date: (value) => date().format(new Date(value)),
+    dayIn: (timeZone, value) =>
+      new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone }).format(new Date(value)),
     dateTime: (value) => dateTime().format(new Date(value)),
     relative(value, now = new Date()) {
       const seconds = (new Date(value).getTime() - now.getTime()) / 1000;

@@ -1,6 +1,7 @@
 import { Skeleton, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
 import { EmptyState, type EmptyStateProps } from '@/kit/components/EmptyState';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
@@ -41,18 +42,23 @@ export function LoadingRows({ rows = 5 }: { rows?: number }) {
 export function Listing<Row>({ query, cursor, onCursor, empty, ...props }: Props<Row>) {
   const { t } = useTranslation();
   const { data, error } = query;
-  if (!data) {
-    if (error !== null && error !== undefined)
-      return <ErrorAlert error={error} retry={() => query.refetch()} />;
-    return <LoadingRows />;
-  }
-  const isEmpty = data.data.length === 0 && cursor === undefined;
+  const isEmpty = data?.data.length === 0 && cursor === undefined;
   if (isEmpty && !props.isFiltered) return <EmptyState {...empty} />;
+  const hasError = error !== null && error !== undefined;
+  // A filter may be why there is an error: it has to stay within reach.
+  const hasFilters = data !== undefined || hasError || props.isFiltered === true;
+  const retry = () => {
+    // The cursor of an old address may belong to another list.
+    if (isApiError(error) && error.field === 'cursor') onCursor(undefined);
+    else query.refetch();
+  };
   return (
     <Stack gap="xs" opacity={query.isPlaceholderData ? 0.6 : 1}>
-      {props.filters}
-      {isEmpty ? <EmptyState title={t('list.none_match')} /> : props.children(data.data)}
-      <Pager meta={data.meta} cursor={cursor} onCursor={onCursor} />
+      {hasFilters && props.filters}
+      {!data && hasError && <ErrorAlert error={error} retry={retry} />}
+      {!data && !hasError && <LoadingRows />}
+      {data && (isEmpty ? <EmptyState title={t('list.none_match')} /> : props.children(data.data))}
+      {data && <Pager meta={data.meta} cursor={cursor} onCursor={onCursor} />}
     </Stack>
   );
 }

@@ -16,39 +16,50 @@ export function idsBetween(ids: readonly string[], from: string, to: string): st
   return ids.slice(start, end + 1);
 }
 
+export interface Marks {
+  readonly chosen: ReadonlySet<string>;
+  readonly everything: boolean;
+  /** The row that was marked last: a range begins there, as long as its mark was not cleared. */
+  readonly anchor?: string;
+}
+
+const NONE: Marks = { chosen: new Set(), everything: false };
+
+/** Marks or unmarks a row, or with `range` all rows from the one that was marked last. */
+export function toggleMarks(
+  { chosen, everything, anchor }: Marks,
+  ids: readonly string[],
+  id: string,
+  range: boolean,
+): Marks {
+  const next = new Set(everything ? ids : chosen);
+  const marked = range && anchor !== undefined ? idsBetween(ids, anchor, id) : [id];
+  const add = !next.has(id);
+  for (const one of marked) {
+    if (add) next.add(one);
+    else next.delete(one);
+  }
+  return { chosen: next, everything: false, anchor: id };
+}
+
 /** Rows that are marked. A change of `scope` (the filters) forgets them. */
 export function useSelection(ids: readonly string[], scope: string): Selected {
-  const [state, setState] = useState({ scope, chosen: new Set<string>(), everything: false });
-  const [anchor, setAnchor] = useState<string>();
-  const current = state.scope === scope ? state : undefined;
+  const [state, setState] = useState({ scope, marks: NONE });
+  const marks = state.scope === scope ? state.marks : NONE;
   return useMemo(() => {
-    const chosen = current?.chosen ?? new Set<string>();
-    const everything = current?.everything ?? false;
-    const set = (next: Set<string>, all = false) =>
-      setState({ scope, chosen: next, everything: all });
+    const { chosen, everything } = marks;
+    const set = (next: Marks) => setState({ scope, marks: next });
+    const all = everything || (ids.length > 0 && ids.every((id) => chosen.has(id)));
     return {
       ids: [...chosen],
       everything,
-      all: everything || (ids.length > 0 && ids.every((id) => chosen.has(id))),
+      all,
       some: everything || chosen.size > 0,
       has: (id) => everything || chosen.has(id),
-      toggle(id, range) {
-        const next = new Set(everything ? ids : chosen);
-        const marked = range && anchor !== undefined ? idsBetween(ids, anchor, id) : [id];
-        const add = !next.has(id);
-        for (const one of marked) {
-          if (add) next.add(one);
-          else next.delete(one);
-        }
-        setAnchor(id);
-        set(next);
-      },
-      toggleAll() {
-        const all = everything || (ids.length > 0 && ids.every((id) => chosen.has(id)));
-        set(new Set(all ? [] : ids));
-      },
-      selectEverything: () => set(new Set(ids), true),
-      clear: () => set(new Set()),
+      toggle: (id, range) => set(toggleMarks(marks, ids, id, range)),
+      toggleAll: () => set(all ? NONE : { chosen: new Set(ids), everything: false }),
+      selectEverything: () => set({ chosen: new Set(ids), everything: true }),
+      clear: () => set(NONE),
     };
-  }, [ids, scope, current, anchor]);
+  }, [ids, scope, marks]);
 }

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
+import { pollEvery } from '@/kit/api/polling';
 import type { Schemas } from '@/kit/api/types';
 
 interface CursorPage<Row> {
@@ -22,25 +23,37 @@ interface Options<Row> {
 /** A list that is read page by page by its cursors, as it is scrolled. */
 export function useCursorList<Row>(options: Options<Row>) {
   const { path, params, fetch, refetchInterval } = options;
-  const { data, error, isFetching, isPending, hasNextPage, fetchNextPage, refetch } =
-    useInfiniteQuery({
-      queryKey: ['get', path, params, 'pages'],
-      queryFn: ({ pageParam, signal }) => fetch(pageParam, signal),
-      initialPageParam: undefined as string | undefined,
-      getNextPageParam: (last) => last.meta.next_cursor ?? undefined,
-      // Thousands of rows are not read again because the window got the focus.
-      refetchOnWindowFocus: false,
-      refetchInterval: ({ state }) => {
-        const pages = state.data?.pages ?? [];
-        if (!refetchInterval || pages.length > 2) return false;
-        return refetchInterval(pages.flatMap((page) => page.data));
-      },
-      ...(options.enabled !== undefined && { enabled: options.enabled }),
-      ...(options.staleTime !== undefined && { staleTime: options.staleTime }),
-    });
+  const {
+    data,
+    error,
+    isFetching,
+    isPending,
+    hasNextPage,
+    fetchNextPage,
+    refetch,
+    isFetchNextPageError,
+  } = useInfiniteQuery({
+    queryKey: ['get', path, params, 'pages'],
+    queryFn: ({ pageParam, signal }) => fetch(pageParam, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.meta.next_cursor ?? undefined,
+    // Thousands of rows are not read again because the window got the focus.
+    refetchOnWindowFocus: false,
+    refetchInterval: (query) => {
+      const pages = query.state.data?.pages ?? [];
+      if (!refetchInterval || pages.length > 2) return false;
+      const interval = refetchInterval(pages.flatMap((page) => page.data));
+      return interval && pollEvery(query, interval);
+    },
+    ...(options.enabled !== undefined && { enabled: options.enabled }),
+    ...(options.staleTime !== undefined && { staleTime: options.staleTime }),
+  });
   const rows = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
   const loadMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
-  const retry = useCallback(() => void refetch(), [refetch]);
+  // Rows that are shown already stay while the next ones cannot be read.
+  const again = isFetchNextPageError ? fetchNextPage : refetch;
+  const retry = useCallback(() => void again(), [again]);
   const total = data?.pages.at(-1)?.meta.total ?? 0;
-  return { rows, total, error, isFetching, isPending, hasMore: hasNextPage, loadMore, retry };
+  const hasMore = hasNextPage && error === null;
+  return { rows, total, error, isFetching, isPending, hasMore, loadMore, retry };
 }

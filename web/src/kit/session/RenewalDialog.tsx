@@ -5,8 +5,8 @@ import { $api } from '@/kit/api/client';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { basePath } from '@/kit/environment';
-import { useRenewal } from './renewal';
-import { startSession, useSession } from './store';
+import { continueWith, useRenewal } from './renewal';
+import { useSession } from './store';
 
 /**
  * Goes to the sign-in page: single sign-on leads through pages of others. The other tabs keep what they
@@ -37,8 +37,7 @@ export function RenewalDialog() {
     const { data } = await login.mutateAsync({ body: { email, password } });
     setPassword('');
     setTyped(undefined);
-    // What waits for the new token must not be sent as somebody else.
-    if (data.user.id === session.user.id) startSession(data);
+    await continueWith(data);
   };
   return (
     <Dialog

@@ -3,7 +3,9 @@
  * request that failed is sent again. Nothing on the page is lost.
  */
 import { useSyncExternalStore } from 'react';
-import { readSession, subscribe } from './store';
+import type { Schemas } from '@/kit/api/types';
+import { basePath } from '@/kit/environment';
+import { readSession, startSession, subscribe } from './store';
 
 const listeners = new Set<() => void>();
 let running: Promise<boolean> | undefined;
@@ -13,12 +15,14 @@ function notify(): void {
 }
 
 /**
- * Asks the user to sign in again. Resolves to whether there is a new token, which may come from
- * another tab.
+ * Asks the user to sign in again, unless `ended`, the token of a request that was refused, is no
+ * longer that of the session. Resolves to whether there is a new token, which may come from another
+ * tab.
  */
-export function renewSession(): Promise<boolean> {
+export function renewSession(ended: string | undefined): Promise<boolean> {
   if (running) return running;
-  const ended = readSession()?.token;
+  const current = readSession()?.token;
+  if (current !== ended) return Promise.resolve(current !== undefined);
   running = new Promise<boolean>((resolve) => {
     const stop = subscribe(() => {
       const session = readSession();
@@ -31,6 +35,21 @@ export function renewSession(): Promise<boolean> {
   });
   notify();
   return running;
+}
+
+/**
+ * Goes on with the session of a login. What waits for the new token must not be sent as somebody
+ * else: a session of another account is closed at once. Returns whether it is the same account.
+ */
+export async function continueWith(login: Schemas['LoginResult']): Promise<boolean> {
+  if (login.user.id === readSession()?.user.id) {
+    startSession(login);
+    return true;
+  }
+  const headers = { Authorization: `Bearer ${login.access_token}` };
+  const path = `${basePath}/api/v1/auth/logout`;
+  await fetch(path, { method: 'POST', headers, keepalive: true }).catch(() => undefined);
+  return false;
 }
 
 /** Whether the dialog is open. */

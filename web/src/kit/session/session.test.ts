@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { chooseOrganization } from './choosing';
 import { joinPath, splitPath } from './organization';
 import { roleMay } from './may';
-import { renewSession } from './renewal';
-import { endSession, startSession } from './store';
+import { continueWith, renewSession } from './renewal';
+import { endSession, readSession, startSession } from './store';
 
 function fakeStorage() {
   const values = new Map<string, string>();
@@ -69,7 +69,7 @@ test('the organization of the address is chosen, else the last one, else the onl
 
 test('all requests that fail wait for the same new token', async () => {
   startSession(login('old'));
-  const [first, second] = [renewSession(), renewSession()];
+  const [first, second] = [renewSession('old'), renewSession('old')];
   expect(first).toBe(second);
   startSession(login('new'));
   expect(await first).toBe(true);
@@ -77,7 +77,34 @@ test('all requests that fail wait for the same new token', async () => {
 
 test('without a new token, they fail', async () => {
   startSession(login('old'));
-  const renewed = renewSession();
+  const renewed = renewSession('old');
   endSession();
   expect(await renewed).toBe(false);
+});
+
+test('the session of another account is closed, and what waits goes on waiting', async () => {
+  const requests: Request[] = [];
+  vi.stubGlobal('fetch', (path: string, options: RequestInit) => {
+    requests.push(new Request(new URL(path, 'http://service'), options));
+    return Promise.resolve(new Response(null, { status: 204 }));
+  });
+  startSession(login('old'));
+  const renewed = renewSession('old');
+  const other = { ...login('foreign'), user: { ...user, id: '2' } };
+  expect(await continueWith(other)).toBe(false);
+  expect(readSession()?.token).toBe('old');
+  expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    'POST http://service/api/v1/auth/logout',
+  ]);
+  expect(requests[0]?.headers.get('Authorization')).toBe('Bearer foreign');
+  expect(await continueWith(login('new'))).toBe(true);
+  expect(await renewed).toBe(true);
+  expect(requests).toHaveLength(1);
+});
+
+test('a request that was sent before the session was renewed does not ask again', async () => {
+  startSession(login('new'));
+  expect(await renewSession('old')).toBe(true);
+  endSession();
+  expect(await renewSession('old')).toBe(false);
 });

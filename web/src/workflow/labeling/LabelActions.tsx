@@ -15,7 +15,6 @@ import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { useKeys } from '@/kit/keys/keys';
-import { pendingStore } from './model/pending';
 import type { Session } from './model/session';
 import { DiscardDialog } from './parts/DiscardDialog';
 import { SkipDialog } from './parts/SkipDialog';
@@ -108,7 +107,7 @@ function useLeaving({ tagSet, session, leave }: Props) {
   const discard = async () => {
     session.saver.stop();
     await remove.mutateAsync({ params: { path: { tag_set_id: tagSet.id } } });
-    await pendingStore.remove(tagSet.id).catch(() => undefined);
+    await session.pending.removeAll().catch(() => undefined);
     await leave();
   };
   return { skip, discard, release, remove };

@@ -7,7 +7,7 @@ export * from './model/tags';
 export * from './model/values';
 export { compareThree } from './model/merge';
 export { readOtherSide } from './model/otherSide';
-export { pendingStore } from './model/pending';
+export { openPendingStore } from './model/pending';
 export { readTagErrors } from './model/answers';
 export { Stopwatch } from './model/stopwatch';
 export { ConflictDialog } from './parts/ConflictDialog';

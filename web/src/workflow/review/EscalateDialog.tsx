@@ -1,6 +1,7 @@
 import { Select, Stack, Textarea } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { toPeopleOptions } from '@/identity/pickers';
 import { $api } from '@/kit/api/client';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
@@ -27,9 +28,9 @@ function useRecipients() {
   return [
     {
       group: t('escalate.reviewers'),
-      items: members
-        .filter(({ user, role }) => user.id !== me && roleMay(role, 'review_queue:work'))
-        .map(({ user }) => ({ value: user.id, label: user.name })),
+      items: toPeopleOptions(
+        members.filter(({ user, role }) => user.id !== me && roleMay(role, 'review_queue:work')),
+      ),
     },
     {
       group: t('escalate.teams'),

@@ -1,6 +1,7 @@
 import { Chip, Group, Select } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { toPeopleOptions } from '@/identity/pickers';
 import { $api } from '@/kit/api/client';
 import { roleMay } from '@/kit/session/may';
 import { useMembers } from '@/workflow/labeling';
@@ -64,9 +65,7 @@ export function QueueFilters({ search }: { search: QueueSearch }) {
         searchable
         aria-label={t('columns.labeler')}
         placeholder={t('columns.labeler')}
-        data={members
-          .filter(({ role }) => roleMay(role, 'tag_sets:write'))
-          .map(({ user }) => ({ value: user.id, label: user.name }))}
+        data={toPeopleOptions(members.filter(({ role }) => roleMay(role, 'tag_sets:write')))}
         value={search.labeler ?? null}
         onChange={(value) => change({ labeler: value ?? undefined })}
       />

@@ -1,6 +1,7 @@
 import { Radio, Select, Stack, Textarea } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { toPeopleOptions } from '@/identity/pickers';
 import type { Schemas } from '@/kit/api/types';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
@@ -52,7 +53,7 @@ function Recipients({ tagSet, to, setTo, member, setMember, error }: RecipientsP
           label={t('reject.name')}
           searchable
           required
-          data={members.map(({ user }) => ({ value: user.id, label: user.name }))}
+          data={toPeopleOptions(members)}
           value={member}
           onChange={setMember}
         />
@@ -70,7 +71,8 @@ export function RejectDialog({ tagSet, close, isPending, error, reject }: Props)
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
     const sendTo = to === 'member' ? member : to;
-    if (sendTo !== null) reject(reason.trim(), sendTo);
+    // The keys also reach a form whose button is off.
+    if (sendTo !== null && !isPending) reject(reason.trim(), sendTo);
   };
   return (
     <Dialog onClose={close} title={t('reject.title')}>

@@ -5,7 +5,7 @@ import {
   isFilled,
   isSameContent,
   type LocalTag,
-  pendingStore,
+  openPendingStore,
   withNewIds,
 } from '@/workflow/labeling';
 import type { Schemas } from '@/kit/api/types';
@@ -13,18 +13,20 @@ import type { Schemas } from '@/kit/api/types';
 export class Keeper {
   revision: number;
   base: readonly LocalTag[];
+  private readonly store;
 
   constructor(
     private readonly editor: Editor,
-    private readonly tagSet: Schemas['TagSet'],
+    tagSet: Schemas['TagSet'],
   ) {
     this.revision = tagSet.revision;
     this.base = editor.state.tags;
+    this.store = openPendingStore(tagSet.id);
   }
 
   /** Goes on with what an earlier visit corrected, if nothing changed meanwhile. */
   async resume(): Promise<void> {
-    const pending = await pendingStore.read(this.tagSet.id).catch(() => undefined);
+    const pending = await this.store.take().catch(() => undefined);
     if (pending?.revision === this.revision) this.editor.replace(withNewIds(pending.tags));
   }
 
@@ -32,13 +34,11 @@ export class Keeper {
     const { tags } = this.editor.state;
     const { revision, base } = this;
     const at = new Date().toISOString();
-    pendingStore
-      .write({ tagSetId: this.tagSet.id, revision, base, tags, at })
-      .catch(() => undefined);
+    this.store.write({ revision, base, tags, at }).catch(() => undefined);
   };
 
   forget(): void {
-    pendingStore.remove(this.tagSet.id).catch(() => undefined);
+    this.store.remove().catch(() => undefined);
   }
 
   /** The tags to send, in the order in which errors will count them. */

@@ -51,7 +51,6 @@ function useAccept({ item, editor, keeper, done }: Params) {
     });
   };
   const acceptNow = async () => {
-    setError(undefined);
     editor.setProblems(new Map());
     const sent = keeper.list();
     const tags = keeper.corrections();
@@ -61,6 +60,7 @@ function useAccept({ item, editor, keeper, done }: Params) {
         body: { revision: keeper.revision, ...(tags ? { tags } : {}) },
       });
     } catch (failure) {
+      editor.setLocked(false);
       if (isApiError(failure, 'stale_precondition')) await compare();
       else if (!showErrors(editor, failure, sent)) setError(failure);
       return;
@@ -68,8 +68,15 @@ function useAccept({ item, editor, keeper, done }: Params) {
     keeper.forget();
     await done('accepted');
   };
+  const start = () => {
+    // A correction during the request would not be part of it, and would be lost.
+    if (editor.state.locked) return;
+    editor.setLocked(true);
+    setError(undefined);
+    void acceptNow().catch(setError);
+  };
   return {
-    accept: () => void acceptNow().catch(setError),
+    accept: start,
     resolve: (merged: readonly LocalTag[]) => {
       if (conflict) keeper.rebase(conflict.revision, conflict.theirs, merged);
       setConflict(undefined);

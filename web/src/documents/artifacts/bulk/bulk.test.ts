@@ -21,6 +21,27 @@ test('ids are sent in parts, and the results are put together', async () => {
   expect(result.outcomes.map(({ id }) => id)).toEqual(ids(2300));
 });
 
+test('a later part that fails does not hide what the earlier ones did', async () => {
+  const refusal = new ApiError(429, { code: 'rate_limited', message: 'Too many requests.' });
+  const sizes: number[] = [];
+  const call = (succeeding: number) =>
+    callInParts({ ids: ids(2300) }, ({ artifact_ids = [] }) => {
+      const { length } = artifact_ids;
+      if (sizes.push(length) > succeeding) return Promise.reject(refusal);
+      return Promise.resolve({ matched: length, succeeded: length, failed: 0, outcomes: [] });
+    });
+  const result = await call(1);
+  expect(sizes).toEqual([1000, 1000]);
+  expect(result).toMatchObject({ matched: 2300, succeeded: 1000, failed: 1300 });
+  expect(result.outcomes[0]).toEqual({
+    id: '1000',
+    ok: false,
+    code: 'rate_limited',
+    message: 'Too many requests.',
+  });
+  await expect(call(0)).rejects.toBe(refusal);
+});
+
 test('a filter is one call with the number that was shown', async () => {
   const calls: unknown[] = [];
   await callInParts({ filter: { q: 'rent' }, count: 7 }, (selection) => {

@@ -15,6 +15,7 @@ type SelectionBody = Pick<Schemas['BulkArchive'], 'artifact_ids' | 'filter' | 'e
 
 const MOST_IDS = 1000;
 const AT_ONCE = 4;
+const MOST_LISTED = 100;
 
 export function mergeResults(results: readonly BulkResult[]): BulkResult {
   return {
@@ -32,9 +33,22 @@ export async function callInParts(
 ): Promise<BulkResult> {
   if ('filter' in target) return call({ filter: target.filter, expected_count: target.count });
   const results: BulkResult[] = [];
-  for (let at = 0; at < target.ids.length; at += MOST_IDS)
-    results.push(await call({ artifact_ids: target.ids.slice(at, at + MOST_IDS) }));
+  for (let at = 0; at < target.ids.length; at += MOST_IDS) {
+    try {
+      results.push(await call({ artifact_ids: target.ids.slice(at, at + MOST_IDS) }));
+    } catch (error) {
+      if (at === 0) throw error;
+      results.push(failAll(target.ids.slice(at), error));
+      break;
+    }
+  }
   return mergeResults(results);
+}
+
+/** What came of documents whose part was refused, or not sent any more; a few of them by name. */
+function failAll(ids: readonly string[], error: unknown): BulkResult {
+  const outcomes = ids.slice(0, MOST_LISTED).map((id) => toFailure(id, error));
+  return { matched: ids.length, succeeded: 0, failed: ids.length, outcomes };
 }
 
 /** Calls an operation that the API has only for single documents; some at once. */
@@ -59,9 +73,13 @@ async function settle(id: string, call: Promise<unknown>): Promise<Outcome> {
     await call;
     return { id, ok: true, code: null, message: null };
   } catch (error) {
-    const code = isApiError(error) ? error.code : 'unknown';
-    return { id, ok: false, code, message: error instanceof Error ? error.message : code };
+    return toFailure(id, error);
   }
+}
+
+function toFailure(id: string, error: unknown): Outcome {
+  const code = isApiError(error) ? error.code : 'unknown';
+  return { id, ok: false, code, message: error instanceof Error ? error.message : code };
 }
 
 export interface Assignment {

@@ -8,7 +8,7 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useState } from 'react';
-import { usePeople } from '@/identity/pickers';
+import { toPeopleOptions, usePeople } from '@/identity/pickers';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
@@ -102,9 +102,7 @@ interface AssigneesProps {
 function Assignees({ form, error }: AssigneesProps) {
   const { t } = useTranslation('documents/artifacts');
   const { members, teams } = usePeople();
-  const people = members
-    .filter(({ role }) => roleMay(role, 'tag_sets:write'))
-    .map(({ user }) => ({ value: user.id, label: user.name }));
+  const people = toPeopleOptions(members.filter(({ role }) => roleMay(role, 'tag_sets:write')));
   return form.kind === 'users' ? (
     <MultiSelect
       label={t('assign.people')}

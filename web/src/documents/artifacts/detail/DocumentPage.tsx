@@ -8,6 +8,7 @@ import { Loading } from '@/kit/components/Loading';
 import { NotFound } from '@/kit/components/NotFound';
 import { Page } from '@/kit/components/Page';
 import { isApiError } from '@/kit/api/errors';
+import { pollEvery } from '@/kit/api/polling';
 import { parseQuery } from '../highlight';
 import type { DetailTab } from '../routes';
 import { StatusBadge } from '../StatusBadge';
@@ -28,8 +29,10 @@ function useArtifact(id: string) {
     '/api/v1/artifacts/{artifact_id}',
     { params: { path: { artifact_id: id } } },
     {
-      refetchInterval: ({ state }) =>
-        state.data?.data.status === 'processing' && PROCESSING_MILLISECONDS,
+      refetchInterval: (polled) => {
+        const isProcessing = polled.state.data?.data.status === 'processing';
+        return pollEvery(polled, PROCESSING_MILLISECONDS, isProcessing);
+      },
     },
   );
 }

@@ -69,7 +69,7 @@ export function DocumentsPage() {
           {mayAct && selection.some && (
             <BulkBar selection={selection} total={list.total} filters={filters} />
           )}
-          {!list.error && (
+          {(!list.error || list.rows.length > 0) && (
             <VirtualTable
               {...list}
               label={t('title')}

@@ -1,6 +1,7 @@
 import { Button, Checkbox, Group, Paper, Select, SimpleGrid, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { AssigneeSelect } from '@/identity/pickers';
+import { SearchInput } from '@/kit/lists/SearchInput';
 import { useMay } from '@/kit/session/may';
 import { OCR_STATES } from '../search';
 import type { FiltersProps } from './Filters';
@@ -74,17 +75,19 @@ function ContentFilters({ search, change }: Props) {
         value={search.ocr ?? null}
         onChange={(value) => change({ ocr: value ?? undefined })}
       />
-      <TextInput
+      <SearchInput
         label={t('filters.media_type')}
+        aria-label={t('filters.media_type')}
         placeholder="application/pdf"
-        value={search.media_type ?? ''}
-        onChange={(event) => change({ media_type: event.currentTarget.value })}
+        value={search.media_type}
+        onChange={(media_type) => change({ media_type })}
       />
-      <TextInput
+      <SearchInput
         label={t('filters.language')}
+        aria-label={t('filters.language')}
         placeholder="de"
-        value={search.language ?? ''}
-        onChange={(event) => change({ language: event.currentTarget.value })}
+        value={search.language}
+        onChange={(language) => change({ language })}
       />
     </>
   );

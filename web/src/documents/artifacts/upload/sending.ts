@@ -4,6 +4,7 @@ import { ApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
 import { basePath } from '@/kit/environment';
 import { renewSession } from '@/kit/session/renewal';
+import { readSession } from '@/kit/session/store';
 
 export interface Sending {
   file: File;
@@ -61,11 +62,12 @@ function send(sending: Sending): Promise<Answer> {
 
 /** Sends a file; if the session has ended, signs in again and sends it once more. */
 export async function sendFile(sending: Sending): Promise<Answer> {
+  const token = readSession()?.token;
   try {
     return await send(sending);
   } catch (error) {
     const ended = error instanceof ApiError && error.status === 401;
-    if (!ended || !(await renewSession()) || sending.signal.aborted) throw error;
+    if (!ended || !(await renewSession(token)) || sending.signal.aborted) throw error;
     return send(sending);
   }
 }

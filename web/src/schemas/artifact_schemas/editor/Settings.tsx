@@ -109,13 +109,13 @@ function PolicyForm({ state, errorOf }: PolicyProps) {
           max={20}
           allowDecimal={false}
           value={policy.labels_per_artifact}
-          onChange={(value) => set({ labels_per_artifact: Number(value) || 1 })}
+          onChange={(value) => typeof value === 'number' && set({ labels_per_artifact: value })}
         />
         <NumberInput
           {...input('sample_rate')}
           {...percents}
           value={percent(policy.sample_rate)}
-          onChange={(value) => set({ sample_rate: share(value) ?? 1 })}
+          onChange={(value) => typeof value === 'number' && set({ sample_rate: value / PERCENT })}
         />
         <NumberInput
           {...input('auto_accept_agreement')}

@@ -149,7 +149,7 @@ export function SchemasPage() {
       <Stack gap="sm">
         <Filters search={search} change={change} />
         <ErrorAlert error={list.error} retry={list.retry} />
-        {!list.error && (
+        {(!list.error || list.rows.length > 0) && (
           <VirtualTable
             {...list}
             label={t('title')}

@@ -90,6 +90,7 @@ function TextValue({ slot, tag, definition, label, describedBy, compact }: Props
   const editor = useEditor();
   const element = useRef<HTMLTextAreaElement & HTMLInputElement>(null);
   const { onFocus, onBlur } = useSlotFocus(slot, element);
+  const locked = useEditorState((state) => state.locked);
   const problem = useProblem(tag);
   const shared = {
     ref: element as RefObject<never>,
@@ -99,7 +100,7 @@ function TextValue({ slot, tag, definition, label, describedBy, compact }: Props
     'aria-describedby': describedBy,
     'aria-invalid': problem !== undefined || undefined,
     title: compact ? problem : undefined,
-    readOnly: editor.readOnly,
+    readOnly: editor.readOnly || locked,
     autoComplete: 'off',
     spellCheck: false,
     value: tag ? (tag.typed ?? toText(tag.value)) : '',

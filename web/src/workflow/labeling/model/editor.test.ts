@@ -76,6 +76,29 @@ describe('taking words', () => {
     expect(valuesOf(editor)).toEqual([['number', null, 'INV 17']]);
   });
 
+  test.each([
+    [
+      'below a new row',
+      (editor: Editor) => editor.insertRow('lines', 0),
+      ['lines.name', 1, 'Ann Bob'],
+    ],
+    ['when it is gone', (editor: Editor) => editor.removeRow('lines', 0), ['number', null, 'Bob']],
+    [
+      'after a save',
+      (editor: Editor) => editor.replace([...editor.state.tags]),
+      ['lines.name', 0, 'Ann Bob'],
+    ],
+    ['read again without it', (editor: Editor) => editor.replace([]), ['number', null, 'Bob']],
+  ] as const)('adds words to the value that has them, %s', (_, change, expected) => {
+    const editor = open();
+    editor.focus(slot('lines.name', 0, 0));
+    editor.take(words(4), false);
+    change(editor);
+    editor.focus(slot('number'));
+    editor.take(words(5), true);
+    expect(valuesOf(editor)).toEqual([expected]);
+  });
+
   test('a field with several values takes one after another', () => {
     const editor = open();
     editor.focus(slot('parties'));

@@ -15,6 +15,8 @@ import {
   isSameSlot,
   type LocalTag,
   type Slot,
+  tagAt,
+  tagsAt,
   toInput,
   topKey,
 } from './tags';
@@ -33,6 +35,8 @@ export interface EditorState {
   readonly missing: ReadonlySet<string>;
   /** Counts how often the focus was called back to the active input. */
   readonly calls: number;
+  /** The tags are being submitted or accepted: an edit now would not be part of it. */
+  readonly locked: boolean;
 }
 
 function groupByField(tags: Tags, old: ReadonlyMap<string, Tags>): ReadonlyMap<string, Tags> {
@@ -63,7 +67,8 @@ export class Editor {
   onEdit: (() => void) | undefined;
   private readonly listeners = new Set<() => void>();
   private readonly history = new History();
-  private taken: { slot: Slot; words: readonly Word[] } | undefined;
+  /** The words taken last, and the tag that has them. */
+  private taken: { tagId: number | undefined; words: readonly Word[] } | undefined;
 
   constructor(fields: readonly Field[], tags: Tags, readOnly = false) {
     this.fields = fields;
@@ -76,6 +81,7 @@ export class Editor {
       problems: new Map(),
       missing: new Set(),
       calls: 0,
+      locked: false,
     };
   }
 
@@ -117,12 +123,16 @@ export class Editor {
     if (problems.size > 0 || this.state.problems.size > 0) this.set({ problems });
   }
 
+  setLocked(locked: boolean): void {
+    if (locked !== this.state.locked) this.set({ locked });
+  }
+
   setMissing(missing: ReadonlySet<string>): void {
     this.set({ missing });
   }
 
   private edit(tags: Tags, active?: Slot, group?: string): void {
-    if (this.readOnly) return;
+    if (this.readOnly || this.state.locked) return;
     this.history.record(this.state.tags, group);
     this.set(active ? { tags, active } : { tags });
     this.onEdit?.();
@@ -188,19 +198,20 @@ export class Editor {
     const isMultiple = (field: string) => this.definitions.get(field)?.multiple ?? false;
     const added = edits.addSuggestions(tags, suggested, isMultiple);
     if (added.length > tags.length) this.edit(added);
-    return added.length - tags.length;
+    return this.state.tags.length - tags.length;
   }
 
   /** Takes words of the document into the active input; `extend` adds them to those taken last. */
   take(words: readonly Word[], extend: boolean): void {
-    const last = this.taken;
-    const slot = extend && last ? last.slot : this.state.active;
+    // Its row may have moved, and another session may have removed it.
+    const last = extend ? this.slotOf(this.taken?.tagId) : undefined;
+    const slot = last ?? this.state.active;
     if (!slot || words.length === 0) return;
-    const all = extend && last ? [...new Set([...last.words, ...words])] : words;
+    const all = last ? [...new Set([...(this.taken?.words ?? []), ...words])] : words;
     const ordered = [...all].sort((a, b) => a.page - b.page || a.index - b.index);
     const tags = takeWords(this.state.tags, slot, ordered, this);
-    this.taken = { slot, words: ordered };
-    this.edit(tags, extend ? this.state.active : this.slotAfter(tags, slot));
+    this.taken = { tagId: tagAt(tags, slot)?.id, words: ordered };
+    this.edit(tags, last ? this.state.active : this.slotAfter(tags, slot));
   }
 
   takeBox(page: number, box: readonly number[]): void {
@@ -216,6 +227,13 @@ export class Editor {
     if (!slot) return;
     const tags = takeText(this.state.tags, slot, text, evidence, this);
     this.edit(tags, this.slotAfter(tags, slot));
+  }
+
+  private slotOf(tagId: number | undefined): Slot | undefined {
+    const tag = this.state.tags.find(({ id }) => id === tagId);
+    if (!tag) return undefined;
+    const index = tagsAt(this.state.tags, tag.field, tag.row).indexOf(tag);
+    return { field: tag.field, row: tag.row, index };
   }
 
   private slotAfter(tags: Tags, slot: Slot): Slot {
@@ -237,11 +255,13 @@ export class Editor {
   }
 
   undo(): void {
+    if (this.state.locked) return;
     const tags = this.history.undo(this.state.tags);
     if (tags) this.restore(tags);
   }
 
   redo(): void {
+    if (this.state.locked) return;
     const tags = this.history.redo(this.state.tags);
     if (tags) this.restore(tags);
   }

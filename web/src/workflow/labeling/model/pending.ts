@@ -1,13 +1,14 @@
 /**
  * Changes that the service has not confirmed yet, in IndexedDB: they survive a closed tab, a lost
- * network and an ended session. Each user has their own.
+ * network and an ended session. Each user has their own, and so has each visit of a tag set: two
+ * tabs do not overwrite what the other could not save.
  */
-import { currentOrganization } from '@/kit/session/organization';
+import { randomKey } from '@/kit/api/idempotency';
+import { requireOrganization } from '@/kit/session/organization';
 import { readSession } from '@/kit/session/store';
 import type { LocalTag } from './tags';
 
 export interface Pending {
-  readonly tagSetId: string;
   /** The revision that the changes are based on, and its tags. */
   readonly revision: number;
   readonly base: readonly LocalTag[];
@@ -15,18 +16,18 @@ export interface Pending {
   readonly at: string;
 }
 
+/** What one visit of a tag set keeps. */
 export interface PendingStore {
-  read(tagSetId: string): Promise<Pending | undefined>;
+  /** Takes over what was kept last by another visit; each is taken once. */
+  take(): Promise<Pending | undefined>;
   write(pending: Pending): Promise<void>;
-  remove(tagSetId: string): Promise<void>;
+  remove(): Promise<void>;
+  /** Also what other visits kept. */
+  removeAll(): Promise<void>;
 }
 
 const DATABASE = 'workbench-labels';
 const STORE = 'pending';
-
-function keyOf(tagSetId: string): string {
-  return [currentOrganization() ?? '', readSession()?.user.id ?? '', tagSetId].join('/');
-}
 
 function promise<Result>(request: IDBRequest<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
@@ -43,24 +44,44 @@ function open(): Promise<IDBDatabase> {
   return promise(request);
 }
 
-async function store(mode: IDBTransactionMode): Promise<IDBObjectStore> {
+async function store(): Promise<IDBObjectStore> {
   opened ??= open();
   const database = await opened;
-  return database.transaction(STORE, mode).objectStore(STORE);
+  return database.transaction(STORE, 'readwrite').objectStore(STORE);
 }
 
-export const pendingStore: PendingStore = {
-  async read(tagSetId) {
-    const stored = await store('readonly');
-    return promise(stored.get(keyOf(tagSetId)) as IDBRequest<Pending | undefined>);
-  },
-  async write(pending) {
-    // The key is taken now: the session may have ended when the database answers.
-    const key = keyOf(pending.tagSetId);
-    await promise((await store('readwrite')).put(pending, key));
-  },
-  async remove(tagSetId) {
-    const key = keyOf(tagSetId);
-    await promise((await store('readwrite')).delete(key));
-  },
-};
+/** Returns the store of a visit that begins now, in the organization and as the user of now. */
+export function openPendingStore(tagSetId: string): PendingStore {
+  // Either may be another one when something is kept: another organization was chosen, or the
+  // session has ended.
+  const prefix = [requireOrganization(), readSession()?.user.id ?? '', tagSetId].join('/');
+  const own = `${prefix}/${randomKey()}`;
+  // The bare prefix is what earlier versions wrote.
+  const range = () => IDBKeyRange.bound(prefix, `${prefix}/\uffff`);
+  return {
+    async take() {
+      // One transaction: another tab may be writing.
+      const entries = await store();
+      const [keys, values] = await Promise.all([
+        promise(entries.getAllKeys(range())),
+        promise(entries.getAll(range()) as IDBRequest<Pending[]>),
+      ]);
+      const times = values.map(({ at }) => at);
+      const last = times.indexOf([...times].sort().at(-1) ?? '');
+      const [key, pending] = [keys[last], values[last]];
+      // Edits that were faster than this are newer than all others.
+      if (key === undefined || !pending || keys.includes(own)) return undefined;
+      await Promise.all([promise(entries.put(pending, own)), promise(entries.delete(key))]);
+      return pending;
+    },
+    async write(pending) {
+      await promise((await store()).put(pending, own));
+    },
+    async remove() {
+      await promise((await store()).delete(own));
+    },
+    async removeAll() {
+      await promise((await store()).delete(range()));
+    },
+  };
+}

@@ -73,7 +73,7 @@ const input = (field: string, value: string): Schemas['TagInput'] => ({
 
 class Store implements PendingStore {
   kept: Pending | undefined;
-  read = () => Promise.resolve(this.kept);
+  take = () => Promise.resolve(this.kept);
   write = (pending: Pending) => {
     this.kept = pending;
     return Promise.resolve();
@@ -82,6 +82,7 @@ class Store implements PendingStore {
     this.kept = undefined;
     return Promise.resolve();
   };
+  removeAll = this.remove;
 }
 
 let service: Service;
@@ -90,7 +91,7 @@ let store: Store;
 function open() {
   const base = fromServer(service.tags as Schemas['Tag'][]);
   const editor = new Editor(FIELDS, base);
-  const saver = new Saver(editor, 'id', service, store, { revision: service.revision, base });
+  const saver = new Saver(editor, service, store, { revision: service.revision, base });
   editor.onEdit = saver.edited;
   return { editor, saver };
 }

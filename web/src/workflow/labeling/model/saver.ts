@@ -54,7 +54,6 @@ export class Saver {
 
   constructor(
     private readonly editor: Editor,
-    private readonly tagSetId: string,
     private readonly transport: Transport,
     private readonly store: PendingStore,
     start: { revision: number; base: Tags },
@@ -111,7 +110,6 @@ export class Saver {
 
   private keep(): void {
     const pending = {
-      tagSetId: this.tagSetId,
       revision: this.revision,
       base: this.base,
       tags: this.editor.state.tags,
@@ -166,7 +164,7 @@ export class Saver {
     this.showProblems();
     const isInvalid = this.editor.state.problems.size > 0;
     if (isInvalid) this.keep();
-    else this.store.remove(this.tagSetId).catch(() => undefined);
+    else this.store.remove().catch(() => undefined);
     this.set({ kind: isInvalid ? 'invalid' : 'saved' });
   }
 

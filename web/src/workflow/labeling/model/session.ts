@@ -4,7 +4,7 @@ import { api, unwrap } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { requireOrganization } from '@/kit/session/organization';
 import { Editor } from './editor';
-import { pendingStore } from './pending';
+import { openPendingStore, type PendingStore } from './pending';
 import { Saver, type Transport } from './saver';
 import { Stopwatch } from './stopwatch';
 import { type Field, fromServer } from './tags';
@@ -12,6 +12,7 @@ import { type Field, fromServer } from './tags';
 export interface Session {
   readonly editor: Editor;
   readonly saver: Saver;
+  readonly pending: PendingStore;
   readonly stopwatch: Stopwatch;
 }
 
@@ -40,17 +41,12 @@ async function openSession(tagSet: Schemas['TagSet'], fields: readonly Field[]):
   const editor = new Editor(fields, base);
   const stopwatch = new Stopwatch();
   const start = { revision: tagSet.revision, base };
-  const saver = new Saver(
-    editor,
-    tagSet.id,
-    buildTransport(tagSet, stopwatch),
-    pendingStore,
-    start,
-  );
-  const pending = await pendingStore.read(tagSet.id).catch(() => undefined);
-  if (pending) saver.resume(pending, tagSet);
+  const pending = openPendingStore(tagSet.id);
+  const saver = new Saver(editor, buildTransport(tagSet, stopwatch), pending, start);
+  const kept = await pending.take().catch(() => undefined);
+  if (kept) saver.resume(kept, tagSet);
   editor.onEdit = saver.edited;
-  return { editor, saver, stopwatch };
+  return { editor, saver, pending, stopwatch };
 }
 
 /** Saves what is left when the tab is hidden, and tries again when the network is back. */

@@ -2,9 +2,25 @@ import { Button, Group, Paper, Text, Textarea, UnstyledButton } from '@mantine/c
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { readSession } from '@/kit/session/store';
 import { findMentions, matchMembers, type Mentionable, mentionAt } from './comments';
 
+/** What was written and not sent yet, by user and place: the drawer may be closed by a key. */
+const unsent = new Map<string, string>();
+
+export function keepUnsent(place: string, body: string): void {
+  const key = `${readSession()?.user.id ?? ''}/${place}`;
+  if (body === '') unsent.delete(key);
+  else unsent.set(key, body);
+}
+
+function readUnsent(place: string): string {
+  return unsent.get(`${readSession()?.user.id ?? ''}/${place}`) ?? '';
+}
+
 interface Props {
+  /** What is commented: a text that was not sent is there again when its box is opened. */
+  place: string;
   label: string;
   button: string;
   members: readonly Mentionable[];
@@ -36,7 +52,12 @@ function Suggestions({ members, chosen, choose }: SuggestionsProps) {
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => choose(member)}
         >
-          <Text size="sm">{member.name}</Text>
+          <Text size="sm">
+            <bdi>{member.name}</bdi>{' '}
+            <Text span size="xs" c="dimmed">
+              {member.email}
+            </Text>
+          </Text>
         </UnstyledButton>
       ))}
     </Paper>
@@ -44,11 +65,16 @@ function Suggestions({ members, chosen, choose }: SuggestionsProps) {
 }
 
 /** The text that is written, and the members that are offered after an @. */
-function useMentions(members: readonly Mentionable[]) {
-  const [body, setBody] = useState('');
+function useMentions(members: readonly Mentionable[], place: string) {
+  const [body, setBodyOnly] = useState(() => readUnsent(place));
   const [caret, setCaret] = useState(0);
   const [chosen, setChosen] = useState(0);
+  const [picked, setPicked] = useState<readonly string[]>([]);
   const inputRef = useRef<HTMLTextAreaElement>(null);
+  const setBody = (text: string) => {
+    keepUnsent(place, text);
+    setBodyOnly(text);
+  };
   const mention = mentionAt(body, caret);
   const offered = mention ? matchMembers(members, mention.part) : [];
 
@@ -57,24 +83,42 @@ function useMentions(members: readonly Mentionable[]) {
     const before = `${body.slice(0, mention.from)}@${member.name} `;
     setBody(before + body.slice(caret));
     setCaret(before.length);
+    setPicked([...picked, member.id]);
     setChosen(0);
     inputRef.current?.focus();
   };
   const edit = (text: string, position: number) => {
+    // Other members are offered.
+    if (text !== body) setChosen(0);
     setBody(text);
     setCaret(position);
   };
-  const clear = () => edit('', 0);
-  return { body, offered, chosen, setChosen, choose, edit, clear, inputRef };
+  const clear = () => {
+    edit('', 0);
+    setPicked([]);
+  };
+  return { body, picked, offered, chosen, setChosen, choose, edit, clear, inputRef };
 }
 
 /** A comment that is being written; @ offers the members, Ctrl+Enter sends. */
-export function CommentBox({ label, button, members, error, isPending, isFirst, send }: Props) {
+export function CommentBox({
+  place,
+  label,
+  button,
+  members,
+  error,
+  isPending,
+  isFirst,
+  send,
+}: Props) {
   const { t } = useTranslation('workflow/labeling');
-  const { body, offered, chosen, setChosen, choose, edit, clear, inputRef } = useMentions(members);
+  const { body, offered, chosen, setChosen, choose, edit, clear, inputRef, picked } = useMentions(
+    members,
+    place,
+  );
   const submit = () => {
     if (body.trim() === '' || isPending) return;
-    void send(body.trim(), findMentions(body, members)).then(clear, () => undefined);
+    void send(body.trim(), findMentions(body, members, picked)).then(clear, () => undefined);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
@@ -100,6 +144,8 @@ export function CommentBox({ label, button, members, error, isPending, isFirst, 
         rows={3}
         dir="auto"
         value={body}
+        // What is typed while it is sent would be lost.
+        readOnly={isPending}
         data-autofocus={isFirst || undefined}
         onChange={({ currentTarget }) => edit(currentTarget.value, currentTarget.selectionStart)}
         onSelect={({ currentTarget }) => edit(currentTarget.value, currentTarget.selectionStart)}

@@ -51,6 +51,7 @@ function ThreadActions({
   if (isReplying)
     return (
       <CommentBox
+        place={first.id}
         label={t('comments.reply')}
         button={t('comments.send')}
         members={members}
@@ -138,6 +139,7 @@ export function CommentsDrawer({ tagSetId, field, labelOf, close }: Props) {
         {may('comments:write') && (
           <CommentBox
             key={field}
+            place={`${tagSetId}/${field ?? ''}`}
             label={t('comments.new', { field: nameOf(field ?? null) })}
             button={t('comments.send')}
             members={members}

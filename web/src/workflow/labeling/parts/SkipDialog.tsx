@@ -19,7 +19,8 @@ export function SkipDialog({ opened, close, isPending, error, skip }: Props) {
   const [reason, setReason] = useState('');
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    skip(reason.trim());
+    // The keys also reach a form whose button is off.
+    if (!isPending && reason.trim() !== '') skip(reason.trim());
   };
   return (
     <Dialog opened={opened} onClose={close} title={t('skip.title')}>

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
 import { FieldRow, type FieldExtras } from '../fields/FieldRow';
 import fieldClasses from '../fields/Fields.module.css';
-import { EditorContext, useEditor } from '../model/context';
+import { EditorContext, useEditor, useEditorState } from '../model/context';
 import type { Editor } from '../model/editor';
 import '../page/highlights.css';
 import classes_ from '../page/Pages.module.css';
@@ -61,11 +61,18 @@ function FieldsPane({
 }: Omit<WorkspaceProps, 'artifact' | 'editor' | 'status'>) {
   const { t } = useTranslation('workflow/labeling');
   const editor = useEditor();
+  const locked = useEditorState((state) => state.locked);
   return (
     <div className={classes.fields}>
       <div className={classes.notices}>{notices}</div>
       {summary !== undefined && <div className={classes.summary}>{summary}</div>}
-      <div className={fieldClasses.list} data-fields role="form" aria-label={t('fields.label')}>
+      <div
+        className={fieldClasses.list}
+        data-fields
+        role="form"
+        aria-label={t('fields.label')}
+        aria-busy={locked || undefined}
+      >
         {editor.fields.map((field, position) => (
           <FieldRow key={field.key} field={field} position={position} badge={badge} below={below} />
         ))}

@@ -9,9 +9,9 @@ import {
 } from './comments';
 
 const members = [
-  { id: '1', name: 'Ann' },
-  { id: '2', name: 'Ann Lee' },
-  { id: '3', name: 'Jürgen Groß' },
+  { id: '1', name: 'Ann', email: 'ann@example.com' },
+  { id: '2', name: 'Ann Lee', email: 'lee@example.com' },
+  { id: '3', name: 'Jürgen Groß', email: 'jg@example.com' },
 ];
 
 describe('mentions', () => {
@@ -25,6 +25,15 @@ describe('mentions', () => {
     expect(findMentions('@Ann Lee and @Jürgen Groß', members)).toEqual(['3', '2']);
     expect(findMentions('@Ann', members)).toEqual(['1']);
     expect(findMentions('Ann', members)).toEqual([]);
+  });
+
+  test('of two with the same name, the one that was chosen is meant', () => {
+    const all = [...members, { id: '4', name: 'Ann', email: 'ann@example.org' }];
+    expect(findMentions('@Ann', all, ['4'])).toEqual(['4']);
+    expect(findMentions('@Ann and @Ann', all, ['4', '1'])).toEqual(['4', '1']);
+    expect(findMentions('@Ann', all, ['4', '1'])).toEqual(['1']);
+    expect(findMentions('@Ann', all, ['2'])).toEqual(['1', '4']);
+    expect(findMentions('Ann', all, ['4'])).toEqual([]);
   });
 });
 

@@ -11,6 +11,7 @@ export interface Thread {
 export interface Mentionable {
   readonly id: string;
   readonly name: string;
+  readonly email: string;
 }
 
 export function groupThreads(comments: readonly Comment[]): Thread[] {
@@ -57,13 +58,24 @@ export function matchMembers(members: readonly Mentionable[], part: string): Men
     .slice(0, 6);
 }
 
-/** The members whose names stand in the text after an @; a longer name wins over a shorter. */
-export function findMentions(text: string, members: readonly Mentionable[]): string[] {
+/**
+ * The members whose names stand in the text after an @; a longer name wins over a shorter. Of
+ * several with the same name, those that were chosen last; all if none was chosen from the list.
+ */
+export function findMentions(
+  text: string,
+  members: readonly Mentionable[],
+  chosen: readonly string[] = [],
+): string[] {
   let rest = text;
   const found: string[] = [];
-  for (const { id, name } of [...members].sort((a, b) => b.name.length - a.name.length)) {
-    if (!rest.includes(`@${name}`)) continue;
-    found.push(id);
+  const names = new Set(members.map(({ name }) => name));
+  for (const name of [...names].sort((a, b) => b.length - a.length)) {
+    const count = rest.split(`@${name}`).length - 1;
+    if (count === 0) continue;
+    const ids = members.filter((one) => one.name === name).map(({ id }) => id);
+    const picked = new Set(chosen.filter((id) => ids.includes(id)).slice(-count));
+    found.push(...(picked.size > 0 ? picked : ids));
     rest = rest.replaceAll(`@${name}`, '');
   }
   return found;

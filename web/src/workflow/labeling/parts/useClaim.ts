@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
+import { isFinalError } from '@/kit/api/polling';
 import type { Session } from '../model/session';
 
 /** Renewed this often while somebody works; organizations may set claims of a few minutes only. */
@@ -16,7 +17,10 @@ export function useClaim(artifactId: string, session: Session | undefined): Erro
     const timer = setInterval(() => {
       const isActive = session.stopwatch.isActive(Date.now(), ACTIVE_WITHIN);
       if (isActive && document.visibilityState === 'visible')
-        mutate({ params: { path: { artifact_id: artifactId } } });
+        mutate(
+          { params: { path: { artifact_id: artifactId } } },
+          { onError: (failure) => isFinalError(failure) && clearInterval(timer) },
+        );
     }, INTERVAL);
     return () => clearInterval(timer);
   }, [artifactId, session, mutate]);

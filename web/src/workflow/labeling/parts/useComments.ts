@@ -1,11 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { $api } from '@/kit/api/client';
+import { pollEvery } from '@/kit/api/polling';
 import type { Schemas } from '@/kit/api/types';
 import { currentOrganization } from '@/kit/session/organization';
 
 const LIST = '/api/v1/tag-sets/{tag_set_id}/comments';
 /** More threads than anybody reads on one document. */
 const MOST = 500;
+const REFRESH_MILLISECONDS = 60_000;
 
 const NONE: readonly Schemas['Comment'][] = [];
 
@@ -17,7 +19,7 @@ export function useComments(tagSetId: string) {
     'get',
     LIST,
     { params: { ...params, query: { page_size: MOST } } },
-    { refetchInterval: 60_000 },
+    { refetchInterval: (polled) => pollEvery(polled, REFRESH_MILLISECONDS) },
   );
   const onSuccess = () => queryClient.invalidateQueries({ queryKey: ['get', LIST] });
   const create = $api.useMutation('post', LIST, { onSuccess });

@@ -1,36 +1,7 @@
 import { useState } from 'react';
 import { $api } from '@/kit/api/client';
-import { isApiError } from '@/kit/api/errors';
 import type { Session } from '../model/session';
-import { listMissing } from '../model/slots';
-import type { Editor } from '../model/editor';
-
-/** Shows what is wrong first: a value with an error, else an empty required field. */
-function focusFirstProblem(editor: Editor, missing: ReadonlySet<string>): boolean {
-  const { tags, problems } = editor.state;
-  const tag = tags.find((one) => problems.has(one.id));
-  if (tag) {
-    const siblings = tags.filter((one) => one.field === tag.field && one.row === tag.row);
-    editor.focus({ field: tag.field, row: tag.row, index: siblings.indexOf(tag) });
-    return true;
-  }
-  const [name] = missing;
-  if (name === undefined) return false;
-  const field = editor.fields.find((one) => one.key === name.split('.', 1)[0]);
-  const column = field?.columns[0];
-  const isTable = field?.type === 'table' && column !== undefined;
-  if (name.includes('.')) editor.focus({ field: name, row: firstEmptyRow(editor, name), index: 0 });
-  else if (isTable) editor.focus({ field: `${name}.${column.key}`, row: 0, index: 0 });
-  else editor.focus({ field: name, row: null, index: 0 });
-  return true;
-}
-
-function firstEmptyRow(editor: Editor, name: string): number {
-  const table = name.split('.', 1)[0] ?? '';
-  const own = editor.state.byField.get(table) ?? [];
-  const rows = [...new Set(own.map((tag) => tag.row ?? 0))].sort((a, b) => a - b);
-  return rows.find((row) => !own.some((tag) => tag.field === name && tag.row === row)) ?? 0;
-}
+import { submitDraft } from './submitting';
 
 /** Saves what is left and submits the draft; errors are shown at their fields. */
 export function useSubmit(
@@ -42,34 +13,16 @@ export function useSubmit(
   const [isRunning, setRunning] = useState(false);
   const [error, setError] = useState<unknown>();
 
-  const run = async ({ editor, saver }: Session) => {
-    const missing = listMissing(editor.fields, editor.state.tags);
-    editor.setMissing(missing);
-    const { active } = editor.state;
-    if (active) editor.settle(active);
-    await saver.flush();
-    if (focusFirstProblem(editor, missing) || saver.state.kind !== 'saved') return;
-    try {
-      await mutation.mutateAsync({
-        params: {
-          path: { tag_set_id: tagSetId },
-          header: { 'If-Match': `"${saver.revision}"` },
-        },
-      });
-    } catch (failure) {
-      if (!isApiError(failure, 'required_fields_missing')) throw failure;
-      const fields = new Set(failure.details['fields'] as string[]);
-      editor.setMissing(fields);
-      focusFirstProblem(editor, fields);
-      return;
-    }
-    await done();
-  };
+  const send = (revision: number) =>
+    mutation.mutateAsync({
+      params: { path: { tag_set_id: tagSetId }, header: { 'If-Match': `"${revision}"` } },
+    });
   const submit = () => {
     if (!session || isRunning) return;
     setRunning(true);
     setError(undefined);
-    void run(session)
+    void submitDraft(session, send)
+      .then((isSent) => (isSent ? done() : undefined))
       .catch(setError)
       .finally(() => setRunning(false));
   };
