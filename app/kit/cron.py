@@ -55,7 +55,8 @@ def iterate_times(expression: str, time_zone: str, after: datetime) -> Iterator[
     Stops if there is no due time within 50 years. Raises CronSimError if the expression is
     malformed.
     """
-    for local_time in CronSim(_replace_wildcards(expression), after.astimezone(ZoneInfo(time_zone))):
+    local_after = after.astimezone(ZoneInfo(time_zone))
+    for local_time in CronSim(_replace_wildcards(expression), local_after):
         # If `after` is in an hour that occurs twice, the library also returns times before it.
         if (due := local_time.astimezone(UTC)) > after:
             yield due

@@ -30,8 +30,8 @@ def update_reports(
     """Update the reports of a schema: create, confirm or close them after a detection.
 
     Returns the reports that were created or confirmed. If a shift already has an open report, the
-    report is confirmed. An open report is closed when its shift has ended, or when the newest schema
-    version no longer has its metric.
+    report is confirmed. An open report is closed when its shift has ended, or when the newest
+    schema version no longer has its metric.
     """
     now = db.utc_now()
     open_reports = {
