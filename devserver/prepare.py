@@ -6,13 +6,14 @@ loads the application.
 
 import logging
 import os
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 
 import psycopg2
 
 from app.kit.db_guard.deadlines import LIBPQ_TIMEOUTS
+from demo.people import build_address
 
 PROGRESS_FD = "PROGRESS_FD"
 
@@ -22,8 +23,9 @@ def main() -> int:
 
     If PROGRESS_FD is set, progress is written to this descriptor as lines: `migrating <done>
     <total>` during a long step, then `migrated`, `demo <done> <total>` and `demo loaded`. If the
-    demo organization already exists, `demo present` replaces the last two lines. If only other
-    organizations exist, `demo refused` replaces them.
+    demo organization already exists, `demo present` replaces the last two lines, or `demo changed`
+    if its owner has another password than DEMO_PASSWORD. If only other organizations exist,
+    `demo refused` replaces them.
     """
     from app.kit.db import upgrade  # noqa: PLC0415 - loads SQLAlchemy
 
@@ -35,8 +37,8 @@ def main() -> int:
     report("migrated")
     if os.environ.get("DEMO", "").strip().lower() not in {"on", "true", "yes", "1"}:
         return 0
-    if (counts := _count_organizations(os.environ["DATABASE_URL"])) != (0, 0):
-        report("demo present" if counts[1] else "demo refused")
+    if (counts := _count_organizations()) != (0, 0):
+        report(find_demo_state() if counts[1] else "demo refused")
         return 0
     from demo.load import load  # noqa: PLC0415 - loads the application
 
@@ -79,20 +81,39 @@ def _write_line(descriptor: int, line: str) -> None:
     os.write(descriptor, f"{line}\n".encode("ascii"))
 
 
-def _count_organizations(url: str) -> tuple[int, int]:
+@contextmanager
+def _open_cursor() -> Iterator["psycopg2.extensions.cursor"]:
+    """Open a cursor that reads all organizations in the database at DATABASE_URL."""
+    options = "-c app.all_organizations=on"
+    with (
+        closing(
+            psycopg2.connect(os.environ["DATABASE_URL"], options=options, **LIBPQ_TIMEOUTS)
+        ) as connection,
+        connection.cursor() as cursor,
+    ):
+        yield cursor
+
+
+def _count_organizations() -> tuple[int, int]:
     """Return the number of all organizations, and of demo organizations (0 or 1).
 
     An incomplete demo organization is not counted, because the next load replaces it.
     """
-    with (
-        closing(
-            psycopg2.connect(url, options="-c app.all_organizations=on", **LIBPQ_TIMEOUTS)
-        ) as connection,
-        connection.cursor() as cursor,
-    ):
+    with _open_cursor() as cursor:
         cursor.execute(
             "SELECT count(*), count(*) FILTER (WHERE slug = 'demo') FROM organizations"
             " WHERE slug <> 'demo-loading'"
         )
         total, demo = cursor.fetchone() or (0, 0)
         return total, demo
+
+
+def find_demo_state() -> str:
+    """Return the progress line for a database that has the demo organization."""
+    from app.kit.secrets import verify_password  # noqa: PLC0415 - loads the application
+
+    with _open_cursor() as cursor:
+        cursor.execute("SELECT password_hash FROM users WHERE email = %s", [build_address("owner")])
+        (password_hash,) = cursor.fetchone() or (None,)
+    is_current = verify_password(password_hash or "", os.environ.get("DEMO_PASSWORD", ""))
+    return "demo present" if is_current else "demo changed"

@@ -154,6 +154,8 @@ class Service:
             case ["demo", "present"]:
                 self._demo.store_password(self._env["DEMO_PASSWORD"])
                 self._progress.done("the organization demo exists")
+            case ["demo", "changed"]:
+                self._progress.done("the organization demo exists; its password was changed")
             case ["demo", "refused"]:
                 self._demo.store_password("")
                 self._progress.done("skipped: the database has other organizations")

@@ -1,7 +1,7 @@
 """`flask audit`: commands that verify and show the audit log."""
 
 import time
-from collections import deque
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -19,11 +19,11 @@ from app.commands.running import (
     show_progress,
 )
 from app.identity.audit import service
+from app.identity.audit.following import AuditFollower
 from app.identity.audit.verifying import VerificationReport
 
 group = AppGroup("audit", help="Audit log: verify, tail.")
 _organization_argument = click.argument("organization", required=False)
-_MAX_FOLLOWED_ENTRIES = 500
 _POLL_INTERVAL_SECONDS = 1.0
 
 
@@ -69,25 +69,20 @@ def tail(organization: str | None, limit: int, *, follow: bool, as_json: bool) -
     Without ORGANIZATION, shows the entries that belong to no organization, such as changes to
     accounts. With --json, each entry is one line.
     """
-    entries = _list_latest(organization, limit)
-    for entry in entries:
-        _print_entry(entry, as_json=as_json)
-    printed_ids = deque((entry["id"] for entry in entries), maxlen=2 * _MAX_FOLLOWED_ENTRIES)
-    start_time = entries[0]["at"] if entries else None
+    follower = AuditFollower(organization)
+    with run_operation("tail_audit_log"):
+        entries = follower.start(limit)
+    _print_entries(entries, as_json=as_json)
     while follow:
         time.sleep(_POLL_INTERVAL_SECONDS)
-        for entry in _list_latest(organization, _MAX_FOLLOWED_ENTRIES):
-            # Transactions may commit in a different order than they began, so the time of the
-            # latest entry alone does not show which entries are new.
-            is_new = entry["id"] not in printed_ids
-            if is_new and (start_time is None or entry["at"] >= start_time):
-                printed_ids.append(entry["id"])
-                _print_entry(entry, as_json=as_json)
+        with run_operation("tail_audit_log"):
+            entries = follower.read_new()
+        _print_entries(entries, as_json=as_json)
 
 
-def _list_latest(organization: str | None, limit: int) -> list[dict[str, Any]]:
-    with run_operation("tail_audit_log"):
-        return service.list_latest(organization, limit=limit)
+def _print_entries(entries: Iterable[dict[str, Any]], *, as_json: bool) -> None:
+    for entry in entries:
+        _print_entry(entry, as_json=as_json)
 
 
 def _print_entry(entry: dict[str, Any], *, as_json: bool) -> None:

@@ -1,8 +1,9 @@
 """Due times of cron expressions, in the time zone of the person who wrote them.
 
 A local time that is skipped when clocks go forward is due right after the change. A local time that
-occurs twice is due once. Expressions that are due every hour follow elapsed time instead. These
-are the rules of Debian's cron, which the library `cronsim` implements.
+occurs twice is due once. Expressions that are due every hour follow elapsed time instead. The
+library `cronsim` implements these rules of Debian's cron. Debian's cron also follows elapsed time
+in expressions such as `0 */2 * * *` and `*/30 2 * * *`; here, only `*` as the hour does that.
 """
 
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ _FIELD_COUNT = 5
 _CHECKED_TIME_COUNT = 200
 """The number of due times to check. With one per minute, they cover more than three hours."""
 _SEARCHED_PERIODS = (timedelta(days=1), timedelta(days=32), timedelta(days=367))
+_EVERY_HOUR = frozenset({"*", "*/1"})
+_FULL_RANGES = ("0-59", "0-23")
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -52,10 +55,25 @@ def iterate_times(expression: str, time_zone: str, after: datetime) -> Iterator[
     Stops if there is no due time within 50 years. Raises CronSimError if the expression is
     malformed.
     """
-    for local_time in CronSim(expression, after.astimezone(ZoneInfo(time_zone))):
+    local_after = after.astimezone(ZoneInfo(time_zone))
+    for local_time in CronSim(_replace_wildcards(expression), local_after):
         # If `after` is in an hour that occurs twice, the library also returns times before it.
         if (due := local_time.astimezone(UTC)) > after:
             yield due
+
+
+def _replace_wildcards(expression: str) -> str:
+    """Replace `*` in minutes and hours by a range, unless the expression is due every hour.
+
+    The library follows local times only if neither minutes nor hours begin with `*`.
+    """
+    fields = expression.split()
+    if len(fields) != _FIELD_COUNT or fields[1] in _EVERY_HOUR:
+        return expression
+    for index, full_range in enumerate(_FULL_RANGES):
+        if fields[index].startswith("*"):
+            fields[index] = full_range + fields[index][1:]
+    return " ".join(fields)
 
 
 def find_next(expression: str, time_zone: str, after: datetime) -> datetime | None:

@@ -16,6 +16,8 @@ from pathlib import Path
 import psycopg2
 import pytest
 
+from app.kit.secrets import hash_password
+from devserver import prepare
 from devserver.postgres import EmbeddedPostgres
 from devserver.process import find_free_port
 from devserver.valkey import EmbeddedValkey
@@ -97,7 +99,7 @@ def test_a_taken_port_stops_the_start_before_anything_is_made(running, base):
     assert not (Path(base["DATA_DIR"]) / "postgres").exists()
 
 
-def test_given_servers_are_used_and_not_embedded(start, base, tmp_path):
+def test_given_servers_are_used_and_not_embedded(start, base, tmp_path, monkeypatch):
     with (
         EmbeddedPostgres(tmp_path / "own-postgres", fast=True) as postgres,
         EmbeddedValkey(tmp_path / "own-valkey") as valkey,
@@ -105,6 +107,14 @@ def test_given_servers_are_used_and_not_embedded(start, base, tmp_path):
         start(DATABASE_URL=postgres.url, REDIS_URL=valkey.url)
         assert set(list_children(base)) == {"API", "workers"}
         assert get_api_variable(base, "DATABASE_URL") == postgres.url
+        # No file records the password of the demo users in an external database.
+        _run_sql(base, "CREATE TABLE users (email text, password_hash text)")
+        password_hash = hash_password("the stored one")
+        _run_sql(base, f"INSERT INTO users VALUES ('owner@demo.example', '{password_hash}')")
+        monkeypatch.setenv("DATABASE_URL", postgres.url)
+        for password, state in (("the stored one", "demo present"), ("another", "demo changed")):
+            monkeypatch.setenv("DEMO_PASSWORD", password)
+            assert prepare.find_demo_state() == state
         assert get_api_variable(base, "REDIS_URL") == valkey.url
     assert not (Path(base["DATA_DIR"]) / "postgres").exists()
     assert not (Path(base["DATA_DIR"]) / "valkey").exists()

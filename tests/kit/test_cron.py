@@ -39,6 +39,21 @@ def test_hourly_expressions_follow_the_real_hours() -> None:
     assert found == ["03-28 00:30", "03-28 01:00", "03-28 01:30"]
 
 
+@pytest.mark.parametrize(
+    ("expression", "in_autumn", "in_spring"),
+    [
+        ("0 */2 * * *", ["10-25 00:00", "10-25 03:00"], ["03-28 01:00", "03-28 02:00"]),
+        ("*/30 2 * * *", ["10-25 00:00", "10-25 00:30", "10-26 01:00"], ["03-28 01:00"]),
+        ("*/30 */2 * * *", ["10-25 00:00", "10-25 00:30", "10-25 03:00"], ["03-28 01:00"]),
+    ],
+)
+def test_steps_of_local_hours_are_due_once(
+    expression: str, in_autumn: list[str], in_spring: list[str]
+) -> None:
+    for after, expected in (("2026-10-24T23:40Z", in_autumn), ("2027-03-28T00:40Z", in_spring)):
+        assert _list_times(expression, BERLIN, after, len(expected)) == expected
+
+
 def test_the_latest_missed_time_is_found() -> None:
     first = datetime(2026, 11, 1, 5, tzinfo=UTC)
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)

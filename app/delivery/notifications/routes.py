@@ -69,9 +69,12 @@ def read_notification(
     """Mark a notification as read.
 
     Marks the notification as unread again if `read` is false. The body is optional. No further
-    events are added to a read notification, and its email is no longer sent.
+    events are added to a read notification, and its email is no longer sent. Send `count` so that
+    events that were added in the meantime do not count as read.
     """
-    return reading.set_read(caller, notification_id, **body)
+    return reading.set_read(
+        caller, notification_id, read=body["read"], seen_count=body.get("count")
+    )
 
 
 @blueprint.delete("/notifications/{notification_id}", access="user")

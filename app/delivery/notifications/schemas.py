@@ -76,6 +76,12 @@ class ReadNotification(Schema):
     """The request body that marks a notification as read or unread."""
 
     read = Bool(load_default=True, description="False marks the notification as unread again.")
+    count = Int(
+        description=(
+            "The `count` that the caller has seen. If the notification has more events now, it is"
+            " not marked as read."
+        )
+    )
 
 
 def _check_clock_time(value: str) -> None:

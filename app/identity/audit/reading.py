@@ -1,9 +1,11 @@
 """SQL queries for listing and selecting audit entries."""
 
+from collections.abc import Collection
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, select
+from sqlalchemy import ARRAY, ColumnElement, Select, Uuid, all_, bindparam, cast, func, select
 
 from app.identity.audit.models import AuditEntry
 from app.kit import counters, db, tenancy
@@ -149,3 +151,28 @@ def list_latest(organization_id: UUID, limit: int) -> list[dict[str, Any]]:
     )
     rows = db.session().execute(statement).mappings().all()
     return [dict(row) for row in reversed(rows)]
+
+
+def list_recent_times(organization_id: UUID, age: timedelta) -> dict[UUID, datetime]:
+    """Return the times of an organization's entries that are at most `age` old, by entry id."""
+    statement = select(AuditEntry.id, AuditEntry.at).where(*_select_recent(organization_id, age))
+    return {row.id: row.at for row in db.session().execute(statement)}
+
+
+def list_unknown(
+    organization_id: UUID, age: timedelta, known_ids: Collection[UUID], *, limit: int
+) -> list[dict[str, Any]]:
+    """Return an organization's entries that are at most `age` old and not known, oldest first."""
+    known = cast([str(entry_id) for entry_id in known_ids], ARRAY(Uuid()))
+    statement = (
+        select(*AuditEntry.__table__.columns)
+        .where(*_select_recent(organization_id, age), AuditEntry.id != all_(known))
+        .order_by(AuditEntry.at, AuditEntry.id)
+        .limit(limit)
+    )
+    return [dict(row) for row in db.session().execute(statement).mappings()]
+
+
+def _select_recent(organization_id: UUID, age: timedelta) -> list[ColumnElement[bool]]:
+    is_recent = AuditEntry.at >= func.now() - age
+    return [AuditEntry.organization_id == organization_id, is_recent]

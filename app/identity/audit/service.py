@@ -18,7 +18,6 @@ from app.identity.audit.chain import (
     compute_head_mac,
     has_valid_mac,
 )
-from app.identity.audit.models import NO_ORGANIZATION
 from app.identity.audit.verifying import ChainVerifier, VerificationReport
 from app.kit import errors, tenancy
 from app.kit.logging import get_logger
@@ -88,23 +87,6 @@ def list_entries(target_type: str, page: PageRequest, filters: Mapping[str, Any]
     return reading.get_page(
         tenancy.current_organization_id(), page, {**filters, "target_type": target_type}
     )
-
-
-def list_latest(organization_slug: str | None, *, limit: int) -> list[dict[str, Any]]:
-    """Return the latest entries of an organization, oldest first.
-
-    Without a slug, returns entries about records that belong to no organization. Raises 404
-    `not_found` for an unknown slug.
-    """
-    with tenancy.across_organizations(reason="the operator reads any organization's log"):
-        chain = (
-            (NO_ORGANIZATION, None)
-            if organization_slug is None
-            else queries.find_chain_by_slug(organization_slug)
-        )
-        if chain is None:
-            raise errors.not_found()
-        return reading.list_latest(chain[0], limit)
 
 
 def verify(

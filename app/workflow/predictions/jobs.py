@@ -1,7 +1,6 @@
 """Background jobs that predict tags, train models, and delete models and old predictions."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events as artifact_events
@@ -15,8 +14,6 @@ RETENTION_DAYS = 90
 _FOLLOW_JOB = "predictions.follow_training"
 _FINAL_ATTEMPT = 3
 """From this attempt on, a transient failure ends the prediction."""
-
-_WAIT_FOR_DOCUMENT = timedelta(seconds=30)
 
 
 def _fail_prediction(job: Job, _error: str) -> None:
@@ -56,9 +53,10 @@ def _run_prediction(job: Job, job_name: str) -> None:
         service.enqueue_prediction(prediction_id)
         return
     is_last_attempt = job.attempt >= _FINAL_ATTEMPT
-    if not service.predict(prediction_id, job.checkpoint, is_last_attempt=is_last_attempt):
-        # Text recognition can take minutes, so waiting for it counts no attempt.
-        service.enqueue_prediction(prediction_id, due_at=db.utc_now() + _WAIT_FOR_DOCUMENT)
+    wait = service.predict(prediction_id, job.checkpoint, is_last_attempt=is_last_attempt)
+    if wait is not None:
+        # Text recognition or a silent model server can take long, so waiting counts no attempt.
+        service.enqueue_prediction(prediction_id, due_at=db.utc_now() + wait)
 
 
 @jobs.handler(

@@ -45,9 +45,33 @@ def test_a_notification_is_read_and_unread_again(org: Org) -> None:
     assert find_differences(org) == []
 
 
+def test_events_that_the_person_has_not_seen_stay_unread(
+    workspace: Workspace, inbox: Inbox, work: Work
+) -> None:
+    inbox.reject(make_submitted(workspace, 1, "labeler"))
+    work()
+    api = workspace.org.api("labeler")
+    (seen,) = _list(api)
+    inbox.reject(make_submitted(workspace, 1, "labeler"))
+    work()
+    path = f"/notifications/{seen['id']}/read"
+    answer = api.post(path, {"count": seen["count"]})
+    assert (answer.status_code, answer.json["data"]["read_at"]) == (200, None)
+    assert (answer.json["data"]["count"], _unread(api)) == (2, 1)
+    assert api.post(path, {"count": 2}).json["data"]["read_at"] is not None
+    # What was read stays read, with the time at which it was.
+    assert api.post(path, {"count": 1}).json["data"]["read_at"] is not None
+    assert _unread(api) == 0
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
-    [({"read": None}, "read"), ({"read": "no"}, "read"), ({"unread": True}, "unread")],
+    [
+        ({"read": None}, "read"),
+        ({"count": "many"}, "count"),
+        ({"read": "no"}, "read"),
+        ({"unread": True}, "unread"),
+    ],
 )
 def test_a_wrong_body_names_its_member(org: Org, body: dict[str, Any], field: str) -> None:
     api = org.api("labeler")

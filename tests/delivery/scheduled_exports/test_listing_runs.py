@@ -65,6 +65,21 @@ def test_a_deleted_scheduled_export_leaves_no_counts(scheduled: Any) -> None:
     assert scheduled.sql(cells, org=scheduled.org.id) == []
 
 
+def test_runs_that_are_deleted_between_two_queries_are_left_out(
+    scheduled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export_id = _insert_runs(scheduled, 2)
+    get_export_jobs = runs.get_export_jobs
+
+    def delete_one_first(job_ids: list[UUID]) -> Any:
+        scheduled.sql("DELETE FROM exports WHERE id = :id", id=job_ids[0])
+        return get_export_jobs(job_ids)
+
+    monkeypatch.setattr(runs, "get_export_jobs", delete_one_first)
+    answer = scheduled.admin.get(f"/exports/scheduled/{export_id}/runs")
+    assert (answer.status_code, len(answer.json["data"])) == (200, 1)
+
+
 @pytest.mark.parametrize("period", [{}, {"created_after": AFTER, "created_before": BEFORE}])
 def test_a_list_reads_few_rows(
     scheduled: Any, postgres: EmbeddedPostgres, period: dict[str, Any]

@@ -8,9 +8,11 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import event
 
+from app.identity.audit.following import AuditFollower
 from app.kit import db
 from tests.factories import Api, Org
 from tests.factories.labels import make_labeled
+from tests.identity.audit.conftest import Owner
 
 HOOK = {"url": "http://127.0.0.2:9/hook", "events": ["tag_set.accepted"]}
 
@@ -139,3 +141,25 @@ def test_reading_is_not_audited(org: Org, work: Callable[[], None]) -> None:
     org.api("viewer").get("/schemas")
     org.api("viewer").get("/auth/session")
     assert _log(org)["meta"]["total"] == before
+
+
+def test_a_followed_log_shows_entries_that_are_committed_late_once(
+    org: Org, owner_sql: Owner
+) -> None:
+    """An entry that was written before the shown ones, and more entries than one read returns."""
+
+    def write(count: int, age: str) -> None:
+        owner_sql(
+            "INSERT INTO audit_entries (id, organization_id, at, actor_kind, actor_label, action,"
+            " target_type, changes) SELECT gen_random_uuid(), %s, now() - %s::interval, 'user',"
+            " 'a@b.example', 'followed', 'test', '{}' FROM generate_series(1, %s)",
+            org.id, age, count,
+        )  # fmt: skip
+
+    follower = AuditFollower(org.slug)
+    with org.app.app_context():
+        write(1, "0 seconds")
+        assert [entry["action"] for entry in follower.start(1)] == ["followed"]
+        for count, age in ((1, "2 minutes"), (600, "0 seconds"), (0, "0 seconds")):
+            write(count, age)
+            assert len(follower.read_new()) == count

@@ -184,28 +184,48 @@ def test_reviewers_in_a_team_see_reports_about_its_members(labeling: Labeling) -
         assert key.get(f"/quality/drift/{other['id']}").status_code == status
 
 
-def test_versions_with_another_type_are_left_out(labeling: Labeling) -> None:
-    old = labeling.version_id
-    labeling.add(35, 7, build_kind_values(100, 100))
+def _publish_version(labeling: Labeling, fields: str) -> None:
+    """Publish a version whose fields are the value of a SQL expression of the current `fields`."""
     labeling.workspace.sql(
         "INSERT INTO schema_versions (organization_id, id, schema_id, number, fields,"
         " review_policy, published_at, changes, breaking, created_at, updated_at)"
-        " SELECT organization_id, gen_random_uuid(), schema_id, 2, jsonb_set(fields, '{0,type}',"
-        " '\"text\"'), review_policy, now(), '[]', true, now(), now()"
+        f" SELECT organization_id, gen_random_uuid(), schema_id, number + 1, {fields},"
+        " review_policy, now(), '[]', true, now(), now()"
         " FROM schema_versions WHERE id = :id",
-        id=old,
+        id=labeling.version_id,
     )
     labeling.workspace.sql(
-        "UPDATE schemas SET current_version_id = v.id FROM schema_versions v"
-        " WHERE v.schema_id = schemas.id AND v.number = 2 AND schemas.id = :id",
+        "UPDATE schemas SET current_version_id = (SELECT id FROM schema_versions v"
+        " WHERE v.schema_id = schemas.id ORDER BY number DESC LIMIT 1) WHERE id = :id",
         id=labeling.schema_id,
     )
+
+
+def test_versions_with_another_type_are_left_out(labeling: Labeling) -> None:
+    labeling.add(35, 7, build_kind_values(100, 100))
+    _publish_version(labeling, "jsonb_set(fields, '{0,type}', '\"text\"')")
     labeling.add(7, 0, [{"kind": "a long text instead"}] * 100)
     assert labeling.detect() == []
     labeling.add(35, 7, [{"kind": "short"}] * 50)
     (report,) = labeling.detect()
     assert (report["field"], report["metric"]) == ("kind", "length")
     assert (report["baseline"]["n"], len(report["warnings"])) == (50, 1)
+
+
+def test_reports_of_metrics_that_no_version_has_any_more_are_closed(labeling: Labeling) -> None:
+    """Otherwise such a report stays open forever and keeps the baseline of the schema in the past.
+
+    The text field `note` becomes a choice, which has no `length`; the field `kind` is removed.
+    """
+    before = [{**values, "note": "short"} for values in build_kind_values(200, 100)]
+    after = [{**values, "note": "much longer"} for values in build_kind_values(50, 100)]
+    labeling.predict(labeling.add(35, 7, before), "kind", correct=0.97, confidence=0.95)
+    labeling.predict(labeling.add(7, 0, after), "kind", correct=0.8, confidence=0.95)
+    found = {(report["field"], report["metric"]) for report in labeling.detect()}
+    assert found >= {("kind", "values"), ("kind", "accuracy"), ("note", "length")}
+    _publish_version(labeling, "jsonb_set(fields, '{3,type}', '\"choice\"') - 0")
+    labeling.detect()
+    assert {(one["field"], one["metric"]) for one in labeling.reports("status=closed")} == found
 
 
 def test_a_model_that_gets_worse_is_reported(labeling: Labeling) -> None:

@@ -1,11 +1,14 @@
 """Predictions by a model server: what it answers, and what it must not do to us."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from app.workflow.predictions.service import provider
+from app.kit import container
+from app.kit.ids import uuid7
+from app.workflow.predictions.service import provider, silence
 from tests.factories import run_jobs_of
 from tests.factories.workspace import Workspace
 from tests.workflow.predictions.conftest import TEXT, create_document, predict, show_prediction
@@ -142,6 +145,55 @@ def test_a_server_that_says_when_it_will_answer(assisted: Workspace, use_server:
     assert 200 < wait <= 240
     _run(assisted)
     assert show_prediction(assisted, artifact_id)["status"] == "completed"
+
+
+def test_a_silent_server_occupies_no_slot(
+    assisted: Workspace, use_server: UseServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After its timeouts the other predictions wait, without an attempt, until the next trial."""
+    monkeypatch.setattr(provider, "DEADLINE_SECONDS", 0.5)
+    use_server("never")
+    _, shown = _predict(assisted)
+    assert shown["error"]["code"] == "timed_out"
+    artifact_id = create_document(assisted, f"{TEXT}Again")
+    assert predict(assisted, artifact_id).status_code == 202
+    run_jobs_of(assisted.org, "model_servers")
+    ((attempts, wait),) = assisted.sql(
+        "SELECT attempts, extract(epoch FROM due_at - now()) FROM jobs"
+        " WHERE queue = 'model_servers' AND organization_id = :org AND finished_at IS NULL",
+        org=assisted.org.id,
+    )
+    assert attempts == 0
+    assert 60 < wait <= silence.FIRST_PAUSE.total_seconds()
+    use_server("good")
+    _run(assisted)
+    assert show_prediction(assisted, artifact_id)["status"] == "completed"
+
+
+@pytest.mark.usefixtures("app")
+def test_a_trial_is_the_only_request_until_its_deadline() -> None:
+    deadline, organization_id = timedelta(seconds=90), uuid7()
+    server = silence.ModelServer(organization_id, "http://model.example")
+    for _ in range(silence.MAX_TIMEOUTS):
+        assert server.reserve_request(deadline) is None
+        server.record_outcome(is_timeout=True)
+    wait = server.reserve_request(deadline)
+    assert wait is not None
+    assert deadline < wait <= silence.FIRST_PAUSE
+    other = silence.ModelServer(organization_id, "http://other.example")
+    assert other.reserve_request(deadline) is None
+    with container.current().redis() as client:
+        client.delete(server.pause_key)
+    assert server.reserve_request(deadline) is None
+    wait = server.reserve_request(deadline)
+    assert wait is not None
+    assert wait <= deadline
+    server.record_outcome(is_timeout=True)
+    wait = server.reserve_request(deadline)
+    assert wait is not None
+    assert silence.FIRST_PAUSE < wait <= 2 * silence.FIRST_PAUSE
+    server.record_outcome(is_timeout=False)
+    assert server.reserve_request(deadline) is None
 
 
 @pytest.mark.parametrize(

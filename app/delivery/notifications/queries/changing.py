@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Row, delete, func, null, text, update
+from sqlalchemy import ColumnElement, Row, case, delete, func, null, text, true, update
 
 from app.delivery.notifications.models import Notification
 from app.delivery.notifications.queries.listing import COLUMNS, NotificationScope
@@ -52,16 +52,20 @@ class Edge(NamedTuple):
 
 
 def set_read(
-    notification_id: UUID, scope: NotificationScope, *, read: bool
+    notification_id: UUID, scope: NotificationScope, *, read: bool, seen_count: int | None
 ) -> Row[*tuple[Any, ...]] | None:
-    """Mark a notification as read or unread, and return it; return None if it is not in scope."""
+    """Mark a notification as read or unread, and return it; return None if it is not in scope.
+
+    If `seen_count` is not None, a notification with more events is not marked as read.
+    """
+    read_at: ColumnElement[Any] = null()
+    if read:
+        is_seen = true() if seen_count is None else Notification.count <= seen_count
+        read_at = func.coalesce(Notification.read_at, case((is_seen, func.now())))
     statement = (
         update(Notification)
         .where(Notification.id == notification_id, *scope.list_conditions())
-        .values(
-            read_at=func.coalesce(Notification.read_at, func.now()) if read else null(),
-            updated_at=func.now(),
-        )
+        .values(read_at=read_at, updated_at=func.now())
         .returning(*COLUMNS)
         .execution_options(synchronize_session=False)
     )

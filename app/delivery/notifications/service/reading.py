@@ -58,11 +58,16 @@ def count_unread(caller: Caller) -> dict[str, int]:
         return {"unread": newest.count_unread(_open_inbox(caller).scope)}
 
 
-def set_read(caller: Caller, notification_id: UUID, *, read: bool) -> dict[str, Any]:
-    """Mark a notification as read or unread, and return it. Raises 404 if it does not exist."""
+def set_read(
+    caller: Caller, notification_id: UUID, *, read: bool, seen_count: int | None = None
+) -> dict[str, Any]:
+    """Mark a notification as read or unread, and return it. Raises 404 if it does not exist.
+
+    A notification with more than `seen_count` events is not marked as read.
+    """
     with tenancy.across_organizations(reason=_REASON):
         inbox = _open_inbox(caller)
-        row = changing.set_read(notification_id, inbox.scope, read=read)
+        row = changing.set_read(notification_id, inbox.scope, read=read, seen_count=seen_count)
     if row is None:
         raise errors.not_found()
     return _build_response(row, inbox)

@@ -29,8 +29,10 @@ def list_runs(export_id: UUID, *, page: PageRequest, **filters: Unpack[CreatedFi
         raise errors.not_found()
     run_page = runs.list_runs(export_id, page, **filters)
     jobs = runs.get_export_jobs([run.job_id for run in run_page.items])
+    # A run and its export job may have been deleted since the first query.
+    found_runs = (run for run in run_page.items if run.job_id in jobs)
     return replace(
-        run_page, items=[build_run_response(run, jobs[run.job_id]) for run in run_page.items]
+        run_page, items=[build_run_response(run, jobs[run.job_id]) for run in found_runs]
     )
 
 

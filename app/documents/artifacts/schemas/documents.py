@@ -49,9 +49,9 @@ _OCR_METADATA = {
 }
 _ATTACHMENT_COUNT_METADATA = {
     "description": "The number of attachments and forwarded messages in an email, or of emails in"
-    " an mbox file, not counting small pictures in the text. Null until the file has been read, and"
-    " for documents of other types. An attachment that cannot be read, or that was attached to"
-    " another email before, has no artifact with this `parent_id`."
+    " an mbox file, at most 1,000, not counting small pictures in the text. Null until the file has"
+    " been read, and for documents of other types. An attachment that cannot be read, or that was"
+    " attached to another email before, has no artifact with this `parent_id`."
 }
 IMAGE_FORMATS = ("png", "jpeg", "webp")
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from app.engines.drift import Comparison, Verdict
 from app.insight.drift import emitted_events
-from app.insight.drift.models import DriftDetection, DriftReport, ReportStatus
+from app.insight.drift.models import DriftDetection, DriftReport, DriftSubject, ReportStatus
 from app.insight.drift.queries import records
+from app.insight.drift.service.collecting import FieldTypes, list_metrics
 from app.insight.drift.service.periods import TimeRange
 from app.insight.drift.service.shifts import (
     MAX_DECISIONS,
@@ -29,7 +30,8 @@ def update_reports(
     """Update the reports of a schema: create, confirm or close them after a detection.
 
     Returns the reports that were created or confirmed. If a shift already has an open report, the
-    report is confirmed. An open report is closed when its shift has ended.
+    report is confirmed. An open report is closed when its shift has ended, or when the newest
+    schema version no longer has its metric.
     """
     now = db.utc_now()
     open_reports = {
@@ -53,6 +55,9 @@ def update_reports(
                 reports.append(_create_report(detection, detection_data, pair, comparison, now))
         elif comparison.verdict == Verdict.GONE and report is not None:
             _close_if_ended(report, detection, now)
+    for report in open_reports.values():
+        if not _has_metric(detection_data.fields, report):
+            _close(report, now)
     db.session().flush()
     return reports
 
@@ -62,8 +67,22 @@ def _close_if_ended(report: DriftReport, detection: DriftDetection, now: datetim
     # A baseline that includes the shift cannot show that the shift has ended.
     has_earlier_baseline = detection.baseline_until <= report.current_from
     if is_later and (has_earlier_baseline or report.labeler_id is not None):
-        report.status = ReportStatus.CLOSED.value
-        report.closed_at = now
+        _close(report, now)
+
+
+def _has_metric(fields: FieldTypes, report: DriftReport) -> bool:
+    """Return whether the newest schema version still has the field and the metric of a report."""
+    if report.field is None:
+        return True
+    field_type = fields.types.get(report.field)
+    if report.subject == DriftSubject.MODEL or field_type is None:
+        return field_type is not None
+    return report.metric in list_metrics(field_type)
+
+
+def _close(report: DriftReport, now: datetime) -> None:
+    report.status = ReportStatus.CLOSED.value
+    report.closed_at = now
 
 
 def _create_report(

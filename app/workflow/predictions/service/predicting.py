@@ -23,7 +23,7 @@ from app.workflow.predictions.models import Prediction, PredictionStatus
 from app.workflow.predictions.queries import records
 from app.workflow.predictions.queries.examples import VersionRow
 from app.workflow.predictions.service import documents, provider, store, training
-from app.workflow.predictions.service.provider import PredictionFailed
+from app.workflow.predictions.service.provider import PredictionFailed, ServerSilent
 from app.workflow.predictions.service.store import ModelUnreadable
 from app.workflow.tag_sets.service import RULES_PREFIX
 
@@ -32,8 +32,10 @@ RULES_VERSION = f"{RULES_PREFIX}1"
 """The model version in predictions by rules. Rules are used until the first model is trained."""
 
 _NOT_READY, _NOT_READY_MESSAGE = "not_ready", "The document has not been read."
+_SILENT_MESSAGE = "The model server did not respond to any request for a day."
 _MAX_WAIT = timedelta(days=1)
-"""The time for which a prediction waits for its document to be processed again."""
+"""The time for which a prediction waits for its document or for a silent model server."""
+_WAIT_FOR_DOCUMENT = timedelta(seconds=30)
 
 
 class _DocumentNotReady(Exception):  # noqa: N818 - a signal, not an error
@@ -56,34 +58,40 @@ class _PredictionResult(NamedTuple):
     completion_tokens: int = 0
 
 
-def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: bool) -> bool:
+def predict(
+    prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: bool
+) -> timedelta | None:
     """Predict the tags for a queued prediction.
 
     Does nothing if the prediction has already ended. `checkpoint` commits the transaction before
-    the model proposes tags, because the model can take a long time. Returns False if the document
-    is being processed again; the caller then tries again later. Raises Retry if another attempt may
-    succeed, unless this is the last one.
+    the model proposes tags, because the model can take a long time. If the document is being
+    processed again, or if the model server is silent, returns the time after which the caller tries
+    again; otherwise, returns None. Raises Retry if another attempt may succeed, unless this is the
+    last one.
     """
     prediction = records.find(prediction_id)
     if prediction is None or prediction.status != PredictionStatus.QUEUED:
-        return True
+        return None
     version = schemas.get_version(prediction.schema_version_id)
-    artifact_id = prediction.artifact_id
+    can_wait = prediction.created_at > db.utc_now() - _MAX_WAIT
     try:
-        result = _propose_tags(artifact_id, version, checkpoint)
+        result = _propose_tags(prediction.artifact_id, version, checkpoint)
     except PredictionFailed as failure:
         if failure.is_transient and not is_last_attempt:
             message = f"the prediction failed temporarily: {failure.code}"
             raise Retry(message, min_delay=failure.retry_after) from None
         fail(prediction_id, code=failure.code, message=failure.message)
-        return True
     except _DocumentNotReady:
-        if prediction.created_at > db.utc_now() - _MAX_WAIT:
-            return False
+        if can_wait:
+            return _WAIT_FOR_DOCUMENT
         fail(prediction_id, code=_NOT_READY, message=_NOT_READY_MESSAGE)
-        return True
-    _complete_prediction(prediction_id, result, version)
-    return True
+    except ServerSilent as silent:
+        if can_wait:
+            return silent.wait
+        fail(prediction_id, code=provider.TIMED_OUT, message=_SILENT_MESSAGE)
+    else:
+        _complete_prediction(prediction_id, result, version)
+    return None
 
 
 def _propose_tags(

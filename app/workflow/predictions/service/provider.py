@@ -1,17 +1,20 @@
 """Client for the organization's own model server. It uses a separate egress policy."""
 
+from datetime import timedelta
 from typing import NamedTuple
 
 from app.engines import model_servers
 from app.engines.extraction import Document
 from app.engines.fields import Field, Tag
 from app.engines.model_servers import InvalidAnswer
-from app.kit import container
+from app.kit import container, tenancy
 from app.kit.egress import ErrorKind, RequestOutcome
 from app.kit.secrets import DecryptionFailed
 from app.workflow.predictions.queries.records import Provider
+from app.workflow.predictions.service.silence import ModelServer
 
 DEADLINE_SECONDS = 120.0
+TIMED_OUT = "timed_out"
 MAX_RESPONSE_BYTES = 2 * 1024 * 1024
 
 _TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -36,6 +39,14 @@ class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
         self.is_transient, self.retry_after = is_transient, retry_after
 
 
+class ServerSilent(Exception):  # noqa: N818 - a signal, not an error
+    """The model server did not respond to earlier requests; `wait` is the time until the next."""
+
+    def __init__(self, wait: timedelta) -> None:
+        super().__init__(wait)
+        self.wait = wait
+
+
 class ServerPrediction(NamedTuple):
     """The tags that a model server proposed, with its model version and token counts."""
 
@@ -48,9 +59,16 @@ class ServerPrediction(NamedTuple):
 def ask_model_server(
     provider: Provider, document: Document, fields: list[Field]
 ) -> ServerPrediction:
-    """Ask the model server to predict a document's tags. Raises PredictionFailed."""
+    """Ask the model server to predict a document's tags.
+
+    Raises PredictionFailed, or ServerSilent if no request may be sent to the server now.
+    """
     assert provider.base_url is not None
     assert provider.model is not None
+    server = ModelServer(tenancy.current_organization_id(), provider.base_url)
+    wait = server.reserve_request(timedelta(seconds=DEADLINE_SECONDS))
+    if wait is not None:
+        raise ServerSilent(wait)
     outcome = container.current().model_egress.request(
         "POST",
         f"{provider.base_url.rstrip('/')}/chat/completions",
@@ -60,6 +78,7 @@ def ask_model_server(
         max_response_bytes=MAX_RESPONSE_BYTES + 1,
         repeatable=False,
     )
+    server.record_outcome(is_timeout=outcome.error_kind is ErrorKind.TIMEOUT)
     _check_outcome(outcome)
     try:
         answer = model_servers.parse_answer(outcome.body)
@@ -91,7 +110,7 @@ def _check_outcome(outcome: RequestOutcome) -> None:
         if outcome.error_kind is ErrorKind.REFUSED_ADDRESS:
             message = f"The address of the model server is not allowed: {outcome.error}."
             raise PredictionFailed("address_refused", message)
-        code = "timed_out" if outcome.error_kind is ErrorKind.TIMEOUT else "unreachable"
+        code = TIMED_OUT if outcome.error_kind is ErrorKind.TIMEOUT else "unreachable"
         is_transient = outcome.error_kind in _TRANSIENT_KINDS
         message = f"The model server did not respond: {outcome.error}."
         raise PredictionFailed(code, message, is_transient=is_transient)

@@ -34,15 +34,20 @@ export function useNotificationActions() {
     onSuccess: refresh,
   });
   const paramsOf = ({ id }: Notification) => ({ path: { notification_id: id } });
+  // With `count`, an event that was added since the list was read does not count as read.
+  const setRead = (notification: Notification, isRead: boolean) =>
+    read.mutate({
+      params: paramsOf(notification),
+      body: { read: isRead, count: notification.count },
+    });
   return {
-    setRead: (notification: Notification, isRead: boolean) =>
-      read.mutate({ params: paramsOf(notification), body: { read: isRead } }),
+    setRead,
     readAll: () => readAll.mutate({}),
     remove: (notification: Notification, done: () => void) =>
       remove.mutate({ params: paramsOf(notification) }, { onSuccess: done }),
     /** Marks it as read, and goes to its page. Returns whether there is one. */
     open(notification: Notification): boolean {
-      if (notification.read_at === null) read.mutate({ params: paramsOf(notification) });
+      if (notification.read_at === null) setRead(notification, true);
       const address = addressOf(notification);
       if (address !== undefined) router.history.push(address);
       return address !== undefined;

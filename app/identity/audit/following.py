@@ -1,0 +1,56 @@
+"""Follow the audit log of an organization while entries are written."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from app.identity.audit import queries, reading
+from app.identity.audit.models import NO_ORGANIZATION
+from app.kit import errors, tenancy
+
+OVERLAP = timedelta(minutes=5)
+"""The time for which an entry may stay uncommitted without being missed."""
+MAX_ENTRIES = 10_000
+"""The maximum number of entries that are returned at once."""
+_REASON = "the operator reads any organization's log"
+
+
+class AuditFollower:
+    """Returns each entry of a log once, including entries that are committed after newer ones.
+
+    Without a slug, the entries about records that belong to no organization are read.
+    """
+
+    def __init__(self, organization_slug: str | None) -> None:
+        self._slug = organization_slug
+        self._chain_id = NO_ORGANIZATION
+        self._known_times: dict[UUID, datetime] = {}
+
+    def start(self, limit: int) -> list[dict[str, Any]]:
+        """Return the latest entries, oldest first. Raises 404 `not_found` for an unknown slug."""
+        with tenancy.across_organizations(reason=_REASON):
+            if self._slug is not None:
+                chain = queries.find_chain_by_slug(self._slug)
+                if chain is None:
+                    raise errors.not_found()
+                self._chain_id = chain[0]
+            # Entries that are committed between the two statements are new, so the ids are first.
+            self._known_times = reading.list_recent_times(self._chain_id, OVERLAP)
+            return self._remember(reading.list_latest(self._chain_id, limit))
+
+    def read_new(self) -> list[dict[str, Any]]:
+        """Return the entries that were committed since the last call, oldest first."""
+        with tenancy.across_organizations(reason=_REASON):
+            known_ids = self._known_times.keys()
+            return self._remember(
+                reading.list_unknown(self._chain_id, OVERLAP, known_ids, limit=MAX_ENTRIES)
+            )
+
+    def _remember(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        self._known_times |= {entry["id"]: entry["at"] for entry in entries}
+        if entries:
+            start = entries[-1]["at"] - 2 * OVERLAP
+            self._known_times = {
+                entry_id: at for entry_id, at in self._known_times.items() if at >= start
+            }
+        return entries
