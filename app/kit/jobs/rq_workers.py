@@ -9,7 +9,7 @@ import os
 import random
 import signal
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from threading import Event
 from types import FrameType
 
@@ -22,7 +22,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import DequeueStrategy
 
-from app.kit import db, logging, metrics, process_lifetime
+from app.kit import db, logging, metrics, process_lifetime, temporary_folders
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -163,9 +163,16 @@ class ForkingWorker(_RestrictedWorker, Worker):
                 os.kill(self.horse_pid, signal.SIGTERM)
 
     def perform_job(self, job: Job, queue: Queue) -> bool:
-        """Run a message in the fork, and flush its metrics and log."""
+        """Run a message in the fork, and flush its metrics and log.
+
+        The temporary files of a fork that is killed are deleted later.
+        """
         try:
-            return super().perform_job(job, queue)
+            with ExitStack() as stack:
+                # On a full disk, the job gets the error if it needs a temporary file.
+                with suppress(OSError):
+                    stack.enter_context(temporary_folders.use_for_process())
+                return super().perform_job(job, queue)
         finally:  # the fork exits with os._exit, which flushes nothing
             metrics.flush()
             logging.flush(_FLUSH_LOG_SECONDS)
