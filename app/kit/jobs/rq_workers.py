@@ -15,6 +15,7 @@ from types import FrameType
 
 from flask import Flask
 from redis import Redis
+from redis.client import Pipeline
 from redis.exceptions import RedisError
 from rq import Queue, SimpleWorker, Worker
 from rq.exceptions import DeserializationError, StopRequested
@@ -161,6 +162,21 @@ class ForkingWorker(_RestrictedWorker, Worker):
         if self.horse_pid:
             with suppress(ProcessLookupError):
                 os.kill(self.horse_pid, signal.SIGTERM)
+
+    def set_current_job_working_time(
+        self, current_job_working_time: float, pipeline: Pipeline | None = None
+    ) -> None:
+        """Record the duration of the current message, unless Redis is unavailable.
+
+        RQ would stop waiting for the fork, and start another one beside it.
+        """
+        with suppress(RedisError):
+            super().set_current_job_working_time(current_job_working_time, pipeline)
+
+    def maintain_heartbeats(self, job: Job) -> None:
+        """Tell Redis that the current message is running, unless Redis is unavailable."""
+        with suppress(RedisError):
+            super().maintain_heartbeats(job)
 
     def perform_job(self, job: Job, queue: Queue) -> bool:
         """Run a message in the fork, and flush its metrics and log.

@@ -10,7 +10,8 @@ import orjson
 import pytest
 from flask import Flask
 from redis import Redis
-from rq import Queue, Repeat
+from redis.exceptions import ConnectionError as RedisConnectionError
+from rq import Queue, Repeat, Worker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
@@ -60,6 +61,26 @@ def test_a_function_on_the_list_runs_and_leaves_nothing(
     _work(app, queue, kind)
     assert not Job.exists(job.id, connection=_connection())
     assert len(queue.failed_job_registry) == 0
+
+
+def test_a_worker_waits_for_its_fork_while_redis_is_down(
+    app: Flask, queue: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end = tmp_path / "end"
+    os.mkfifo(end)
+    queue.enqueue("builtins.exec", f"open({str(end)!r}).read()")
+
+    def fail(_worker: Any, seconds: float, *_: Any, **__: Any) -> None:
+        if seconds:
+            end.write_text("the fork may end")
+            raise RedisConnectionError
+
+    monkeypatch.setattr(Worker, "set_current_job_working_time", fail)
+    functions = frozenset({"builtins.exec"})
+    worker = build_worker(ForkingWorker, app, [queue.name], functions, _connection(), Event())
+    worker.job_monitoring_interval = 1
+    worker.work(burst=True, logging_level="WARNING")
+    assert worker.horse_pid == 0
 
 
 def test_what_a_killed_fork_leaves_is_deleted_later(
