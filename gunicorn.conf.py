@@ -9,13 +9,14 @@ from typing import Any
 from gunicorn.glogging import Logger
 
 from app.engines import documents
-from app.kit import logging
+from app.kit import logging, server_urls
 from app.kit.serving import balance, supervision
 from app.kit.serving.limits import raise_descriptor_limit
 from app.kit.settings import Settings, SettingsError
 
 try:
     _settings = Settings.from_env(os.environ)
+    server_urls.check(_settings)
 except SettingsError as _error:
     sys.exit(str(_error))
 

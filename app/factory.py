@@ -15,7 +15,17 @@ from app.billing.usage import service as usage
 from app.documents.artifacts import service as artifacts
 from app.identity.organizations import ports as organizations
 from app.intake.reprocess_jobs import service as reprocess_jobs
-from app.kit import container, db, logging, metrics, plan_limits, ratelimit, secrets, tokens
+from app.kit import (
+    container,
+    db,
+    logging,
+    metrics,
+    plan_limits,
+    ratelimit,
+    secrets,
+    server_urls,
+    tokens,
+)
 from app.kit.settings import Settings, SettingsError
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.predictions import service as predictions
@@ -31,6 +41,7 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
     memory.
     """
     settings = Settings.from_env(os.environ if environ is None else environ, require_servers=True)
+    server_urls.check(settings)
     logging.configure(settings.log_level, settings.log_format)
     metrics.set_client_factory(container.configure(settings).redis)
     app = Flask("app", static_folder=None)

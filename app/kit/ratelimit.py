@@ -6,6 +6,7 @@ requests are not limited.
 """
 
 import math
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -59,7 +60,8 @@ limiter = Limiter(
 def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
     """Set up Flask-Limiter on `app`, with Redis as the store."""
     _store.enabled = enabled
-    app.config["RATELIMIT_STORAGE_URI"] = redis_url
+    # Flask-Limiter has another name than redis-py for the scheme unix://.
+    app.config["RATELIMIT_STORAGE_URI"] = re.sub("^unix:", "redis+unix:", redis_url)
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {
         "socket_timeout": REDIS_TIMEOUT_SECONDS,
         "socket_connect_timeout": REDIS_TIMEOUT_SECONDS,

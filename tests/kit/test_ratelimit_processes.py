@@ -14,6 +14,7 @@ import pytest
 from flask import Flask
 
 from app.kit import container
+from devserver.binaries import find_valkey_binary
 
 ROOT = Path(__file__).parents[2]
 Send = Callable[..., list[tuple[int, float]]]
@@ -93,6 +94,26 @@ def test_without_a_proxy_the_header_is_not_believed(send: Send, address: str) ->
     forged: list[str | None] = [f"203.0.113.{n}" for n in range(11)]
     answers = [status for status, _ in send(address, forged)]
     assert answers == [422] * 10 + [429]
+
+
+@pytest.fixture
+def unix_url(tmp_path: Path) -> Iterator[str]:
+    """Start a Valkey that listens on a Unix socket only, and return its URL."""
+    path = tmp_path / "valkey.sock"
+    options = ["--port", "0", "--unixsocket", str(path), "--save", "", "--dir", str(tmp_path)]
+    with subprocess.Popen([find_valkey_binary(None), *options], stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        while b"Ready to accept connections" not in server.stdout.readline():
+            assert server.poll() is None
+        yield f"unix://{path}"
+        server.kill()
+
+
+def test_a_store_behind_a_unix_socket_counts_as_well(
+    send: Send, address: str, unix_url: str
+) -> None:
+    answers = send(address, [None] * 11, REDIS_URL=unix_url)
+    assert [status for status, _ in answers] == [422] * 10 + [429]
 
 
 def test_nobody_waits_for_a_store_that_is_not_there(send: Send, address: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.kit import temporary_folders
 from app.kit.storage import Storage
 
 HOLD = """
@@ -42,6 +43,7 @@ class Holder:
 def holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holder]:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(temporary_folders, "_swept_at", [0.0])
     found = Holder()
     assert found.copy.read_bytes() == b"x"
     yield found
@@ -59,6 +61,16 @@ def _copy_another(folder: Path) -> None:
 def test_a_copy_of_a_killed_process_is_deleted_with_the_next_copy(holder: Holder) -> None:
     holder.kill()
     assert holder.copy.exists()
+    _copy_another(holder.copy.parent)
+    assert not holder.copy.parent.exists()
+
+
+def test_abandoned_copies_are_searched_once_in_a_while(holder: Holder) -> None:
+    _copy_another(holder.copy.parent)
+    holder.kill()
+    _copy_another(holder.copy.parent)
+    assert holder.copy.exists()
+    temporary_folders._swept_at[0] -= temporary_folders.SWEEP_SECONDS
     _copy_another(holder.copy.parent)
     assert not holder.copy.parent.exists()
 

@@ -9,12 +9,13 @@ import os
 import random
 import signal
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from threading import Event
 from types import FrameType
 
 from flask import Flask
 from redis import Redis
+from redis.client import Pipeline
 from redis.exceptions import RedisError
 from rq import Queue, SimpleWorker, Worker
 from rq.exceptions import DeserializationError, StopRequested
@@ -22,7 +23,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import DequeueStrategy
 
-from app.kit import db, logging, metrics, process_lifetime
+from app.kit import db, logging, metrics, process_lifetime, temporary_folders
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -162,10 +163,32 @@ class ForkingWorker(_RestrictedWorker, Worker):
             with suppress(ProcessLookupError):
                 os.kill(self.horse_pid, signal.SIGTERM)
 
+    def set_current_job_working_time(
+        self, current_job_working_time: float, pipeline: Pipeline | None = None
+    ) -> None:
+        """Record the duration of the current message, unless Redis is unavailable.
+
+        RQ would stop waiting for the fork, and start another one beside it.
+        """
+        with suppress(RedisError):
+            super().set_current_job_working_time(current_job_working_time, pipeline)
+
+    def maintain_heartbeats(self, job: Job) -> None:
+        """Tell Redis that the current message is running, unless Redis is unavailable."""
+        with suppress(RedisError):
+            super().maintain_heartbeats(job)
+
     def perform_job(self, job: Job, queue: Queue) -> bool:
-        """Run a message in the fork, and flush its metrics and log."""
+        """Run a message in the fork, and flush its metrics and log.
+
+        The temporary files of a fork that is killed are deleted later.
+        """
         try:
-            return super().perform_job(job, queue)
+            with ExitStack() as stack:
+                # On a full disk, the job gets the error if it needs a temporary file.
+                with suppress(OSError):
+                    stack.enter_context(temporary_folders.use_for_process())
+                return super().perform_job(job, queue)
         finally:  # the fork exits with os._exit, which flushes nothing
             metrics.flush()
             logging.flush(_FLUSH_LOG_SECONDS)

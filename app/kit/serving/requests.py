@@ -13,7 +13,8 @@ from app.kit.serving.limits import ClientLimits
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _END_OF_HEAD = b"\r\n\r\n"
 _VERSIONS = {"1.0": (1, 0), "1.1": (1, 1)}
-_SINGLE_HEADERS = frozenset({"HOST", "CONTENT-TYPE"})
+_CHUNKED_HEAD = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+_SINGLE_HEADERS = frozenset({"HOST", "CONTENT-TYPE", "TRANSFER-ENCODING"})
 _FRAMING_SLACK = 64 * 1024
 
 
@@ -176,6 +177,10 @@ class Request:
             if values["TRANSFER-ENCODING"].lower() != "chunked" or self.version == (1, 0):
                 raise build_malformed_error("the only supported transfer coding is chunked.")
             self.chunked = True
+            if self._parser.should_upgrade():
+                # This parser would treat the body as another protocol.
+                self._parser = httptools.HttpRequestParser(self)
+                self._parse(_CHUNKED_HEAD)
         else:
             self._remaining = int(values.get("CONTENT-LENGTH", 0))
             self._check_size(self._remaining)

@@ -1,5 +1,7 @@
 """A worker runs only the allowed functions, regardless of the messages in Redis."""
 
+import os
+import tempfile
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -8,11 +10,12 @@ import orjson
 import pytest
 from flask import Flask
 from redis import Redis
-from rq import Queue, Repeat
+from redis.exceptions import ConnectionError as RedisConnectionError
+from rq import Queue, Repeat, Worker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from app.kit import container
+from app.kit import container, temporary_folders
 from app.kit.ids import uuid7
 from app.kit.jobs.relay import DRAIN
 from app.kit.jobs.rq_workers import ForkingWorker, InProcessWorker, build_worker, is_permitted
@@ -31,8 +34,10 @@ def _connection() -> Redis:
     return container.current().redis(timeout=5)
 
 
-def _work(app: Flask, queue: Queue, kind: Any = InProcessWorker) -> None:
-    worker = build_worker(kind, app, [queue.name], ALLOWED, _connection(), Event())
+def _work(
+    app: Flask, queue: Queue, kind: Any = InProcessWorker, functions: frozenset[str] = ALLOWED
+) -> None:
+    worker = build_worker(kind, app, [queue.name], functions, _connection(), Event())
     worker.work(burst=True, logging_level="WARNING")
 
 
@@ -56,6 +61,42 @@ def test_a_function_on_the_list_runs_and_leaves_nothing(
     _work(app, queue, kind)
     assert not Job.exists(job.id, connection=_connection())
     assert len(queue.failed_job_registry) == 0
+
+
+def test_a_worker_waits_for_its_fork_while_redis_is_down(
+    app: Flask, queue: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end = tmp_path / "end"
+    os.mkfifo(end)
+    queue.enqueue("builtins.exec", f"open({str(end)!r}).read()")
+
+    def fail(_worker: Any, seconds: float, *_: Any, **__: Any) -> None:
+        if seconds:
+            end.write_text("the fork may end")
+            raise RedisConnectionError
+
+    monkeypatch.setattr(Worker, "set_current_job_working_time", fail)
+    functions = frozenset({"builtins.exec"})
+    worker = build_worker(ForkingWorker, app, [queue.name], functions, _connection(), Event())
+    worker.job_monitoring_interval = 1
+    worker.work(burst=True, logging_level="WARNING")
+    assert worker.horse_pid == 0
+
+
+def test_what_a_killed_fork_leaves_is_deleted_later(
+    app: Flask, queue: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(temporary_folders, "_swept_at", [0.0])
+    code = "import os, tempfile; os.mkdir(f'{tempfile.mkdtemp()}/x'); os.kill(os.getpid(), 9)"
+    queue.enqueue("builtins.exec", code)
+    _work(app, queue, ForkingWorker, frozenset({"builtins.exec"}))
+    (folder,) = tmp_path.iterdir()
+    assert list(folder.glob("*/x"))
+    os.utime(folder, (1, 1))
+    queue.enqueue("posixpath.basename", "a/b")
+    _work(app, queue, ForkingWorker)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ MALFORMED = {
     "gzip, chunked": POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
     "chunked twice": POST + b"Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
     "two codings": POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n0\r\n\r\n",
+    "two codings, chunked last": POST + b"Transfer-Encoding: gzip\r\n" + CODING + b"\r\n0\r\n\r\n",
     "an unknown coding": POST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
     "identity": POST + b"Transfer-Encoding: identity\r\n\r\n",
     "chunks in HTTP/1.0": b"POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",

@@ -37,11 +37,13 @@ def test_a_request_may_come_in_pieces(server: Server, size: int) -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 300_000])
 def test_bodies_of_any_size_arrive_whole(server: Server, size: int) -> None:
+    head = b"POST /echo HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n"
     with server.connect() as client:
         for data in (
             post(BODY[:size]),
-            b"POST /echo HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n"
-            + chunked(BODY[:size], 7777),
+            head + b"\r\n" + chunked(BODY[:size], 7777),
+            # Java's client offers HTTP/2 in this way.
+            head + b"Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n" + chunked(BODY[:size], 7777),
         ):
             answer = client.send(data).answer()
             assert (answer.status, answer.json["size"]) == (200, size)

@@ -1,0 +1,65 @@
+"""Checks of the options in the URLs of servers, with the libraries that use these URLs.
+
+Without these checks, the service would start, and each request or job would fail.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from urllib.parse import parse_qsl, urlsplit
+
+import psycopg2
+import redis
+from psycopg2.extensions import make_dsn
+from redis.exceptions import RedisError
+
+from app.kit.settings import Settings, SettingsError
+
+
+def check(settings: Settings) -> None:
+    """Check the URLs of the database, Redis and the storage. Nothing is contacted.
+
+    Raises SettingsError if a URL cannot be used. Its messages contain no values of options, because
+    these may be passwords.
+    """
+    checks = (
+        ("DATABASE_URL", _check_database_url, settings.database_url),
+        ("REDIS_URL", _check_redis_url, settings.redis_url),
+        ("STORAGE_URL", _check_storage_url, settings.storage_url),
+    )
+    problems = [f"{name} {problem}" for name, check, url in checks if (problem := check(url))]
+    if problems:
+        raise SettingsError(problems)
+
+
+def _check_database_url(url: str) -> str | None:
+    for option in _list_options(url):
+        try:
+            make_dsn(**{option: ""})
+        except psycopg2.ProgrammingError:
+            return f"has an option that libpq does not have: {option}"
+    return None
+
+
+def _check_redis_url(url: str) -> str | None:
+    try:
+        redis.ConnectionPool.from_url(url).make_connection()
+    except (TypeError, ValueError, RedisError):
+        options = ", ".join(_list_options(url)) or "none"
+        return f"has an unknown or malformed option (its options: {options})"
+    return None
+
+
+def _check_storage_url(url: str) -> str | None:
+    protocol = urlsplit(url).scheme
+    if protocol == "file":
+        return None
+    # Only installations with an object store need this package.
+    implementation = import_module("fsspec.registry").known_implementations.get(protocol)
+    if implementation is None:
+        return f"begins with {protocol}://, which fsspec does not know"
+    package = implementation["class"].partition(".")[0]
+    return None if find_spec(package) else f"needs the package {package}, which is not installed"
+
+
+def _list_options(url: str) -> list[str]:
+    return [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
