@@ -40,6 +40,7 @@ from app.engines.formats.model import (
     Writer,
 )
 from app.engines.formats.processes import ProcessWriter
+from app.engines.schema_messages import describe_violation
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -94,7 +95,7 @@ def check_options(format_id: str, options: object) -> dict[str, Any]:
         raise FormatError("options", "is nested too deeply") from None
     if error is not None:
         path = ".".join(["options", *map(str, error.absolute_path)])
-        raise FormatError(path, f"must satisfy {error.validator}: {error.validator_value}")
+        raise FormatError(path, describe_violation(str(error.validator), error.validator_value))
     return {
         name: values.get(name, schema.get("default")) for name, schema in option_schemas.items()
     }
