@@ -86,7 +86,9 @@ def check_options(format_id: str, options: object) -> dict[str, Any]:
     for name in values:
         if name not in option_schemas:
             message = (
-                f"is unknown; {format_id} has these options: {', '.join(option_schemas) or 'none'}"
+                f"must be an option of {format_id}: {', '.join(option_schemas)}"
+                if option_schemas
+                else f"must be left out, because {format_id} has no options"
             )
             raise FormatError(f"options.{_replace_unprintable_characters(name)}", message)
     try:
