@@ -122,6 +122,8 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
         arguments["caller"] = caller
     if op.query is not None:
         arguments["query"] = _read_query(op, caller)
+    elif op.access != "public":
+        requests.reject_query()
     started_at = time.monotonic()
     body, raw = _read_body(op)
     if time.monotonic() - started_at > _LONG_BODY_SECONDS and caller is not None:
@@ -274,11 +276,9 @@ def _read_query(op: Operation, caller: Caller | None) -> dict[str, Any]:
     if op.listing is None:
         return loaded
     cursor, size, sort = (loaded.pop(k, None) for k in ("cursor", "page_size", "sort"))
-    scope = f"{caller.user_id if caller else ''}"
-    if caller and caller.organization:
-        scope = str(caller.organization.id)
+    owner_id = caller and (caller.organization.id if caller.organization else caller.user_id)
     list_binding = pagination.build_binding(
-        scope=scope, operation=request.path, sort=sort, filters=loaded
+        scope=str(owner_id or ""), operation=request.path, sort=sort, filters=loaded
     )
     loaded["page"] = pagination.PageRequest(cursor, size, sort, list_binding)
     return loaded
