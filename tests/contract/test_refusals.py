@@ -179,6 +179,8 @@ def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
     )
     assert answer.status_code == 415
     assert answer.json["error"]["code"] == "unsupported_media_type"
+    uploads = [] if op.upload is None else ["multipart/form-data"]
+    assert answer.json["error"]["details"] == {"supported": ["application/json", *uploads]}
 
 
 @pytest.mark.parametrize("op", WITHOUT_BODY, ids=_id)

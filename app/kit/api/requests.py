@@ -21,6 +21,7 @@ _MAX_ECHO_LENGTH = 64
 _REPEATED_MESSAGE = "This field or parameter is sent more than once."
 _NOT_UTF8_MESSAGE = "Not valid UTF-8 text."
 _JSON_TYPES = ("application/json",)
+_UPLOAD_TYPES = ("multipart/form-data",)
 _FORM_TYPES = ("application/x-www-form-urlencoded",)
 IF_MATCH_PATTERN = r'^(\*|(W/)?"[0-9]{1,9}")$'
 _MAX_FORM_FIELDS = 50
@@ -98,13 +99,16 @@ def read_body(limit: int) -> bytes:
     return b"".join(iter(lambda: body.read(_CHUNK_BYTES), b""))
 
 
-def read_json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
+def read_json_body(
+    schema: Schema, limit: int, *, has_upload: bool = False
+) -> tuple[dict[str, Any], bytes]:
     """Return the validated JSON body, and its raw bytes.
 
-    Raises 413 if the body exceeds `limit` bytes, 415 if it is not JSON, and 422 if it is invalid.
+    If `has_upload`, the error for another media type also names the one for uploads. Raises 413 if
+    the body exceeds `limit` bytes, 415 if it is not JSON, and 422 if it is invalid.
     """
     if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
-        raise _build_media_type_error(_JSON_TYPES)
+        raise _build_media_type_error(_JSON_TYPES + (_UPLOAD_TYPES if has_upload else ()))
     raw = read_body(limit)
     if not raw.strip():
         raise errors.unprocessable("body", "A JSON body is required.")
@@ -144,7 +148,7 @@ def _load_object(schema: Schema, raw: bytes) -> dict[str, Any]:
 def _build_media_type_error(supported: tuple[str, ...]) -> ApiError:
     return ApiError(
         "unsupported_media_type",
-        f"The body must be {supported[0]}.",
+        f"The body must be {' or '.join(supported)}.",
         details={"supported": list(supported)},
     )
 
