@@ -22,6 +22,7 @@ NEEDING_BODY = [op for op in WITH_BODY if not op.body_optional]
 WITHOUT_BODY = [op for op in OPERATIONS if op.body is None]
 NOT_NEEDING_BODY = [op for op in OPERATIONS if op.body is None or op.body_optional]
 WITH_FORM = [op for op in OPERATIONS if op.form]
+WITHOUT_QUERY = [op for op in PROTECTED if op.query is None]
 NAMING = [op for op in WITH_BODY if op.body is not None and "name" in op.body.load_fields]
 
 
@@ -117,6 +118,14 @@ def test_what_is_no_uuid_is_not_found(op: Operation, record: str, org: Org) -> N
     assert answer.json["error"]["code"] == "not_found"
 
 
+def test_parameters_that_an_operation_lacks_are_named(org: Org) -> None:
+    for op in WITHOUT_QUERY:
+        path = f"{_path(op, org)}?dry_run=true"
+        answer = _send(_caller(op, org), op, path, json=_valid(op))
+        assert answer.status_code == 422, op.name
+        assert answer.json["error"]["field"] == "dry_run", op.name
+
+
 @pytest.mark.parametrize("op", WITH_BODY, ids=_id)
 def test_unknown_members_are_named(op: Operation, org: Org) -> None:
     answer = _send(_caller(op, org), op, _path(op, org), json={"no_such_member": 1})
@@ -170,6 +179,8 @@ def test_another_media_type_is_refused(op: Operation, org: Org) -> None:
     )
     assert answer.status_code == 415
     assert answer.json["error"]["code"] == "unsupported_media_type"
+    uploads = [] if op.upload is None else ["multipart/form-data"]
+    assert answer.json["error"]["details"] == {"supported": ["application/json", *uploads]}
 
 
 @pytest.mark.parametrize("op", WITHOUT_BODY, ids=_id)

@@ -53,6 +53,17 @@ def test_a_member_given_twice_is_refused_in_a_form_too(org: Org) -> None:
     assert _error(answer) == (400, "validation_error", "metadata")
 
 
+def test_a_parameter_given_twice_is_refused_unless_it_is_a_list(org: Org) -> None:
+    api = org.api("viewer")
+    for name, value in ("page_size", "1"), ("sort", "name"), ("created_after", "2026-01-01"):
+        answer = api.get(f"/artifacts?{name}={value}&{name}={value}")
+        assert _error(answer) == (422, "unprocessable", name)
+        assert answer.json["error"]["message"] == "This field or parameter is sent more than once."
+    assert api.get("/artifacts?status=ready&status=done").status_code == 200
+    answer = api.get("/artifacts?nosuch=1&nosuch=2")
+    assert answer.json["error"]["message"] == "Unknown field."
+
+
 @pytest.mark.parametrize(
     "number", ["9007199254740992", "-9007199254740992", "18446744073709551615", "1e300"]
 )

@@ -40,6 +40,7 @@ from app.engines.formats.model import (
     Writer,
 )
 from app.engines.formats.processes import ProcessWriter
+from app.engines.schema_messages import describe_violation
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -85,7 +86,9 @@ def check_options(format_id: str, options: object) -> dict[str, Any]:
     for name in values:
         if name not in option_schemas:
             message = (
-                f"is unknown; {format_id} has these options: {', '.join(option_schemas) or 'none'}"
+                f"must be an option of {format_id}: {', '.join(option_schemas)}"
+                if option_schemas
+                else f"must be left out, because {format_id} has no options"
             )
             raise FormatError(f"options.{_replace_unprintable_characters(name)}", message)
     try:
@@ -94,7 +97,7 @@ def check_options(format_id: str, options: object) -> dict[str, Any]:
         raise FormatError("options", "is nested too deeply") from None
     if error is not None:
         path = ".".join(["options", *map(str, error.absolute_path)])
-        raise FormatError(path, f"must satisfy {error.validator}: {error.validator_value}")
+        raise FormatError(path, describe_violation(str(error.validator), error.validator_value))
     return {
         name: values.get(name, schema.get("default")) for name, schema in option_schemas.items()
     }

@@ -7,6 +7,7 @@ only meaningful in the original installation are ignored.
 from collections.abc import Mapping
 from typing import Any
 
+from app.engines.schema_messages import describe_violation
 from app.engines.schema_sources.finishing import finish_fields, parse_json
 from app.engines.schema_sources.model import SchemaSourceError, SourceSchema, WarningCollector
 from app.engines.schema_sources.texts import MAX_DOCUMENT_TYPE, MAX_NAME, to_line, to_title
@@ -110,10 +111,5 @@ def _validate_file(value: object) -> None:
     path = ".".join(str(part) for part in error.absolute_path)
     if error.validator == "required":
         raise SchemaSourceError("fields", "is required")
-    if error.validator == "const":
-        raise SchemaSourceError(path, f"must be {error.validator_value!r}")
-    if error.validator == "type":
-        allowed_types = error.validator_value
-        names = [allowed_types] if isinstance(allowed_types, str) else allowed_types
-        raise SchemaSourceError(path, f"must be of type {' or '.join(names)}")
-    raise SchemaSourceError(path, f"violates the rule {error.validator}: {error.validator_value}")
+    message = describe_violation(str(error.validator), error.validator_value)
+    raise SchemaSourceError(path, message)

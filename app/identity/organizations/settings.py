@@ -120,7 +120,8 @@ def check_provider_address(changes: Mapping[str, Any], owner_id: UUID) -> None:
             guard = partial(outbound_slots.hold_check_slot, owner_id)
             container.current().model_egress.check_url(url, guard=guard)
         except EgressRefused as refusal:
-            raise errors.invalid(refusal.reason, "settings.ai_provider.base_url") from None
+            message = f"This URL is not accepted: {refusal.reason}."
+            raise errors.invalid(message, "settings.ai_provider.base_url") from None
 
 
 def _get_origin(url: str | None) -> tuple[str, str] | None:

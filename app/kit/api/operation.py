@@ -121,7 +121,9 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
     if op.access != "public":
         arguments["caller"] = caller
     if op.query is not None:
-        arguments["query"] = _read_query(op, caller)
+        arguments["query"] = _read_query(op, op.query, caller)
+    elif op.access != "public":
+        requests.reject_query()
     started_at = time.monotonic()
     body, raw = _read_body(op)
     if time.monotonic() - started_at > _LONG_BODY_SECONDS and caller is not None:
@@ -154,8 +156,9 @@ def _read_body(op: Operation) -> tuple[dict[str, Any], bytes]:
     if op.upload is not None and request.mimetype == "multipart/form-data":
         body = uploads.read(op.upload)
         return body, uploads.digest(body)
-    read = requests.read_form_body if op.form else requests.read_json_body
-    return read(op.body, op.max_body)
+    if op.form:
+        return requests.read_form_body(op.body, op.max_body)
+    return requests.read_json_body(op.body, op.max_body, has_upload=op.upload is not None)
 
 
 def _build_key_owner(op: Operation, caller: Caller | None) -> str:
@@ -268,17 +271,14 @@ def _parse_path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
     return parameters
 
 
-def _read_query(op: Operation, caller: Caller | None) -> dict[str, Any]:
-    assert op.query is not None
-    loaded = requests.read_query(op.query)
+def _read_query(op: Operation, schema: Schema, caller: Caller | None) -> dict[str, Any]:
+    loaded = requests.read_query(schema)
     if op.listing is None:
         return loaded
     cursor, size, sort = (loaded.pop(k, None) for k in ("cursor", "page_size", "sort"))
-    scope = f"{caller.user_id if caller else ''}"
-    if caller and caller.organization:
-        scope = str(caller.organization.id)
+    owner_id = caller and (caller.organization.id if caller.organization else caller.user_id)
     list_binding = pagination.build_binding(
-        scope=scope, operation=request.path, sort=sort, filters=loaded
+        scope=str(owner_id or ""), operation=request.path, sort=sort, filters=loaded
     )
     loaded["page"] = pagination.PageRequest(cursor, size, sort, list_binding)
     return loaded

@@ -21,6 +21,7 @@ _MAX_ECHO_LENGTH = 64
 _REPEATED_MESSAGE = "This field or parameter is sent more than once."
 _NOT_UTF8_MESSAGE = "Not valid UTF-8 text."
 _JSON_TYPES = ("application/json",)
+_UPLOAD_TYPES = ("multipart/form-data",)
 _FORM_TYPES = ("application/x-www-form-urlencoded",)
 IF_MATCH_PATTERN = r'^(\*|(W/)?"[0-9]{1,9}")$'
 _MAX_FORM_FIELDS = 50
@@ -31,6 +32,10 @@ class _EmptyBody(BaseSchema):
     """The body of an operation that declares no body."""
 
 
+class _EmptyQuery(BaseSchema):
+    """The query string of an operation that declares no query parameters."""
+
+
 class RevisionRead(BaseSchema):
     """A body with only the revision that the change is based on, as an alternative to If-Match."""
 
@@ -38,6 +43,7 @@ class RevisionRead(BaseSchema):
 
 
 EMPTY_BODY, REVISION_BODY = _EmptyBody(), RevisionRead()
+_EMPTY_QUERY = _EmptyQuery()
 
 
 def _flatten_messages(messages: object, path: str) -> list[dict[str, str]]:
@@ -93,13 +99,16 @@ def read_body(limit: int) -> bytes:
     return b"".join(iter(lambda: body.read(_CHUNK_BYTES), b""))
 
 
-def read_json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
+def read_json_body(
+    schema: Schema, limit: int, *, has_upload: bool = False
+) -> tuple[dict[str, Any], bytes]:
     """Return the validated JSON body, and its raw bytes.
 
-    Raises 413 if the body exceeds `limit` bytes, 415 if it is not JSON, and 422 if it is invalid.
+    If `has_upload`, the error for another media type also names the one for uploads. Raises 413 if
+    the body exceeds `limit` bytes, 415 if it is not JSON, and 422 if it is invalid.
     """
     if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
-        raise _build_media_type_error(_JSON_TYPES)
+        raise _build_media_type_error(_JSON_TYPES + (_UPLOAD_TYPES if has_upload else ()))
     raw = read_body(limit)
     if not raw.strip():
         raise errors.unprocessable("body", "A JSON body is required.")
@@ -139,7 +148,7 @@ def _load_object(schema: Schema, raw: bytes) -> dict[str, Any]:
 def _build_media_type_error(supported: tuple[str, ...]) -> ApiError:
     return ApiError(
         "unsupported_media_type",
-        f"The body must be {supported[0]}.",
+        f"The body must be {' or '.join(supported)}.",
         details={"supported": list(supported)},
     )
 
@@ -169,7 +178,7 @@ def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
             "body", f"The form must not have more than {_MAX_FORM_FIELDS} fields."
         ) from None
     form: dict[str, Any] = {}
-    declared_names = {field.data_key or name for name, field in schema.load_fields.items()}
+    declared_names = _list_names(schema)
     for name, value in pairs:
         if name in form and (name in declared_names or schema.unknown != EXCLUDE):
             raise errors.unprocessable(
@@ -202,14 +211,25 @@ def read_query(schema: Schema) -> dict[str, Any]:
     """
     _check_query_is_utf8()
     data: dict[str, Any] = {}
+    lists = _find_list_parameters(schema)
     for name, values in request.args.lists():
         for text in (name, *values):
             if "\x00" in text:
                 raise errors.unprocessable(name.replace("\x00", ""), _NOT_UTF8_MESSAGE)
-        data[name] = (
-            values if len(values) > 1 or name in _find_list_parameters(schema) else values[0]
-        )
+        if len(values) > 1 and name not in lists and name in _list_names(schema):
+            raise errors.unprocessable(name, _REPEATED_MESSAGE)
+        data[name] = values if name in lists else values[0]
     return load(schema, data)
+
+
+def reject_query() -> None:
+    """Raise 422 if the request has query parameters, for an operation that declares none.
+
+    Otherwise, `?dry_run=true` would be ignored where `dry_run` is a property of the body. Public
+    operations ignore parameters, because other sites may add some to links.
+    """
+    if request.query_string:
+        read_query(_EMPTY_QUERY)
 
 
 def _check_query_is_utf8() -> None:
@@ -225,6 +245,11 @@ def _check_query_is_utf8() -> None:
         except UnicodeDecodeError:
             name = unquote(pair.partition(b"=")[0])[:_MAX_ECHO_LENGTH].replace("\x00", "")
             raise errors.unprocessable(name, _NOT_UTF8_MESSAGE) from None
+
+
+def _list_names(schema: Schema) -> set[str]:
+    """Return the names of the fields or parameters that the schema declares."""
+    return {field.data_key or name for name, field in schema.load_fields.items()}
 
 
 def _find_list_parameters(schema: Schema) -> frozenset[str]:

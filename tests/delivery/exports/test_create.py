@@ -127,6 +127,19 @@ def test_rules_that_a_body_breaks(exports: Any, body: dict[str, Any], field: str
 
 
 @pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"format": "csv", "options": {"delimiter": "x"}}, 'Must be one of ",", ";", "\\t", "|".'),
+        ({"format": "coco", "options": {"size": 1}}, "Must be an option of coco: categories, "),
+        ({"format": "json", "options": {"raw": 1}}, "Must be left out, because json has no opti"),
+    ],
+)
+def test_an_invalid_option_is_explained(exports: Any, body: dict[str, Any], message: str) -> None:
+    answer = exports.api.post("/exports", body)
+    assert answer.json["error"]["message"].startswith(message)
+
+
+@pytest.mark.parametrize(
     ("body", "field"),
     [
         ({}, "format"),

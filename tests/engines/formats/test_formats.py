@@ -90,6 +90,26 @@ def test_options_that_do_not_fit(format_id: str, options: object, path: str) -> 
     assert len(caught.value.message) < 200
 
 
+@pytest.mark.parametrize(
+    ("format_id", "options", "message"),
+    [
+        ("csv", {"delimiter": "::"}, r'must be one of ",", ";", "\t", "|"'),
+        ("csv", {"separator": ""}, "must have a minimum length of 1"),
+        ("csv", {"separator": "x" * 11}, "must have a maximum length of 10"),
+        ("csv", {"header": 1}, "must be of type boolean"),
+        ("coco", {"width": 1}, "must be at least 100"),
+        ("coco", {"width": 9999}, "must be at most 4000"),
+        ("docile", {"split": "A"}, "must match the pattern ^[a-z0-9][a-z0-9_-]*$"),
+    ],
+)
+def test_an_invalid_option_is_described(
+    format_id: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(FormatError) as caught:
+        check_options(format_id, options)
+    assert caught.value.message == message
+
+
 def test_options_nested_beyond_the_stack_are_refused() -> None:
     with pytest.raises(FormatError):
         check_options("csv", {"rows": nested(50_000)})

@@ -156,6 +156,22 @@ def test_invalid_files_are_rejected_with_the_path_of_the_error(content: Any, pat
     assert refused.value.path == path
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"fields": FIELDS, "format": "yaml"}, 'must be "labeling-schema"'),
+        ({"fields": FIELDS, "name": 1}, "must be of type string or null"),
+        ({"fields": FIELDS, "guidelines": "x" * 100_001}, "must have a maximum length of 100000"),
+        ({"fields": FIELDS, "required_skills": ["a"] * 51}, "must have a maximum length of 50"),
+        ({"fields": FIELDS, "review_policy": {"sample_rate": 2}}, "must be at most 1"),
+    ],
+)
+def test_an_invalid_property_is_described(content: Any, message: str) -> None:
+    with pytest.raises(SchemaSourceError) as refused:
+        read_schema("portable", content)
+    assert refused.value.message == message
+
+
 @pytest.mark.parametrize("format_", ["portable", "json_schema"])
 @pytest.mark.parametrize("nested", ["[" * 500, "[" * 200_000, '{"a":' * 500 + "1" + "}" * 500])
 def test_deeply_nested_text_is_rejected(format_: str, nested: str) -> None:

@@ -121,3 +121,4 @@ def test_a_model_server_may_be_named_when_the_organization_is_created(
     answer = org.api("viewer").post("/organizations", json=body)
     assert answer.status_code == 400
     assert answer.json["error"]["field"] == "settings.ai_provider.base_url"
+    assert answer.json["error"]["message"].startswith("This URL is not accepted: ")

@@ -93,7 +93,8 @@ def validate_request(
     try:
         checked_options = check_options(format_id, options)
     except FormatError as failure:
-        raise errors.invalid(failure.message, failure.path) from None
+        message = f"{failure.message[0].upper()}{failure.message[1:]}."
+        raise errors.invalid(message, failure.path) from None
     completed_include = _complete_include(FORMATS[format_id], where, include)
     completed_filter = _complete_filter(where, completed_include["tags"], compute_end)
     if completed_include["removed"]:
