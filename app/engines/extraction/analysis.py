@@ -6,34 +6,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from app.engines.extraction import patterns
+from app.engines.extraction.currencies import find_currencies
 from app.engines.extraction.layout import Layout, Token, build_layout
 from app.engines.extraction.lexicon import DocumentKeywords, find_keywords
 from app.engines.extraction.model import Document
-
-_CURRENCY_CODES = {
-    "rm": "MYR",
-    "myr": "MYR",
-    "rs": "INR",
-    "inr": "INR",
-    "eur": "EUR",
-    "usd": "USD",
-    "gbp": "GBP",
-    "chf": "CHF",
-    "sgd": "SGD",
-    "aud": "AUD",
-    "cad": "CAD",
-    "pln": "PLN",
-    "zl": "PLN",
-    "jpy": "JPY",
-    "$": "USD",
-    "€": "EUR",
-    "£": "GBP",
-    "¥": "JPY",
-    "₹": "INR",
-    "us$": "USD",
-    "s$": "SGD",
-    "euro": "EUR",
-}
 
 _WIDE_GAP = 1.7  # in median character widths
 
@@ -60,9 +36,10 @@ class TypedText:
 class Analysis:
     """A document's analysis, which is shared by all fields.
 
-    `currencies` maps token indexes to currency codes. `words` contains the words that are
-    compared between documents. `amount_counts` maps each amount to the number of its occurrences.
-    `sum_scores` maps an amount to a score for the amounts that add up to it; see `_score_sums`.
+    `currencies` maps token indexes to currency codes and signs. `words` contains the words that
+    are compared between documents. `amount_counts` maps each amount to the number of its
+    occurrences. `sum_scores` maps an amount to a score for the amounts that add up to it; see
+    `_score_sums`.
     """
 
     layout: Layout
@@ -90,11 +67,6 @@ def analyze(document: Document) -> Analysis:
     amounts = [
         a for a in find_typed_texts(layout, patterns.find_amounts) if a.first not in date_tokens
     ]
-    currencies = {
-        index: code
-        for index, token in enumerate(layout.tokens)
-        if (code := _CURRENCY_CODES.get(token.text.lower().rstrip(".:")))
-    }
     words = frozenset(
         token.compact
         for token in layout.tokens
@@ -107,7 +79,7 @@ def analyze(document: Document) -> Analysis:
         dates,
         times,
         amounts,
-        currencies,
+        find_currencies(layout.tokens),
         words,
         Counter(values),
         _score_sums(amounts),

@@ -8,14 +8,15 @@ from itertools import pairwise
 from statistics import median
 
 from app.engines.extraction.model import Box, Document, SourceWord, select_words
+from app.engines.extraction.patterns import CURRENCY
 
 _GRID_COLUMNS = 84
 _SPLITS = (
     # Split DATE:02/02/17 after the colon, but neither 12:30 nor http://
     re.compile(r"(?<=[^\W\d_]):(?=[^/\s])|(?<=\D):(?=\d)|(?<=[)\]]):(?=\w)"),
     # Split a currency sign from the amount after it or before it.
-    re.compile(r"(?<![^\W\d_])(?:RM|Rs|EUR|USD|GBP|CHF|[$€£¥₹])\.?(?=[\d-])", re.IGNORECASE),
-    re.compile(r"(?<=\d)(?=(?:RM|EUR|USD|GBP|CHF|[$€£¥₹])$)", re.IGNORECASE),
+    re.compile(rf"(?<![^\W\d_]){CURRENCY}\.?(?=[\d-])", re.IGNORECASE),
+    re.compile(rf"(?<=\d)(?={CURRENCY}\)?$)", re.IGNORECASE),
     # Split DATE02/02/17 before the digits.
     re.compile(r"(?<=[^\W\d_])(?=\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4})"),
 )

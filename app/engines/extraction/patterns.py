@@ -38,21 +38,25 @@ _TIME = re.compile(
     r"(?<![\d:.])([01]?\d|2[0-3])[:h]([0-5]\d)(?:[:.]([0-5]\d))?(?:\s?([ap])\.?m\b\.?)?(?![\d:])",
     re.IGNORECASE,
 )
-_CURRENCY = r"(?:RM|Rs|EUR|USD|GBP|CHF|[$\u20ac\u00a3\u00a5\u20b9])"
+CURRENCY = (
+    r"(?:RM|Rs|EUR|USD|GBP|CHF|(?:US|CA|C|AU|A|NZ|HK|NT|S|MX|R)?\$"
+    r"|[\u00a3\u00a5\u0e3f\u20a0-\u20c0\uffe5])"
+)
+"""A regular expression for the currency codes and signs that are written without a space."""
 _AMOUNT = re.compile(
     r"(?<![\d.,/:])[-\u2212\u2013]?"
     # 1.234.567,89 and 1.234,000: all thousands separators are equal.
     r"(?:\d{1,3}([.,'\u2019 ])\d{3}(?:\1\d{3})*(?:[.,]\d{2}|(?!\1)[.,]\d{3})(?!\d)"
     r"|\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d{2})?(?!\d)"  # 12,34,567.89, as in India
     r"|\d{1,3}([.,'\u2019])\d{3}(?:\2\d{3})*(?!\d)"
-    rf"|\d{{1,3}}(?: \d{{3}})+(?=\s?{_CURRENCY}(?!\w))"
+    rf"|\d{{1,3}}(?: \d{{3}})+(?=\s?{CURRENCY}(?!\w))"
     r"|\d+(?:[.,]\d{1,3})?)(?![\d/:]|[.,]\d)",
     re.IGNORECASE,
 )
 _GROUPED = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*|\d{1,2}(?:,\d{2})+,\d{3}")
-_MINUS_BEFORE = re.compile(rf"(?<!\w)[-\u2212\u2013]{_CURRENCY}\.?\s?$", re.IGNORECASE)
-_OPEN_BEFORE = re.compile(rf"\((?:{_CURRENCY}\.?\s?)?$", re.IGNORECASE)
-_CLOSED_AFTER = re.compile(rf"(?:\s?{_CURRENCY})?\)|[-\u2212](?![\w-])", re.IGNORECASE)
+_MINUS_BEFORE = re.compile(rf"(?<!\w)[-\u2212\u2013]{CURRENCY}\.?\s?$", re.IGNORECASE)
+_OPEN_BEFORE = re.compile(rf"\((?:{CURRENCY}\.?\s?)?$", re.IGNORECASE)
+_CLOSED_AFTER = re.compile(rf"(?:\s?{CURRENCY})?\)|[-\u2212](?![\w-])", re.IGNORECASE)
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _URL = re.compile(r"(?:https?://|www\.)[^\s,;<>]+[^\s,;.<>]", re.IGNORECASE)
 _PHONE = re.compile(r"(?<![\w.,])(?:\+|00)?\(?\d[\d\s()/.-]{5,18}\d(?![\w])")

@@ -83,6 +83,30 @@ def test_numbers_dates_and_totals_are_found_without_labels(lines, expected):
     assert "secret" not in values
 
 
+@pytest.mark.parametrize(
+    ("line", "allowed", "total"),
+    [
+        ("Total 1 234,00 SEK", [], ("1234.00", "SEK")),
+        ("Total 1 234,00 kr", ["EUR", "SEK"], ("1234.00", "SEK")),
+        ("Total US$50.00", [], ("50.00", "USD")),
+        ("Total ($50.00)", [], ("-50.00", "USD")),
+        ("Total R$ 50,00", [], ("50.00", "BRL")),
+        ("Total $50.00", ["EUR", "CAD"], ("50.00", "CAD")),
+        ("Total $50.00", ["CAD", "AUD"], None),
+        ("Total 50.00 USD", ["EUR", "GBP"], None),
+        ("Total 50.00 USD", ["EUR"], None),
+        ("Total 50.00", ["EUR"], ("50.00", "EUR")),
+        ("TOP 10", [], None),
+    ],
+)
+def test_a_total_has_the_currency_of_the_document(line, allowed, total):
+    constraints = {"currencies": allowed} if allowed else {}
+    fields = check_fields([{"key": "total", "type": "money", "constraints": constraints}])
+    values = [tag["value"] for tag in _propose([line], fields)]
+    expected = [] if total is None else [{"amount": total[0], "currency": total[1]}]
+    assert values == expected
+
+
 def test_the_rows_of_a_table_are_found_under_its_header():
     rows = [
         (tag["row"], tag["field"], tag["value"])
