@@ -12,7 +12,7 @@ from app.engines.extraction.analysis import analyze
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MAX_EXAMPLES, Example
 from app.engines.extraction.proposing import PreparedDocument, prepare_document
-from app.engines.extraction.tables import learn_headers
+from app.engines.extraction.table_headers import learn_headers
 from app.engines.extraction.values import Target, list_targets
 from app.engines.fields import Field, JsonValue
 

@@ -123,6 +123,19 @@ def test_the_rows_of_a_table_are_found_under_its_header():
     ]
 
 
+WIDE_TABLE = [
+    "Description            Qty   Unit Price   Tax    Amount",
+    "Widget A                 2        10.00  1.00     20.00",
+    "Tax consulting           1       100.00  5.00    100.00",
+    "Total                                           $120.00",
+]
+
+
+def test_columns_that_the_table_lacks_and_keywords_in_a_full_row_do_not_change_its_cells():
+    values = [tag["value"] for tag in _propose(WIDE_TABLE) if tag["row"] is not None]
+    assert values == ["Widget A", 2, 20, "Tax consulting", 1, 100]
+
+
 def test_evidence_is_where_the_value_stands():
     (tag,) = [tag for tag in _propose(GERMAN) if tag["field"] == "invoice_number"]
     (piece,) = tag["evidence"]
