@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from app.engines.extraction import patterns
@@ -61,7 +61,7 @@ class Analysis:
 def analyze(document: Document) -> Analysis:
     """Analyze a document: find its layout, keywords, dates, times, amounts and currencies."""
     layout = build_layout(document)
-    dates = list(find_typed_texts(layout, patterns.find_dates))
+    dates = _choose_day_order(list(find_typed_texts(layout, patterns.find_dates)))
     times = list(find_typed_texts(layout, patterns.find_times))
     date_tokens = {index for typed in dates for index in range(typed.first, typed.last + 1)}
     amounts = [
@@ -84,6 +84,22 @@ def analyze(document: Document) -> Analysis:
         Counter(values),
         _score_sums(amounts),
     )
+
+
+def _choose_day_order(dates: list[TypedText]) -> list[TypedText]:
+    """Read ambiguous dates with the month first if the other dates of the document have it first.
+
+    For example, `04/05/2022` is in April if the document contains `04/25/2022`.
+    """
+    if {patterns.is_month_first(typed.text) for typed in dates} - {None} != {True}:
+        return dates
+    ambiguous = {(typed.start, typed.end) for typed in dates if typed.is_alternative}
+    return [
+        replace(typed, is_alternative=not typed.is_alternative)
+        if (typed.start, typed.end) in ambiguous
+        else typed
+        for typed in dates
+    ]
 
 
 def find_typed_texts(

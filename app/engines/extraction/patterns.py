@@ -13,6 +13,7 @@ from typing import NamedTuple
 from app.engines import fields as field_engine
 
 _YEARS = range(1950, 2100)
+_MONTHS = 12
 _MINUS_SIGNS = "-\u2212\u2013"
 
 
@@ -90,6 +91,15 @@ def find_dates(text: str) -> Iterator[PatternMatch]:
             if iso := _build_date(*(match[group] for group in groups)):
                 yield PatternMatch(*match.span(), iso)
     yield from _find_named_dates(text)
+
+
+def is_month_first(text: str) -> bool | None:
+    """Return whether a date of numbers has the month before the day, or None if that is unclear."""
+    match = _SEPARATED_DATE.fullmatch(text)
+    if match is None:
+        return None
+    numbers = int(match[1]), int(match[3])
+    return numbers[1] > numbers[0] if max(numbers) > _MONTHS else None
 
 
 def _find_named_dates(text: str) -> Iterator[PatternMatch]:

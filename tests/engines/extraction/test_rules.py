@@ -123,6 +123,15 @@ def test_the_rows_of_a_table_are_found_under_its_header():
     ]
 
 
+@pytest.mark.parametrize(
+    ("due", "expected"),
+    [("04/25/2022", ("2022-04-05", "2022-04-25")), ("25/05/2022", ("2022-05-04", "2022-05-25"))],
+)
+def test_an_ambiguous_date_is_read_in_the_order_of_the_other_dates(due, expected):
+    values = {tag["field"]: tag["value"] for tag in _propose(["Date 04/05/2022", f"Due {due}"])}
+    assert (values["invoice_date"], values["due_date"]) == expected
+
+
 WIDE_TABLE = [
     "Description            Qty   Unit Price   Tax    Amount",
     "Widget A                 2        10.00  1.00     20.00",
