@@ -11,6 +11,9 @@ from app.engines.extraction.model import Box, Document, SourceWord, select_words
 from app.engines.extraction.patterns import CURRENCY
 
 _GRID_COLUMNS = 84
+_MAX_WORD_CHARS = 500
+"""Longer words contain no value. The time to search them grows with the square of their length."""
+
 _SPLITS = (
     # Split DATE:02/02/17 after the colon, but neither 12:30 nor http://
     re.compile(r"(?<=[^\W\d_]):(?=[^/\s])|(?<=\D):(?=\d)|(?<=[)\]]):(?=\w)"),
@@ -76,7 +79,10 @@ class Layout:
 def build_layout(document: Document) -> Layout:
     """Split a document's words into tokens, and group the tokens into rows and segments."""
     words = select_words(document.words)
-    placed_words = _place_words(document, [word for word in words if word.text.strip()])
+    placed_words = _place_words(
+        document,
+        [word for word in words if word.text.strip() and len(word.text) <= _MAX_WORD_CHARS],
+    )
     layout = Layout([])
     if not placed_words:
         return layout
