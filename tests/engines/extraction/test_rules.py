@@ -132,6 +132,13 @@ def test_an_ambiguous_date_is_read_in_the_order_of_the_other_dates(due, expected
     assert (values["invoice_date"], values["due_date"]) == expected
 
 
+@pytest.mark.parametrize("end", ["", " BIC COBADEFFXXX", "   Bank"])
+def test_an_iban_is_proposed_with_all_its_groups(end):
+    fields = check_fields([{"key": "iban", "type": "text"}])
+    (tag,) = _propose([f"IBAN: DE89 3704 0044 0532 0130 00{end}"], fields)
+    assert tag["value"] == "DE89 3704 0044 0532 0130 00"
+
+
 WIDE_TABLE = [
     "Description            Qty   Unit Price   Tax    Amount",
     "Widget A                 2        10.00  1.00     20.00",
