@@ -1,5 +1,6 @@
 """Analyze a document once for all fields: layout, keywords, dates, times, amounts and words."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -11,6 +12,8 @@ from app.engines.extraction.layout import Layout, Token, build_layout
 from app.engines.extraction.lexicon import DocumentKeywords, find_keywords
 from app.engines.extraction.model import Document
 
+_CENTS = re.compile(r"\d[.,]\d\d$")
+_THREE_DIGITS = re.compile(r"\D?[1-9]\d{0,2}[.,]\d{3}")
 _WIDE_GAP = 1.7  # in median character widths
 
 
@@ -64,9 +67,9 @@ def analyze(document: Document) -> Analysis:
     dates = _choose_day_order(list(find_typed_texts(layout, patterns.find_dates)))
     times = list(find_typed_texts(layout, patterns.find_times))
     date_tokens = {index for typed in dates for index in range(typed.first, typed.last + 1)}
-    amounts = [
-        a for a in find_typed_texts(layout, patterns.find_amounts) if a.first not in date_tokens
-    ]
+    amounts = _choose_decimal_separator(
+        [a for a in find_typed_texts(layout, patterns.find_amounts) if a.first not in date_tokens]
+    )
     words = frozenset(
         token.compact
         for token in layout.tokens
@@ -84,6 +87,23 @@ def analyze(document: Document) -> Analysis:
         Counter(values),
         _score_sums(amounts),
     )
+
+
+def _choose_decimal_separator(amounts: list[TypedText]) -> list[TypedText]:
+    """Read `1,000` as 1 if the other amounts of the document have a decimal comma.
+
+    The same applies to `1.000` and the decimal point.
+    """
+    separators = {typed.text[-3] for typed in amounts if _CENTS.search(typed.text)}
+    if len(separators) != 1:
+        return amounts
+    separator = separators.pop()
+    return [
+        replace(typed, value=f"{typed.value[:-3]}.{typed.value[-3:]}")
+        if separator in typed.text and _THREE_DIGITS.fullmatch(typed.text)
+        else typed
+        for typed in amounts
+    ]
 
 
 def _choose_day_order(dates: list[TypedText]) -> list[TypedText]:

@@ -8,11 +8,10 @@ documents.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.engines.extraction.analysis import Analysis, TypedText, find_typed_texts
+from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate, Range, find_own_keywords
 from app.engines.extraction.context import KeywordContexts, build_contexts
 from app.engines.extraction.model import Box
-from app.engines.extraction.patterns import find_amounts
 from app.engines.extraction.proposing import build_tag, build_value
 from app.engines.extraction.rules import FieldView
 from app.engines.extraction.values import Target, build_target
@@ -238,13 +237,8 @@ def _build_cell_candidate(
 ) -> Candidate | None:
     first, last = tokens[0], tokens[-1]
     if target.kind in ("amount", "date"):
-        typed_texts: Iterable[TypedText] = (
-            find_typed_texts(analysis.layout, find_amounts, rows=[(first, last)])
-            if target.kind == "amount"
-            else (d for d in analysis.dates if first <= d.first <= d.last <= last)
-        )
-        for typed in typed_texts:
-            if not typed.is_alternative:
+        for typed in analysis.amounts if target.kind == "amount" else analysis.dates:
+            if first <= typed.first <= typed.last <= last and not typed.is_alternative:
                 key = target.build_key(typed.value)
                 span = ((typed.first, typed.last),)
                 return Candidate(target.kind, span, typed.start, typed.end, typed.text, key)

@@ -132,6 +132,21 @@ def test_an_ambiguous_date_is_read_in_the_order_of_the_other_dates(due, expected
     assert (values["invoice_date"], values["due_date"]) == expected
 
 
+@pytest.mark.parametrize(
+    ("quantity", "price", "expected"),
+    [
+        ("1,000", "12,50", 1),
+        ("1.000", "12,50", 1000),
+        ("1,000", "12.50", 1000),
+        ("1.250", "2.50", 1.25),
+    ],
+)
+def test_three_digits_after_a_separator_depend_on_the_other_amounts(quantity, price, expected):
+    lines = ["Description     Quantity   Amount", f"Widget             {quantity}    {price}"]
+    values = {tag["field"]: tag["value"] for tag in _propose(lines)}
+    assert values["items.quantity"] == expected
+
+
 @pytest.mark.parametrize("end", ["", " BIC COBADEFFXXX", "   Bank"])
 def test_an_iban_is_proposed_with_all_its_groups(end):
     fields = check_fields([{"key": "iban", "type": "text"}])
