@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from app.engines.extraction.model import (
     MAX_EXAMPLES,
+    MAX_TRAINING_WORDS,
     MIN_EXAMPLES,
     CalibrationBin,
     Document,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_EXAMPLES",
+    "MAX_TRAINING_WORDS",
     "MIN_EXAMPLES",
     "CalibrationBin",
     "Document",

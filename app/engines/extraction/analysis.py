@@ -1,40 +1,19 @@
 """Analyze a document once for all fields: layout, keywords, dates, times, amounts and words."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from app.engines.extraction import patterns
+from app.engines.extraction.currencies import find_currencies
 from app.engines.extraction.layout import Layout, Token, build_layout
 from app.engines.extraction.lexicon import DocumentKeywords, find_keywords
 from app.engines.extraction.model import Document
 
-_CURRENCY_CODES = {
-    "rm": "MYR",
-    "myr": "MYR",
-    "rs": "INR",
-    "inr": "INR",
-    "eur": "EUR",
-    "usd": "USD",
-    "gbp": "GBP",
-    "chf": "CHF",
-    "sgd": "SGD",
-    "aud": "AUD",
-    "cad": "CAD",
-    "pln": "PLN",
-    "zl": "PLN",
-    "jpy": "JPY",
-    "$": "USD",
-    "€": "EUR",
-    "£": "GBP",
-    "¥": "JPY",
-    "₹": "INR",
-    "us$": "USD",
-    "s$": "SGD",
-    "euro": "EUR",
-}
-
+_CENTS = re.compile(r"\d[.,]\d\d$")
+_THREE_DIGITS = re.compile(r"\D?[1-9]\d{0,2}[.,]\d{3}")
 _WIDE_GAP = 1.7  # in median character widths
 
 
@@ -60,9 +39,10 @@ class TypedText:
 class Analysis:
     """A document's analysis, which is shared by all fields.
 
-    `currencies` maps token indexes to currency codes. `words` contains the words that are
-    compared between documents. `amount_counts` maps each amount to the number of its occurrences.
-    `sum_scores` maps an amount to a score for the amounts that add up to it; see `_score_sums`.
+    `currencies` maps token indexes to currency codes and signs. `words` contains the words that
+    are compared between documents. `amount_counts` maps each amount to the number of its
+    occurrences. `sum_scores` maps an amount to a score for the amounts that add up to it; see
+    `_score_sums`.
     """
 
     layout: Layout
@@ -84,17 +64,12 @@ class Analysis:
 def analyze(document: Document) -> Analysis:
     """Analyze a document: find its layout, keywords, dates, times, amounts and currencies."""
     layout = build_layout(document)
-    dates = list(find_typed_texts(layout, patterns.find_dates))
+    dates = _choose_day_order(list(find_typed_texts(layout, patterns.find_dates)))
     times = list(find_typed_texts(layout, patterns.find_times))
     date_tokens = {index for typed in dates for index in range(typed.first, typed.last + 1)}
-    amounts = [
-        a for a in find_typed_texts(layout, patterns.find_amounts) if a.first not in date_tokens
-    ]
-    currencies = {
-        index: code
-        for index, token in enumerate(layout.tokens)
-        if (code := _CURRENCY_CODES.get(token.text.lower().rstrip(".:")))
-    }
+    amounts = _choose_decimal_separator(
+        [a for a in find_typed_texts(layout, patterns.find_amounts) if a.first not in date_tokens]
+    )
     words = frozenset(
         token.compact
         for token in layout.tokens
@@ -107,11 +82,44 @@ def analyze(document: Document) -> Analysis:
         dates,
         times,
         amounts,
-        currencies,
+        find_currencies(layout.tokens),
         words,
         Counter(values),
         _score_sums(amounts),
     )
+
+
+def _choose_decimal_separator(amounts: list[TypedText]) -> list[TypedText]:
+    """Read `1,000` as 1 if the other amounts of the document have a decimal comma.
+
+    The same applies to `1.000` and the decimal point.
+    """
+    separators = {typed.text[-3] for typed in amounts if _CENTS.search(typed.text)}
+    if len(separators) != 1:
+        return amounts
+    separator = separators.pop()
+    return [
+        replace(typed, value=f"{typed.value[:-3]}.{typed.value[-3:]}")
+        if separator in typed.text and _THREE_DIGITS.fullmatch(typed.text)
+        else typed
+        for typed in amounts
+    ]
+
+
+def _choose_day_order(dates: list[TypedText]) -> list[TypedText]:
+    """Read ambiguous dates with the month first if the other dates of the document have it first.
+
+    For example, `04/05/2022` is in April if the document contains `04/25/2022`.
+    """
+    if {patterns.is_month_first(typed.text) for typed in dates} - {None} != {True}:
+        return dates
+    ambiguous = {(typed.start, typed.end) for typed in dates if typed.is_alternative}
+    return [
+        replace(typed, is_alternative=not typed.is_alternative)
+        if (typed.start, typed.end) in ambiguous
+        else typed
+        for typed in dates
+    ]
 
 
 def find_typed_texts(

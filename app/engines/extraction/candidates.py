@@ -90,7 +90,7 @@ def _build_text_candidates(
         yield from _build_line_candidates(analysis)
     if kind in ("code", "text"):
         yield from _build_code_candidates(layout)
-    if kind == "code" and target.field["constraints"].get("formats"):
+    if kind == "code" and (target.field["constraints"].get("formats") or target.concept == "iban"):
         for typed in find_typed_texts(
             layout, lambda text: patterns.find_pattern_matches("code", text)
         ):

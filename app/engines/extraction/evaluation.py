@@ -20,7 +20,7 @@ def evaluate_folds(examples: Sequence[Example], fields: Sequence[Field], folds: 
 
     Raises NotEnoughExamples if there are fewer examples than `folds`, or too few to train on.
     """
-    selected_examples = select_examples(examples)
+    selected_examples = select_examples(examples, fields)
     if len(selected_examples) < max(folds, MIN_EXAMPLES + 1):
         raise NotEnoughExamples(len(selected_examples))
     assigned_folds = assign_folds(len(selected_examples), folds)

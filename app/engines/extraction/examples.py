@@ -10,9 +10,15 @@ from typing import Any
 
 from app.engines.extraction.analysis import analyze
 from app.engines.extraction.memory import Memory
-from app.engines.extraction.model import MAX_EXAMPLES, Example
+from app.engines.extraction.model import (
+    MAX_EXAMPLES,
+    MAX_TRAINING_WORDS,
+    MAX_WORDS,
+    MIN_EXAMPLES,
+    Example,
+)
 from app.engines.extraction.proposing import PreparedDocument, prepare_document
-from app.engines.extraction.tables import learn_headers
+from app.engines.extraction.table_headers import learn_headers
 from app.engines.extraction.values import Target, list_targets
 from app.engines.fields import Field, JsonValue
 
@@ -26,6 +32,7 @@ Above it, the limit is the number of examples by all other labelers. Without thi
 example by a second labeler would reduce the training data to two examples.
 """
 
+_MAX_LEARNED_FIELDS = 40
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "python-crfsuite")
 
 
@@ -39,11 +46,14 @@ class PreparedExample:
     evidence: dict[str, list[list[dict[str, Any]]]]
 
 
-def select_examples(examples: Sequence[Example]) -> list[Example]:
+def select_examples(examples: Sequence[Example], fields: Sequence[Field] = ()) -> list[Example]:
     """Return the newest examples, at most MAX_EXAMPLES, ordered by id.
 
     If there are two or more labelers, at most half of the examples, or MIN_LABELER_LIMIT examples
     if that is more, are by the same labeler. If an id occurs twice, the highest revision is used.
+
+    The examples have at most MAX_TRAINING_WORDS words together, and fewer if there are many
+    `fields`, but there are at least MIN_EXAMPLES of them.
     """
     latest: dict[str, Example] = {}
     for example in examples:
@@ -53,10 +63,22 @@ def select_examples(examples: Sequence[Example]) -> list[Example]:
     newest = sorted(
         latest.values(), key=lambda example: (example.accepted_at, example.id), reverse=True
     )
-    return sorted(
-        _limit_examples_by_labeler(newest[: 2 * MAX_EXAMPLES])[:MAX_EXAMPLES],
-        key=lambda example: example.id,
-    )
+    limited = _limit_examples_by_labeler(newest[: 2 * MAX_EXAMPLES])[:MAX_EXAMPLES]
+    return sorted(_limit_words(limited, fields), key=lambda example: example.id)
+
+
+def _limit_words(newest: list[Example], fields: Sequence[Field]) -> list[Example]:
+    """Leave out the oldest examples, so that training ends within its limits."""
+    field_count = sum(field["type"] != "table" and field["ai_assist"] for field in fields)
+    # A field adds about a twentieth of the processor time that each word takes.
+    remaining_words = MAX_TRAINING_WORDS * 20 // (20 + min(field_count, _MAX_LEARNED_FIELDS))
+    count = 0
+    for example in newest:
+        remaining_words -= min(len(example.document.words), MAX_WORDS)
+        if remaining_words < 0 and count >= MIN_EXAMPLES:
+            break
+        count += 1
+    return newest[:count]
 
 
 def _limit_examples_by_labeler(newest: list[Example]) -> list[Example]:
@@ -126,7 +148,9 @@ def build_word_memory(prepared_examples: Sequence[PreparedExample]) -> Memory:
 def hash_version(examples: Sequence[Example], fields: Sequence[Field], schema_version: str) -> str:
     """Compute the version of a model trained on `examples`, as a hexadecimal SHA-256."""
     content = {
-        "examples": [[example.id, example.revision] for example in select_examples(examples)],
+        "examples": [
+            [example.id, example.revision] for example in select_examples(examples, fields)
+        ],
         "schema_version": schema_version,
         "fields": list(fields),
         "features": FEATURE_VERSION,

@@ -8,14 +8,18 @@ from itertools import pairwise
 from statistics import median
 
 from app.engines.extraction.model import Box, Document, SourceWord, select_words
+from app.engines.extraction.patterns import CURRENCY
 
 _GRID_COLUMNS = 84
+_MAX_WORD_CHARS = 500
+"""Longer words contain no value. The time to search them grows with the square of their length."""
+
 _SPLITS = (
     # Split DATE:02/02/17 after the colon, but neither 12:30 nor http://
     re.compile(r"(?<=[^\W\d_]):(?=[^/\s])|(?<=\D):(?=\d)|(?<=[)\]]):(?=\w)"),
     # Split a currency sign from the amount after it or before it.
-    re.compile(r"(?<![^\W\d_])(?:RM|Rs|EUR|USD|GBP|CHF|[$€£¥₹])\.?(?=[\d-])", re.IGNORECASE),
-    re.compile(r"(?<=\d)(?=(?:RM|EUR|USD|GBP|CHF|[$€£¥₹])$)", re.IGNORECASE),
+    re.compile(rf"(?<![^\W\d_]){CURRENCY}\.?(?=[\d-])", re.IGNORECASE),
+    re.compile(rf"(?<=\d)(?={CURRENCY}\)?$)", re.IGNORECASE),
     # Split DATE02/02/17 before the digits.
     re.compile(r"(?<=[^\W\d_])(?=\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4})"),
 )
@@ -75,7 +79,10 @@ class Layout:
 def build_layout(document: Document) -> Layout:
     """Split a document's words into tokens, and group the tokens into rows and segments."""
     words = select_words(document.words)
-    placed_words = _place_words(document, [word for word in words if word.text.strip()])
+    placed_words = _place_words(
+        document,
+        [word for word in words if word.text.strip() and len(word.text) <= _MAX_WORD_CHARS],
+    )
     layout = Layout([])
     if not placed_words:
         return layout

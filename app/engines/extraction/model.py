@@ -16,6 +16,14 @@ MAX_EXAMPLES = 1_000
 """The maximum number of examples in one training run; the newest examples are used."""
 
 
+MAX_TRAINING_WORDS = 160_000
+"""The maximum number of words in the examples of one training run, for a schema with few fields.
+
+More words take more processor time and memory than a training run has. With each field, training
+takes longer, so fewer words are used; see `select_examples`.
+"""
+
+
 class SourceWord(NamedTuple):
     """A word of a document.
 

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from app.engines.extraction.alignment import Searcher
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate
+from app.engines.extraction.currencies import read_currency
 from app.engines.extraction.layout import compact
 from app.engines.extraction.values import Target
+from app.engines.fields.values.currencies import get_allowed_currencies
 
 ABSENT = "absent"
 """The `kind` of a candidate that does not occur in the document; its tag gets no evidence."""
@@ -65,10 +67,11 @@ def _find_option(
 
 
 def _list_currencies(analysis: Analysis, target: Target) -> Iterator[Candidate]:
-    allowed = target.field["constraints"].get("currencies") or []
+    allowed = get_allowed_currencies(target.field)
     seen = set()
-    for index, code in sorted(analysis.currencies.items()):
-        if code not in seen and (not allowed or code in allowed):
+    for index, sign in sorted(analysis.currencies.items()):
+        code = read_currency(sign, allowed)
+        if code and code not in seen and (not allowed or code in allowed):
             seen.add(code)
             token = analysis.tokens[index]
             yield Candidate("option", ((index, index),), token.start, token.end, code, code)

@@ -13,6 +13,8 @@ from typing import NamedTuple
 from app.engines import fields as field_engine
 
 _YEARS = range(1950, 2100)
+_MONTHS = 12
+_MINUS_SIGNS = "-\u2212\u2013"
 
 
 class PatternMatch(NamedTuple):
@@ -37,12 +39,25 @@ _TIME = re.compile(
     r"(?<![\d:.])([01]?\d|2[0-3])[:h]([0-5]\d)(?:[:.]([0-5]\d))?(?:\s?([ap])\.?m\b\.?)?(?![\d:])",
     re.IGNORECASE,
 )
-_AMOUNT = re.compile(
-    r"(?<![\d.,/:])-?"
-    r"(?:\d{1,3}(?:[.,'\u2019 ]\d{3})+[.,]\d{2}(?!\d)"
-    r"|\d{1,3}(?:[.,'\u2019]\d{3})+(?!\d)"
-    r"|\d+(?:[.,]\d{1,3})?)(?![\d/:]|[.,]\d)"
+CURRENCY = (
+    r"(?:RM|Rs|EUR|USD|GBP|CHF|(?:US|CA|C|AU|A|NZ|HK|NT|S|MX|R)?\$"
+    r"|[\u00a3\u00a5\u0e3f\u20a0-\u20c0\uffe5])"
 )
+"""A regular expression for the currency codes and signs that are written without a space."""
+_AMOUNT = re.compile(
+    r"(?<![\d.,/:])[-\u2212\u2013]?"
+    # 1.234.567,89 and 1.234,000: all thousands separators are equal.
+    r"(?:\d{1,3}([.,'\u2019 ])\d{3}(?:\1\d{3})*(?:[.,]\d{2}|(?!\1)[.,]\d{3})(?!\d)"
+    r"|\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d{2})?(?!\d)"  # 12,34,567.89, as in India
+    r"|\d{1,3}([.,'\u2019])\d{3}(?:\2\d{3})*(?!\d)"
+    rf"|\d{{1,3}}(?: \d{{3}})+(?=\s?{CURRENCY}(?!\w))"
+    r"|\d+(?:[.,]\d{1,3})?)(?![\d/:]|[.,]\d)",
+    re.IGNORECASE,
+)
+_GROUPED = re.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*|\d{1,2}(?:,\d{2})+,\d{3}")
+_MINUS_BEFORE = re.compile(rf"(?<!\w)[-\u2212\u2013]{CURRENCY}\.?\s?$", re.IGNORECASE)
+_OPEN_BEFORE = re.compile(rf"\((?:{CURRENCY}\.?\s?)?$", re.IGNORECASE)
+_CLOSED_AFTER = re.compile(rf"(?:\s?{CURRENCY})?\)|[-\u2212](?![\w-])", re.IGNORECASE)
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _URL = re.compile(r"(?:https?://|www\.)[^\s,;<>]+[^\s,;.<>]", re.IGNORECASE)
 _PHONE = re.compile(r"(?<![\w.,])(?:\+|00)?\(?\d[\d\s()/.-]{5,18}\d(?![\w])")
@@ -76,6 +91,15 @@ def find_dates(text: str) -> Iterator[PatternMatch]:
             if iso := _build_date(*(match[group] for group in groups)):
                 yield PatternMatch(*match.span(), iso)
     yield from _find_named_dates(text)
+
+
+def is_month_first(text: str) -> bool | None:
+    """Return whether a date of numbers has the month before the day, or None if that is unclear."""
+    match = _SEPARATED_DATE.fullmatch(text)
+    if match is None:
+        return None
+    numbers = int(match[1]), int(match[3])
+    return numbers[1] > numbers[0] if max(numbers) > _MONTHS else None
 
 
 def _find_named_dates(text: str) -> Iterator[PatternMatch]:
@@ -124,38 +148,50 @@ def find_times(text: str) -> Iterator[PatternMatch]:
 def find_amounts(text: str) -> Iterator[PatternMatch]:
     """Yield the numbers in a row's text. Values have a decimal point and no thousands separators.
 
+    An amount in parentheses or before a minus sign is negative; `alternative` is the positive one.
     If a number contains a space, the parts before and after the space are also yielded.
     """
     for match in _AMOUNT.finditer(text):
         value = parse_amount(match[0])
         if value is None:
             continue
-        yield PatternMatch(*match.span(), str(value))
+        yield _sign_amount(text, match, value)
         # `3 119,04` may be one amount, or a quantity and an amount.
-        space_offset = match[0].find(" ")
-        if space_offset > 0:
-            start = match.start() + space_offset + 1
-            amount = parse_amount(text[start : match.end()])
-            if amount is not None:
-                yield PatternMatch(start, match.end(), str(amount))
-                yield PatternMatch(
-                    match.start(), match.start() + space_offset, match[0][:space_offset].lstrip("-")
-                )
+        before, _, after = match[0].partition(" ")
+        amount, quantity = parse_amount(after), parse_amount(before.lstrip(_MINUS_SIGNS))
+        if amount is not None and quantity is not None and not re.match(r"0\d", after):
+            yield PatternMatch(match.end() - len(after), match.end(), str(amount))
+            yield PatternMatch(match.start(), match.start() + len(before), str(quantity))
+
+
+def _sign_amount(text: str, match: re.Match[str], value: Decimal) -> PatternMatch:
+    """Return an amount, which the signs around it may make negative."""
+    before, after = text[max(0, match.start() - 6) : match.start()], text[match.end() :][:6]
+    if value <= 0 or not re.search(r"[.,]\d\d$|\d[.,'\u2019 ]\d{3}", match[0]):
+        return PatternMatch(*match.span(), str(value))
+    if _MINUS_BEFORE.search(before):
+        return PatternMatch(*match.span(), str(-value))
+    after_match = _CLOSED_AFTER.match(after)
+    is_in_parentheses = bool(_OPEN_BEFORE.search(before))
+    if after_match and is_in_parentheses == after_match[0].endswith(")"):
+        return PatternMatch(*match.span(), str(-value), str(value))
+    return PatternMatch(*match.span(), str(value))
 
 
 def parse_amount(text: str) -> Decimal | None:
     """Parse an amount with decimal and thousands separators, or return None if it is not a number.
 
-    If three digits follow the last separator, it separates thousands, unless only a 0 precedes it.
+    If three digits follow the only separator, it separates thousands, unless a 0 or more than three
+    digits precede it.
     """
     body = re.sub(r"[\s'\u2019]", "", text)
-    sign, body = ("-", body[1:]) if body.startswith("-") else ("", body)
+    sign, body = ("-", body[1:]) if body.startswith(tuple(_MINUS_SIGNS)) else ("", body)
     separator_index = max(body.rfind("."), body.rfind(","))
     if separator_index < 0:
         return Decimal(sign + body) if body.isdecimal() and len(body) <= 30 else None  # noqa: PLR2004
     fraction = body[separator_index + 1 :]
     whole = re.sub(r"[.,]", "", body[:separator_index])
-    if len(fraction) == 3 and whole != "0":  # noqa: PLR2004 - thousands, not a fraction
+    if whole != "0" and _GROUPED.fullmatch(body):
         whole, fraction = whole + fraction, ""
     if not (whole + fraction).isdecimal():
         return None

@@ -9,6 +9,7 @@ from app.engines.extraction.alignment import Searcher
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate, Range, list_candidates
 from app.engines.extraction.context import KeywordContexts, build_contexts
+from app.engines.extraction.currencies import read_currency
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.options import ABSENT, list_options
 from app.engines.extraction.rules import (
@@ -20,6 +21,7 @@ from app.engines.extraction.rules import (
 from app.engines.extraction.spans import SpanScores, list_spans
 from app.engines.extraction.values import Target, to_value
 from app.engines.fields import JsonValue, Tag
+from app.engines.fields.values.currencies import get_allowed_currencies
 
 MAX_CANDIDATES = 36
 _MAX_BY_SPAN_SCORE = 24
@@ -140,22 +142,22 @@ def build_value(
 
 
 def find_currency(view: FieldView, candidate: Candidate) -> str:
-    """Find the currency code next to an amount.
+    """Find the currency of the code or sign next to an amount; the field may not allow it.
 
     If there is none, return the field's only currency, or else the document's most frequent
     currency, or "" if the document has no currency.
     """
-    currencies = view.analysis.currencies
-    allowed = view.target.field["constraints"].get("currencies") or []
-    nearby_indexes = [
-        i for i in (candidate.first - 1, candidate.last + 1, candidate.first - 2) if i in currencies
-    ]
-    if nearby_indexes:
-        code = currencies[nearby_indexes[0]]
-        return code if not allowed or code in allowed else str(allowed[0])
+    tokens, currencies = view.analysis.tokens, view.analysis.currencies
+    allowed = get_allowed_currencies(view.target.field)
+    for index in (candidate.first - 1, candidate.last + 1, candidate.first - 2):
+        if index in currencies and tokens[index].row == tokens[candidate.first].row:
+            if currency := read_currency(currencies[index], allowed):
+                return currency
+            break
     if len(allowed) == 1:
-        return str(allowed[0])
-    counts = Counter(code for code in currencies.values() if not allowed or code in allowed)
+        return allowed[0]
+    codes = (read_currency(sign, allowed) for sign in currencies.values())
+    counts = Counter(code for code in codes if code and (not allowed or code in allowed))
     return min(counts, key=lambda code: (-counts[code], code)) if counts else ""
 
 

@@ -8,6 +8,8 @@ from app.engines.extraction.candidates import Candidate, find_own_keywords
 from app.engines.extraction.context import KeywordContexts, build_contexts
 from app.engines.extraction.options import ABSENT
 from app.engines.extraction.values import Target
+from app.engines.fields import ValueProblem
+from app.engines.fields.identifiers import parse_identifier
 
 THRESHOLD = 2.0
 """The minimum rule score for a candidate to be proposed."""
@@ -195,6 +197,13 @@ def _score_address(view: FieldView, candidate: Candidate) -> float:
     return points - (1.0 if tokens[candidate.first].row == 0 else 0.0)
 
 
+def _is_iban(text: str) -> bool:
+    try:
+        return bool(parse_identifier(text, ("iban",)))
+    except ValueProblem:
+        return False
+
+
 def _score_code(view: FieldView, candidate: Candidate, keywords: NearbyKeywords) -> float:
     text = candidate.text
     points = 0.0
@@ -202,7 +211,10 @@ def _score_code(view: FieldView, candidate: Candidate, keywords: NearbyKeywords)
         digits = sum(char.isdigit() for char in text)
         points += 1.0 if digits else -2.0
         points += 0.5 if len(text) > 3 else -0.5  # noqa: PLR2004 - identifiers are longer
-        points -= 0.6 * text.count(" ") + (1.0 if text[:1] in "#:" else 0.0)
+        if view.target.concept == "iban" and _is_iban(text):
+            points += 1.0
+        else:
+            points -= 0.6 * text.count(" ") + (1.0 if text[:1] in "#:" else 0.0)
         points -= (
             2.0
             if any(

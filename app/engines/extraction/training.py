@@ -61,7 +61,7 @@ def train_model(
 def _train(
     examples: Sequence[Example], fields: Sequence[Field], schema_version: str
 ) -> TrainedModel:
-    selected_examples = select_examples(examples)
+    selected_examples = select_examples(examples, fields)
     prepared_examples = prepare_examples(selected_examples, fields)
     headers = find_headers(selected_examples, prepared_examples, fields)
     targets = list_targets_for_examples(prepared_examples, fields)

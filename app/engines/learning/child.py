@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from app.engines import extraction
-from app.engines.extraction import Example, NotEnoughExamples
+from app.engines.extraction import MAX_TRAINING_WORDS, Example, NotEnoughExamples
 from app.engines.learning.messages import decode_example, read_frame, write_frame
 from app.engines.sandbox.confinement import exit_with_parent
 
@@ -47,8 +47,13 @@ def _apply_limits(task: dict[str, Any]) -> None:
 
 
 def _read_examples(stdin: BinaryIO) -> Iterator[Example]:
-    while (payload := read_frame(stdin)) is not None:
-        yield decode_example(payload)
+    """Yield the examples until they have twice as many words as training uses; close `stdin`."""
+    remaining_words = 2 * MAX_TRAINING_WORDS
+    while remaining_words > 0 and (payload := read_frame(stdin)) is not None:
+        example = decode_example(payload)
+        remaining_words -= len(example.document.words)
+        yield example
+    stdin.close()  # The parent then sends no more examples.
 
 
 def _run_task(

@@ -70,3 +70,8 @@ def test_a_long_document_keeps_its_start_and_end():
 
 def test_an_empty_document_has_no_tokens():
     assert build_layout(Document("", [])).tokens == []
+
+
+def test_a_word_that_is_too_long_for_a_value_is_left_out():
+    words = [SourceWord("a" * size, 1, (0.1, 0.1, 0.9, 0.2), 0, size) for size in (500, 501)]
+    assert _texts(Document("a" * 501, words)) == ["a" * 500]

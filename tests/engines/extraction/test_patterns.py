@@ -69,3 +69,32 @@ def test_a_quantity_before_an_amount_is_read_both_ways():
 
 def test_times():
     assert [found.value for found in find_times("8:13:39 PM 22:01")] == ["20:13:39", "22:01:00"]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1.250,000 150,00", ["1250.000", "150.00"]),  # a quantity and an amount, close together
+        ("1,250.000", ["1250.000"]),
+        ("1250.000", ["1250.000"]),
+        ("1,234,567", ["1234567"]),
+        ("12,34,567.89", ["1234567.89"]),
+        ("1,18,000", ["118000"]),
+        ("10 000 \u20ac", ["10000"]),
+        ("1 200 EUR", ["1200", "200", "1"]),
+        ("-$50.00", ["-50.00"]),
+        ("-\u20ac 1.250,00", ["-1250.00"]),
+        ("\u221250,00", ["-50.00"]),
+        ("US-$50.00", ["50.00"]),
+        ("10.00-20.00", ["10.00", "20.00"]),
+        ("(12) 2.1)", ["12", "2.1"]),
+    ],
+)
+def test_amounts_are_found_as_they_are_written(text, values):
+    assert [found.value for found in find_amounts(text)] == values
+
+
+@pytest.mark.parametrize("text", ["(50.00)", "($50.00)", "(50,00 \u20ac)", "50,00-"])
+def test_an_amount_of_accountants_is_negative_and_rarely_positive(text):
+    (found,) = find_amounts(text)
+    assert (found.value, found.alternative) == ("-50.00", "50.00")

@@ -83,6 +83,30 @@ def test_numbers_dates_and_totals_are_found_without_labels(lines, expected):
     assert "secret" not in values
 
 
+@pytest.mark.parametrize(
+    ("line", "allowed", "total"),
+    [
+        ("Total 1 234,00 SEK", [], ("1234.00", "SEK")),
+        ("Total 1 234,00 kr", ["EUR", "SEK"], ("1234.00", "SEK")),
+        ("Total US$50.00", [], ("50.00", "USD")),
+        ("Total ($50.00)", [], ("-50.00", "USD")),
+        ("Total R$ 50,00", [], ("50.00", "BRL")),
+        ("Total $50.00", ["EUR", "CAD"], ("50.00", "CAD")),
+        ("Total $50.00", ["CAD", "AUD"], None),
+        ("Total 50.00 USD", ["EUR", "GBP"], None),
+        ("Total 50.00 USD", ["EUR"], None),
+        ("Total 50.00", ["EUR"], ("50.00", "EUR")),
+        ("TOP 10", [], None),
+    ],
+)
+def test_a_total_has_the_currency_of_the_document(line, allowed, total):
+    constraints = {"currencies": allowed} if allowed else {}
+    fields = check_fields([{"key": "total", "type": "money", "constraints": constraints}])
+    values = [tag["value"] for tag in _propose([line], fields)]
+    expected = [] if total is None else [{"amount": total[0], "currency": total[1]}]
+    assert values == expected
+
+
 def test_the_rows_of_a_table_are_found_under_its_header():
     rows = [
         (tag["row"], tag["field"], tag["value"])
@@ -97,6 +121,50 @@ def test_the_rows_of_a_table_are_found_under_its_header():
         (1, "items.quantity", 1),
         (1, "items.amount", 4.2),
     ]
+
+
+@pytest.mark.parametrize(
+    ("due", "expected"),
+    [("04/25/2022", ("2022-04-05", "2022-04-25")), ("25/05/2022", ("2022-05-04", "2022-05-25"))],
+)
+def test_an_ambiguous_date_is_read_in_the_order_of_the_other_dates(due, expected):
+    values = {tag["field"]: tag["value"] for tag in _propose(["Date 04/05/2022", f"Due {due}"])}
+    assert (values["invoice_date"], values["due_date"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("quantity", "price", "expected"),
+    [
+        ("1,000", "12,50", 1),
+        ("1.000", "12,50", 1000),
+        ("1,000", "12.50", 1000),
+        ("1.250", "2.50", 1.25),
+    ],
+)
+def test_three_digits_after_a_separator_depend_on_the_other_amounts(quantity, price, expected):
+    lines = ["Description     Quantity   Amount", f"Widget             {quantity}    {price}"]
+    values = {tag["field"]: tag["value"] for tag in _propose(lines)}
+    assert values["items.quantity"] == expected
+
+
+@pytest.mark.parametrize("end", ["", " BIC COBADEFFXXX", "   Bank"])
+def test_an_iban_is_proposed_with_all_its_groups(end):
+    fields = check_fields([{"key": "iban", "type": "text"}])
+    (tag,) = _propose([f"IBAN: DE89 3704 0044 0532 0130 00{end}"], fields)
+    assert tag["value"] == "DE89 3704 0044 0532 0130 00"
+
+
+WIDE_TABLE = [
+    "Description            Qty   Unit Price   Tax    Amount",
+    "Widget A                 2        10.00  1.00     20.00",
+    "Tax consulting           1       100.00  5.00    100.00",
+    "Total                                           $120.00",
+]
+
+
+def test_columns_that_the_table_lacks_and_keywords_in_a_full_row_do_not_change_its_cells():
+    values = [tag["value"] for tag in _propose(WIDE_TABLE) if tag["row"] is not None]
+    assert values == ["Widget A", 2, 20, "Tax consulting", 1, 100]
 
 
 def test_evidence_is_where_the_value_stands():

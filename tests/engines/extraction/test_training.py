@@ -175,6 +175,17 @@ def test_a_second_labeler_does_not_take_the_examples_of_the_first_away():
     assert len(select_examples(examples)) == 26
 
 
+def test_the_oldest_examples_are_left_out_if_there_are_too_many_words(monkeypatch):
+    (one,) = build_examples(1, seed=1)
+    examples = [replace(one, id=str(n), accepted_at=str(n)) for n in range(9)]
+    size = len(one.document.words)
+    fields = [{**FIELDS[0], "key": f"field_{n}"} for n in range(20)]
+    for limit, selected_fields, count in ((7, (), 7), (1, (), 5), (14, fields, 7), (99, (), 9)):
+        monkeypatch.setattr(example_selection, "MAX_TRAINING_WORDS", limit * size)
+        selected = select_examples(examples, selected_fields)
+        assert [example.id for example in selected] == [str(n) for n in range(9 - count, 9)]
+
+
 def test_a_model_is_better_unless_it_is_worse_by_more_than_noise(model):
     report = model.report
     counts = report.document_counts

@@ -1,10 +1,13 @@
 """The process that trains: its limits, and how it fails."""
 
+from io import BytesIO
+
 import pytest
 
-from app.engines.extraction import Document, Example
+from app.engines.extraction import MAX_TRAINING_WORDS, Document, Example, SourceWord
 from app.engines.fields import check_fields
-from app.engines.learning import LearningFailed, LearningLimits, train_in_child
+from app.engines.learning import LearningFailed, LearningLimits, child, train_in_child
+from app.engines.learning.messages import encode_example, write_frame
 
 FIELDS = check_fields([{"key": "number", "type": "text"}])
 
@@ -31,3 +34,14 @@ def test_memory_is_limited() -> None:
 
 def test_time_is_limited() -> None:
     assert _train(LearningLimits(wall_seconds=0.05)).code == "timed_out"
+
+
+def test_no_more_examples_are_read_than_training_uses() -> None:
+    words = [SourceWord("word", 1, None, 0, 4)] * (MAX_TRAINING_WORDS // 4)
+    payload = encode_example(Example("1", 1, Document("word", words), []))
+    stdin = BytesIO()
+    for _ in range(12):
+        write_frame(stdin, payload)
+    stdin.seek(0)
+    assert sum(1 for _ in child._read_examples(stdin)) == 8
+    assert stdin.closed

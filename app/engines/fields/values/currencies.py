@@ -17,6 +17,7 @@ CODES |= frozenset(_DATA["withdrawn"])
 
 # The first code is the default meaning of the sign (CLDR's English usage).
 _SIGNS: dict[str, list[str]] = _DATA["signs"]
+SIGNS: frozenset[str] = frozenset(_SIGNS)
 # Signs without a default meaning, because no currency is their usual meaning.
 _AMBIGUOUS_SIGNS: frozenset[str] = frozenset(_DATA["shared_signs"])
 # Decimals other than two, from ISO 4217 table A.1; CLDR's usage digits differ and are not used.

@@ -1,0 +1,69 @@
+"""Find currency codes and signs in a document, and read them for a field."""
+
+import functools
+from collections.abc import Sequence
+
+from app.engines.extraction.layout import Token
+from app.engines.fields import ValueProblem
+from app.engines.fields.values.currencies import CODES, SIGNS, parse_currency
+
+_ABBREVIATIONS = {"RM": "MYR", "ZL": "PLN"}
+_FREQUENT = frozenset(
+    {
+        *("AUD", "CAD", "CHF", "EUR", "GBP", "INR", "JPY", "MYR", "PLN", "SGD", "USD"),
+        *("$", "S$", "US$", "£", "¥", "€", "₹", "EURO", "RM", "RS", "ZL"),
+    }
+)
+"""The codes and signs that are found everywhere; all others are found beside a number only."""
+
+_WORDS = frozenset(
+    {
+        *("ALL", "BAM", "COP", "CUP", "GEL", "MAD", "MOP", "PEN", "SOS", "TOP", "TRY"),
+        *("FR", "Fr", "fr", "FT", "ft"),
+    }
+)
+"""Words and abbreviations that often occur beside a number without being a currency."""
+
+
+def find_currencies(tokens: Sequence[Token]) -> dict[int, str]:
+    """Return the currency codes and signs in upper case, by token index."""
+    currencies = {}
+    for index, token in enumerate(tokens):
+        text = token.text.strip("(-\u2212\u2013).:")
+        sign = text.upper()
+        is_currency = sign in SIGNS or text in CODES
+        if sign in _FREQUENT or (
+            is_currency and text not in _WORDS and _is_beside_number(tokens, index)
+        ):
+            currencies[index] = _ABBREVIATIONS.get(sign, sign)
+    return currencies
+
+
+def _is_beside_number(tokens: Sequence[Token], index: int) -> bool:
+    neighbors = (tokens[i] for i in (index - 1, index + 1) if 0 <= i < len(tokens))
+    return any(
+        token.row == tokens[index].row and any(char.isdigit() for char in token.text)
+        for token in neighbors
+    )
+
+
+@functools.lru_cache(maxsize=1_000)
+def read_currency(sign: str, allowed: tuple[str, ...]) -> str:
+    """Return the currency that a code or sign means for a field that allows `allowed`.
+
+    If the field allows none of its meanings, the sign itself is returned, so that the field rejects
+    the amount. If several meanings are possible, the result is empty.
+    """
+    if not allowed:
+        return _parse(sign, ())
+    codes = [code for code in allowed if _parse(sign, (code,))]
+    if not codes:
+        return sign
+    return codes[0] if len(codes) == 1 else ""
+
+
+def _parse(sign: str, allowed: tuple[str, ...]) -> str:
+    try:
+        return parse_currency(sign, allowed)
+    except ValueProblem:
+        return ""
