@@ -48,6 +48,11 @@ def test_encodings(tmp_path: Path, declaration: str, encoding: str) -> None:
     assert read(tmp_path, page.encode(encoding)).text == text
 
 
+def test_an_encoding_in_the_declaration_of_xml(tmp_path: Path) -> None:
+    page = '<?xml version="1.0" encoding="iso-8859-2"?>\n<html><body>Částka</body></html>'
+    assert read(tmp_path, page.encode("iso-8859-2")).text == "Částka"
+
+
 def test_nothing_is_fetched_and_no_entity_is_read(tmp_path: Path) -> None:
     secret = stored(tmp_path, b"the secret", "secret").as_uri()
     markup = (
