@@ -60,6 +60,22 @@ def test_html_beside_another_text(tmp_path: Path, plain: str, expected: str) -> 
     assert text_of(tmp_path, data.encode()) == expected
 
 
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        ("Content-Type: multipart/mixed; boundary=x", "the body"),
+        ("Content-Type: multipart/mixed", "the body"),
+        ("Content-Type: text/plain charset=utf-8", "the body"),
+        ("Content-Type: text/calendar", "the body"),
+        ("Content-Type: text/plain\nContent-Transfer-Encoding: quoted-printable ", "the=20bo=\ndy"),
+    ],
+)
+def test_bodies_with_unusual_headers(tmp_path: Path, headers: str, body: str) -> None:
+    assert (
+        text_of(tmp_path, f"Subject: x\n{headers}\n\n{body}".encode()) == "Subject: x\n\nthe body"
+    )
+
+
 def test_rows_of_tables_stay_apart_in_mails_too(tmp_path: Path) -> None:
     message = mail()
     message.clear_content()

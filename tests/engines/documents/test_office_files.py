@@ -86,6 +86,14 @@ def test_rich_text(tmp_path: Path) -> None:
     )
 
 
+def test_hidden_and_deleted_runs_of_rich_text(tmp_path: Path) -> None:
+    data = (
+        rb"{\rtf1\ansi a{\v no}b{\rtlch\fcs1 \ltrch\v\f0 no \'e4 \{x\}}c{\v0 shown}{\deleted no}"
+        rb"\pard{\f0\v no}d\par}"
+    )
+    assert text_of(tmp_path, data, RTF) == "abcshownd"
+
+
 def test_an_image_in_rich_text_takes_no_time(tmp_path: Path) -> None:
     digits = b"89504e470d0a1a0a" * 8 + b"\r\n"
     data = b"{\\rtf1 Before{\\pict\\pngblip\r\n" + digits * 60_000 + b"}after\\par}"

@@ -28,7 +28,10 @@ _BLOCK_TAGS = _PARAGRAPH_TAGS | {
 }  # fmt: skip
 _CELL_TAGS = {"td", "th"}
 _CELL_BLOCK_TAGS = tuple(_BLOCK_TAGS - {"tbody", "tfoot", "thead", "tr", "caption"})
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+# Other properties end with the same names, for example `backface-visibility`.
+_HIDDEN_STYLE = re.compile(
+    r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE
+)
 _META_CHARSET = re.compile(
     rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([\w:.-]{1,40})", re.IGNORECASE
 )

@@ -71,6 +71,7 @@ class MailText:
         self._message = message
         self._depth = depth
         self._bodies: list[_Body] = []
+        self._other_texts: list[str] = []
         self.attachments: list[AttachedPart] = []
         self._attachment_names: list[str] = []
         self._forwarded_sections: list[str] = []
@@ -83,7 +84,7 @@ class MailText:
     def build_text(self) -> str:
         """Return the headers, the body, the attachment names and the text of forwarded messages."""
         lines = [f"{name}: {value}" for name in _HEADERS if (value := self.get_header(name))]
-        body = "\n\n".join(_select_texts(self._bodies))
+        body = "\n\n".join(_select_texts(self._bodies) or self._other_texts)
         sections = ["\n".join(lines), body.strip("\r\n")]
         if self._attachment_names:
             sections.append("Attachments: " + ", ".join(self._attachment_names))
@@ -109,6 +110,9 @@ class MailText:
         elif part.get_content_type() == "text/html":
             text = html.extract_text(get_payload(part), part.get_content_charset())
             self._bodies.append(_Body(text, is_plain=False, alternatives=alternatives))
+        elif part.get_content_maintype() in ("text", "multipart"):
+            # An invitation to a meeting, a malformed type, or a multipart without its boundary.
+            self._other_texts.append(decode_text(get_payload(part), part.get_content_charset()))
 
     def get_header(self, name: str) -> str:
         """Return the decoded value of a header on one line, or an empty string if it is missing."""
@@ -233,5 +237,9 @@ def _iterate_parts(message: Message) -> Iterator[tuple[Message, Message | None]]
 
 def get_payload(part: Message) -> bytes:
     """Return the decoded content of a part, or empty bytes if it has no content."""
+    encoding = part.get("Content-Transfer-Encoding")
+    if isinstance(encoding, str) and encoding != encoding.strip():
+        # The library does not recognize an encoding that is followed by white space.
+        part.replace_header("Content-Transfer-Encoding", encoding.strip())
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""
