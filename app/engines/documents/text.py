@@ -32,6 +32,26 @@ _LEGACY_ENCODINGS = {
     "iso8859_2": "bs cs hr hu pl ro sh sk sl sq sr",
     "cp1257": "et lt lv",
 }
+# Programs declare these encodings for text in a superset of them, which browsers therefore use
+# (WHATWG Encoding Standard, 4.2). Some of these labels are unknown to Python.
+_DECODED_AS = {
+    "ascii": "cp1252",
+    "big5": "cp950",
+    "euc_jp": "euc_jis_2004",
+    "euc_kr": "cp949",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "iso-8859-8-i": "iso8859-8",
+    "iso8859-1": "cp1252",
+    "iso8859-11": "cp874",
+    "iso8859-9": "cp1254",
+    "shift_jis": "cp932",
+    "tis-620": "cp874",
+    "windows-874": "cp874",
+    "x-sjis": "cp932",
+}
+_ISO_2022_JP_ESCAPE = re.compile(rb"\x1b(\$[@B]|\([BIJ])")
+_TO_HIGH_BYTES = bytes.maketrans(bytes(range(0x21, 0x7F)), bytes(range(0xA1, 0xFF)))
 # Python codecs that are not for text files; one codec even takes quadratic time.
 _UNSUITABLE_CODECS = {"idna", "punycode", "raw_unicode_escape", "unicode_escape", "undefined"}
 _SAMPLE_BYTES = 1 << 16
@@ -117,7 +137,7 @@ def decode_text(data: bytes, declared: str | None = None) -> str:
 def _decode_undeclared(data: bytes) -> str:
     if utf16 := detect_utf16_without_bom(data):
         return data.decode(utf16, "replace")
-    if b"\x1b$" in data and (text := _decode_as(data, "iso2022_jp")) is not None:
+    if b"\x1b$" in data and (text := _decode_iso_2022_jp(data)) is not None:
         return text  # before UTF-8, because these seven-bit bytes are valid UTF-8
     if (text := _decode_as(data, "utf-8")) is not None:
         return text
@@ -126,16 +146,42 @@ def _decode_undeclared(data: bytes) -> str:
     return data.decode(_guess_legacy_encoding(data), "replace")
 
 
-def _decode_as(data: bytes, encoding: str) -> str | None:
-    """Decode bytes, or return None if they are invalid or the encoding is unknown or unsuitable."""
+def find_codec(encoding: str) -> str | None:
+    """Return the codec for a declared encoding, or None if it is unknown or unsuitable."""
+    label = encoding.strip().lower()
     try:
-        name = codecs.lookup(encoding.strip()).name
-        if name in _UNSUITABLE_CODECS:
-            return None
-        # All browsers decode these two as Windows-1252 (WHATWG Encoding Standard, 4.2).
-        return data.decode("cp1252" if name in ("iso8859-1", "ascii") else name)
+        name = codecs.lookup(_DECODED_AS.get(label, label)).name
     except (LookupError, ValueError):
         return None
+    return None if name in _UNSUITABLE_CODECS else _DECODED_AS.get(name, name)
+
+
+def _decode_as(data: bytes, encoding: str) -> str | None:
+    """Decode bytes, or return None if they are invalid or the encoding is unknown or unsuitable."""
+    codec = find_codec(encoding)
+    try:
+        return None if codec is None else data.decode(codec)
+    except (LookupError, ValueError):  # LookupError: the codec is not for text
+        return None
+
+
+def _decode_iso_2022_jp(data: bytes) -> str | None:
+    """Decode ISO-2022-JP, or return None if the bytes are invalid.
+
+    Python's codec rejects half-width katakana and the additional characters of Windows, such as
+    `㈱`, which email programs send in this encoding. EUC-JP has them with the high bit set.
+    """
+    if (text := _decode_as(data, "iso2022_jp")) is not None:
+        return text
+    start, *sections = _ISO_2022_JP_ESCAPE.split(data)
+    texts = [_decode_as(start, "ascii")]
+    for escape, section in zip(sections[::2], sections[1::2], strict=True):
+        if escape in (b"(B", b"(J"):
+            texts.append(_decode_as(section, "ascii"))
+        else:
+            high = section.translate(_TO_HIGH_BYTES)
+            texts.append(_decode_as(high, "cp932" if escape == b"(I" else "euc_jp"))
+    return None if None in texts else "".join(filter(None, texts))
 
 
 def _decode_damaged_utf8(data: bytes) -> str | None:

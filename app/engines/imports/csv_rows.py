@@ -1,7 +1,8 @@
 """Read CSV with a header: one document in each row.
 
 The column `text` contains the text, `name` and `external_id` are properties of the document, and
-all other columns become its metadata. The most frequent delimiter in the header is used.
+all other columns become its metadata. Of the delimiters that separate the column `text`, the most
+frequent one in the header is used.
 """
 
 import csv
@@ -136,8 +137,11 @@ def _read_header(file: BinaryIO) -> _CsvHeader:
         raise ImportFileError("The first line must contain the names of the columns.")
     try:
         text = line.data.decode("utf-8-sig")
-        delimiter = max(DELIMITERS, key=text.count)
-        columns = [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
+        delimiter = max(
+            DELIMITERS,
+            key=lambda char: (TEXT_COLUMN in _split_header(text, char), text.count(char)),
+        )
+        columns = _split_header(text, delimiter)
     except UnicodeDecodeError:
         raise ImportFileError("The first line is not valid UTF-8 text.") from None
     except csv.Error as failure:
@@ -147,6 +151,10 @@ def _read_header(file: BinaryIO) -> _CsvHeader:
     if "" in columns or len(set(columns)) != len(columns):
         raise ImportFileError("Each column must have a unique, non-empty name.")
     return _CsvHeader(columns, delimiter, line.end)
+
+
+def _split_header(text: str, delimiter: str) -> list[str]:
+    return [name.strip() for name in next(csv.reader([text], delimiter=delimiter), [])]
 
 
 def _parse_row(

@@ -13,6 +13,8 @@ from app.engines.imports.records import ContentError, RecordContent
 
 LABEL_PROPERTIES = ("label", "labels", "entities", "cats")
 """The properties that contain labels. They depend on the version and the type of the project."""
+_TEXT_PROPERTIES = ("text", "data")
+"""The properties that may contain the text; versions of 2021 call it `data`."""
 _NON_METADATA_PROPERTIES = ("id", "text", "relations", "Comments", "comments")
 _SPAN_LENGTH = 3
 
@@ -21,18 +23,22 @@ def convert_line(line: dict[str, Any]) -> RecordContent:
     """Convert a line of a doccano export to the content of a record.
 
     The `id` becomes the external id. Other properties become metadata if they are plain values. A
-    document without labels is imported as unlabeled. Raises ContentError if the text is missing or
-    a label is malformed.
+    document without labels is imported as unlabeled. Raises ContentError if the text is missing, a
+    label is malformed, or the line has the numbers of labels instead of their names.
     """
-    text = line.get("text")
-    if not isinstance(text, str):
+    name = next((name for name in _TEXT_PROPERTIES if isinstance(line.get(name), str)), None)
+    if name is None:
         raise ContentError("`text`: Missing data for required field.")
+    if line.get("annotations") and line.keys().isdisjoint(LABEL_PROPERTIES):
+        raise ContentError(
+            "`annotations`: Has numbers instead of labels. Export as JSONL (text label)."
+        )
     metadata = {
-        name: value
-        for name, value in line.items()
-        if name not in (*LABEL_PROPERTIES, *_NON_METADATA_PROPERTIES)
+        key: value
+        for key, value in line.items()
+        if key not in (name, *LABEL_PROPERTIES, *_NON_METADATA_PROPERTIES)
     }
-    properties = build_properties(text, read_id(line.get("id")), metadata)
+    properties = build_properties(line[name], read_id(line.get("id")), metadata)
     marks = [mark for name in LABEL_PROPERTIES for mark in _read_marks(name, line.get(name))]
     return RecordContent(properties, (marks,) if marks else ())
 

@@ -15,6 +15,8 @@ _SEPARATOR = " / "
 """Joins the levels of a taxonomy path, as in the option values that a schema import creates."""
 _MAX_SHOWN_CHARS = 64
 _IGNORED_TYPES = ("relation",)
+_OLD_NAME = "completions"
+"""The name of `annotations` before Label Studio 1.0."""
 
 
 def convert_task(task: dict[str, Any]) -> RecordContent:
@@ -32,7 +34,7 @@ def convert_task(task: dict[str, Any]) -> RecordContent:
     properties = build_properties(data[name], read_id(task.get("id")), metadata)
     annotations = [
         annotation
-        for annotation in _read_list(task, "annotations")
+        for annotation in _read_list(task, "annotations" if "annotations" in task else _OLD_NAME)
         if not annotation.get("was_cancelled")
     ]
     annotations.sort(key=lambda annotation: annotation.get("ground_truth") is not True)

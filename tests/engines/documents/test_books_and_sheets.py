@@ -56,14 +56,16 @@ def test_repeated_cells_and_rows(tmp_path: Path) -> None:
         ' table:number-columns-repeated="3" office:value-type="float" office:value="5"/>'
         '<table:table-cell table:number-columns-repeated="999999999"/></table:table-row>'
         '<table:table-row table:number-rows-repeated="999999999"><table:table-cell/>'
-        "</table:table-row></table:table>"
+        '</table:table-row><table:table-row><table:table-cell office:value-type="string"><text:p>a'
+        "<text:tab/>b<text:line-break/><text:span>c</text:span><text:s/>d</text:p>"
+        "</table:table-cell></table:table-row></table:table>"
     )
     data = workbooks.rewritten(
         office_files.spreadsheet(), "content.xml",
         lambda xml: xml.replace("</table:table>", repeated, 1),
     )  # fmt: skip
     text = parse(samples.stored(tmp_path, data), ODS).text
-    assert text.endswith("30:05:00\n5\t5\t5\n5\t5\t5")
+    assert text.endswith("30:05:00\n5\t5\t5\n5\t5\t5\n\na b c d")
 
 
 def test_a_bomb_of_repeated_cells(tmp_path: Path) -> None:

@@ -42,6 +42,18 @@ def test_hidden_text_is_left_out(tmp_path: Path) -> None:
     assert text == "shown again\n\nthe mark alone is hidden"
 
 
+def test_texts_at_different_places_stay_apart(tmp_path: Path) -> None:
+    box = f"<w:r><w:pict><w:txbxContent><w:p>{run('box')}</w:p></w:txbxContent></w:pict></w:r>"
+    ruby = f"<w:rt>{run('とうきょう')}</w:rt><w:rubyBase>{run('東京')}</w:rubyBase>"
+    text = text_of(
+        tmp_path,
+        run("left") + "<w:r><w:ptab w:alignment='right'/></w:r>" + run("right"),
+        run("anchor") + box + run("more"),
+        box + f"<w:r><w:ruby>{ruby}</w:ruby></w:r>",
+    )
+    assert text == "left\tright\nanchor\nbox\nmore\nbox\n東京"
+
+
 def test_text_that_a_style_hides_is_left_out(tmp_path: Path) -> None:
     def fill(document: Document) -> None:
         hidden = document.styles.add_style("Secret", WD_STYLE_TYPE.CHARACTER)

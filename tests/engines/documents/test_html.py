@@ -18,12 +18,13 @@ def test_only_visible_text_is_extracted(tmp_path: Path) -> None:
       <h1>Invoice   <em>17</em></h1><!-- gone --> <p>Dear
       customer,<br>thank&nbsp;you &amp; bye.</p>
       <script>alert(1)</script><div hidden>no</div><span style="Display : none">no</span>after
+      <b style="color: red;visibility:hidden">no</b><b style="backface-visibility: hidden">all</b>
       <ul><li>one</li><li>two</li></ul>
       <table><tr><th>Item</th><th>Price</th></tr><tr><td>A</td><td>1</td></tr></table>
       <pre>  keep
    this</pre></body></html>"""
     assert read(tmp_path, markup).text == (
-        "Invoice 17\n\nDear customer,\nthank\u00a0you & bye.\n\nafter\n\none\ntwo\n\n"
+        "Invoice 17\n\nDear customer,\nthank\u00a0you & bye.\n\nafter all\n\none\ntwo\n\n"
         "Item\tPrice\nA\t1\n\n  keep\n   this"
     )
 
@@ -46,6 +47,11 @@ def test_encodings(tmp_path: Path, declaration: str, encoding: str) -> None:
         text += " №中"
     page = f"<html><head>{declaration}</head><body><p>{text}</p></body></html>"
     assert read(tmp_path, page.encode(encoding)).text == text
+
+
+def test_an_encoding_in_the_declaration_of_xml(tmp_path: Path) -> None:
+    page = '<?xml version="1.0" encoding="iso-8859-2"?>\n<html><body>Částka</body></html>'
+    assert read(tmp_path, page.encode("iso-8859-2")).text == "Částka"
 
 
 def test_nothing_is_fetched_and_no_entity_is_read(tmp_path: Path) -> None:

@@ -44,6 +44,38 @@ def test_html_where_there_is_no_plain_text(tmp_path: Path) -> None:
     assert text_of(tmp_path, message) == HEAD + "the rich body"
 
 
+@pytest.mark.parametrize(
+    ("plain", "expected"),
+    [
+        ("-- \nA mailing list", "The rich body\n\n-- \nA mailing list"),  # added by a server
+        ("See <x>: *The* rich body", "See <x>: *The* rich body"),  # the same text
+        (" \n", "The rich body"),
+    ],
+)
+def test_html_beside_another_text(tmp_path: Path, plain: str, expected: str) -> None:
+    data = (
+        "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n"
+        f"<p>The rich body</p>\n--b\nContent-Type: text/plain\n\n{plain}\n--b--\n"
+    )
+    assert text_of(tmp_path, data.encode()) == expected
+
+
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        ("Content-Type: multipart/mixed; boundary=x", "the body"),
+        ("Content-Type: multipart/mixed", "the body"),
+        ("Content-Type: text/plain charset=utf-8", "the body"),
+        ("Content-Type: text/calendar", "the body"),
+        ("Content-Type: text/plain\nContent-Transfer-Encoding: quoted-printable ", "the=20bo=\ndy"),
+    ],
+)
+def test_bodies_with_unusual_headers(tmp_path: Path, headers: str, body: str) -> None:
+    assert (
+        text_of(tmp_path, f"Subject: x\n{headers}\n\n{body}".encode()) == "Subject: x\n\nthe body"
+    )
+
+
 def test_rows_of_tables_stay_apart_in_mails_too(tmp_path: Path) -> None:
     message = mail()
     message.clear_content()
@@ -174,3 +206,41 @@ def test_ten_thousand_parts_inside_one_another(tmp_path: Path) -> None:
 
 def test_text_without_headers(tmp_path: Path) -> None:
     assert text_of(tmp_path, b"just some words\n") == "just some words"
+
+
+@pytest.mark.parametrize(
+    ("charset", "encoding", "text"),
+    [
+        ("gb2312", "gb18030", "朱镕基发票"),
+        ("shift_jis", "cp932", "㈱山田商事①"),
+        ("x-sjis", "cp932", "請求書"),
+        ("EUC-KR", "cp949", "똠방각하"),
+        ("big5", "cp950", "價格 5 €"),
+        ("euc-jp", "euc_jis_2004", "㈱山田商事①"),
+        ("iso-8859-8-i", "cp1255", "חשבונית מס"),
+        ("iso-8859-9", "cp1254", "Fiyat: „5 €“"),
+        ("windows-874", "cp874", "ใบแจ้งหนี้"),
+    ],
+)
+def test_charsets_that_declare_a_part_of_the_encoding(
+    tmp_path: Path, charset: str, encoding: str, text: str
+) -> None:
+    word = base64.b64encode(text.encode(encoding)).decode()
+    data = (
+        f"Subject: Re: =?{charset}?B?{word}?= (2)\nContent-Type: text/plain; charset={charset}\n\n"
+    )
+    content = text_of(tmp_path, data.encode() + text.encode(encoding))
+    assert content == f"Subject: Re: {text} (2)\n\n{text}"
+
+
+@pytest.mark.parametrize(
+    "subject", [r"C:\users\u0041 =?utf-8?q?=C3=BC?=", "Zoë =?utf-8?q?=C3=BC?="]
+)
+def test_encoded_words_between_other_text(tmp_path: Path, subject: str) -> None:
+    expected = subject.replace("=?utf-8?q?=C3=BC?=", "ü")
+    assert text_of(tmp_path, f"Subject: {subject}\n\nx".encode()) == f"Subject: {expected}\n\nx"
+
+
+def test_characters_of_windows_in_iso_2022_jp(tmp_path: Path) -> None:
+    data = b"Content-Type: text/plain; charset=iso-2022-jp\n\n\x1b$B-j;3ED\x1b(B 12 \x1b(I1\x1b(B."
+    assert text_of(tmp_path, data) == "㈱山田 12 ｱ."

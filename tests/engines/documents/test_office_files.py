@@ -50,6 +50,9 @@ def test_parts_of_an_open_document(tmp_path: Path) -> None:
     tracked = (
         "<text:tracked-changes><text:changed-region><text:deletion><text:p>deleted</text:p>"
         "</text:deletion></text:changed-region></text:tracked-changes>"
+        '<text:section text:display="none"><text:p>hidden section</text:p></text:section>'
+        '<text:section text:is-hidden="true"><text:p>hidden section</text:p></text:section>'
+        '<text:p>hidden paragraph<text:hidden-paragraph text:is-hidden="true"/></text:p>'
         '<text:section><text:list><text:list-item><text:p>one<text:s text:c="4000000000"/>two'
         "</text:p></text:list-item></text:list></text:section>"
         "<table:table><table:table-header-rows><table:table-row><table:table-cell table:number-"
@@ -61,7 +64,7 @@ def test_parts_of_an_open_document(tmp_path: Path) -> None:
     )
     text = text_of(tmp_path, changed, ODT)
     assert text.endswith("d\n" + "one" + " " * 100 + "two\nx")
-    assert "deleted" not in text
+    assert not any(word in text for word in ("deleted", "hidden"))
     headed = workbooks.rewritten(
         data,
         "styles.xml",
@@ -81,6 +84,14 @@ def test_rich_text(tmp_path: Path) -> None:
     assert text_of(tmp_path, office_files.RTF, RTF) == (
         "Müller GmbH\nRent: 500 €\n😀\nItem\tPrice\na|b\t7\nThe end"
     )
+
+
+def test_hidden_and_deleted_runs_of_rich_text(tmp_path: Path) -> None:
+    data = (
+        rb"{\rtf1\ansi a{\v no}b{\rtlch\fcs1 \ltrch\v\f0 no \'e4 \{x\}}c{\v0 shown}{\deleted no}"
+        rb"\pard{\f0\v no}d\par}"
+    )
+    assert text_of(tmp_path, data, RTF) == "abcshownd"
 
 
 def test_an_image_in_rich_text_takes_no_time(tmp_path: Path) -> None:

@@ -38,6 +38,15 @@ def test_each_visible_sheet_is_a_page(tmp_path: Path, invoice: bytes) -> None:
     assert render(path, XLSX, 2, width_px=300).startswith(b"\x89PNG")
 
 
+def test_rounding_errors_are_not_shown(tmp_path: Path, invoice: bytes) -> None:
+    inexact = workbooks.rewritten(
+        invoice,
+        "xl/worksheets/sheet1.xml",
+        lambda xml: xml.replace("<v>12.5</v>", "<v>12.500000000000002</v>"),
+    )
+    assert parse(samples.stored(tmp_path, inexact), XLSX).text.startswith(INVOICE)
+
+
 def test_the_older_format(tmp_path: Path) -> None:
     document = parse(samples.stored(tmp_path, workbooks.xls()), XLS)
     assert document.text == "Rechnung\nGröße\n\t7\fSpäter\nEnde"

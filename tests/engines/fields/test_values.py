@@ -64,6 +64,8 @@ def field(kind: str, **constraints: Any) -> dict[str, Any]:
         ("datetime", "2024-05-13 14:30", "2024-05-13T14:30:00Z"),
         ("datetime", "Mon, 13 May 2024 14:30:00 +0200", "2024-05-13T12:30:00Z"),
         ("datetime", "13.05.2024, 14:30 Uhr", "2024-05-13T14:30:00Z"),
+        ("datetime", "13.5.2024 um 14.30 Uhr", "2024-05-13T14:30:00Z"),
+        ("datetime", "May 13, 2024 at 2:30 PM", "2024-05-13T14:30:00Z"),
         ("boolean", True, True),
         ("boolean", "Nein", False),
         ("boolean", "☒", True),

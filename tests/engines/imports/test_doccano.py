@@ -33,6 +33,12 @@ def test_labels(labels: dict[str, Any], marks: list[Any]) -> None:
     assert content.mark_lists == (marks,)
 
 
+def test_the_text_in_versions_that_call_it_data() -> None:
+    content = convert_line({"id": 3, "data": "Hello", "label": [[0, 5, "ORG"]]})
+    assert content.properties == {"text": "Hello", "external_id": "3", "metadata": {}}
+    assert convert_line({"text": "a", "data": "b"}).properties["metadata"] == {"data": "b"}
+
+
 @pytest.mark.parametrize("labels", [{}, {"label": []}, {"labels": None}])
 def test_a_line_without_labels(labels: dict[str, Any]) -> None:
     assert convert_line({"text": "Hello", **labels}).mark_lists == ()
@@ -43,6 +49,7 @@ def test_a_line_without_labels(labels: dict[str, Any]) -> None:
     [
         ({"label": []}, "`text`: Missing"),
         ({"text": 7}, "`text`: Missing"),
+        ({"text": "x", "annotations": [{"label": 2}]}, "`annotations`: Has numbers instead"),
         ({"text": "x", "label": 7}, "`label`: Must be a string or a list"),
         ({"text": "x", "label": [7]}, "`label`: Each label must be"),
         ({"text": "x", "label": [[0, 1]]}, "`label`: Each label must be"),

@@ -67,6 +67,12 @@ def test_ground_truths_come_first_and_cancelled_annotations_do_not_count() -> No
     assert content.mark_lists == ([ValueMark(3, "c")], [ValueMark(2, "c")], [])
 
 
+def test_annotations_of_versions_before_1_0() -> None:
+    completions = [{"result": [_result("number", {"number": 2})]}]
+    task = {"data": {"text": "Hello"}, "completions": completions}
+    assert convert_task(task).mark_lists == ([ValueMark(2, "c")],)
+
+
 @pytest.mark.parametrize(
     ("task", "reason"),
     [

@@ -57,6 +57,13 @@ def test_the_file_stays_open_for_its_owner() -> None:
     assert not file.closed
 
 
+@pytest.mark.parametrize("header", ['text,"a; b; c; d"', "text\ta;b", 'text|"a,b,c"', "text;a,b,c"])
+def test_the_delimiter_separates_the_text(header: str) -> None:
+    (record,) = _read("csv", f"{header}\nx{header[4]}y\n".encode())
+    assert record.content is not None
+    assert record.content.properties["text"] == "x"
+
+
 def test_a_file_without_a_header() -> None:
     for data in (b"", b"\n", b"a;b\n"):
         with pytest.raises(ImportFileError):

@@ -36,9 +36,11 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _SKIPPED_TAGS = {
     _FALLBACK,
     *(_WORD + name for name in ("pPr", "rPr", "tblPr", "tcPr", "trPr", "del", "moveFrom")),
+    _WORD + "rt",  # the pronunciation above East Asian characters
 }
 _CHARACTER_ELEMENTS = {
     _WORD + "tab": "\t",
+    _WORD + "ptab": "\t",
     _WORD + "br": "\n",
     _WORD + "cr": "\n",
     _WORD + "noBreakHyphen": "-",
@@ -162,6 +164,8 @@ class _PartText:
             self._parts.append(" " if self._cell_depth and character == "\n" else character)
         elif tag == _WORD + "p":
             self._hidden.append(self._styles.is_paragraph_hidden(element))
+        elif tag == _WORD + "txbxContent":
+            self._separate_text_box()
         elif tag == _WORD + "tc":
             self._cell_depth += 1
         elif tag == _WORD + "sym":
@@ -189,6 +193,11 @@ class _PartText:
             start, checkbox = self._controls.pop()
             if checkbox and not "".join(self._parts[start:]).strip():
                 self._parts.insert(start, checkbox)
+
+    def _separate_text_box(self) -> None:
+        """Separate a text box from the text before it in the paragraph that anchors it."""
+        if self._parts and not self._parts[-1].endswith(("\n", "\t", " ")):
+            self._parts.append(" " if self._cell_depth else "\n")
 
     def _remove_trailing(self, separator: str) -> None:
         if self._parts and self._parts[-1] == separator:

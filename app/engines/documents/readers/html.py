@@ -28,9 +28,15 @@ _BLOCK_TAGS = _PARAGRAPH_TAGS | {
 }  # fmt: skip
 _CELL_TAGS = {"td", "th"}
 _CELL_BLOCK_TAGS = tuple(_BLOCK_TAGS - {"tbody", "tfoot", "thead", "tr", "caption"})
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+# Other properties end with the same names, for example `backface-visibility`.
+_HIDDEN_STYLE = re.compile(
+    r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE
+)
 _META_CHARSET = re.compile(
     rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([\w:.-]{1,40})", re.IGNORECASE
+)
+_XML_ENCODING = re.compile(
+    rb"\s*<\?xml[^>]{0,512}?encoding\s*=\s*[\"']\s*([\w:.-]{1,40})", re.IGNORECASE
 )
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 
@@ -44,7 +50,7 @@ def extract_text(data: bytes, charset: str | None = None) -> str:
     if (
         declared is None
         and detect_bom(data) is None
-        and (match := _META_CHARSET.search(data, 0, 4096))
+        and (match := _META_CHARSET.search(data, 0, 4096) or _XML_ENCODING.match(data))
     ):
         declared = match[1].decode("ascii", "replace")
         if declared.lower().startswith(("utf-16", "utf-32")):

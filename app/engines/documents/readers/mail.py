@@ -8,17 +8,17 @@ import base64
 import binascii
 import email
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from email.errors import MessageError
-from email.header import decode_header, make_header
+from email.header import decode_header
 from email.message import Message
 from email.utils import collapse_rfc2231_value
 from itertools import islice
 from typing import NamedTuple
 
 from app.engines.documents.readers import html
-from app.engines.documents.text import decode_text, replace_unstorable_chars
+from app.engines.documents.text import decode_text, find_codec, replace_unstorable_chars
 
 _HEADERS = ("From", "To", "Cc", "Subject", "Date")
 _MAX_PARTS = 1_000
@@ -28,6 +28,7 @@ _MESSAGE_TYPES = ("message/rfc822", "message/global")
 _SEPARATOR = re.compile(
     rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d:\d\d[^\r\n]*\r?\n(?=[!-9;-~]+:)"
 )
+_WORD = re.compile(r"\w+")
 _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
@@ -55,28 +56,35 @@ class AttachedPart(NamedTuple):
     is_message: bool
 
 
+class _Body(NamedTuple):
+    """A text of an email. Versions of the same text have the same `alternatives`, if any."""
+
+    text: str
+    is_plain: bool
+    alternatives: Message | None
+
+
 class MailText:
     """The text of a message, including messages forwarded in it, and its `attachments`."""
 
     def __init__(self, message: Message, depth: int = 0) -> None:
         self._message = message
         self._depth = depth
-        self._plain_bodies: list[str] = []
-        self._html_bodies: list[str] = []
+        self._bodies: list[_Body] = []
+        self._other_texts: list[str] = []
         self.attachments: list[AttachedPart] = []
         self._attachment_names: list[str] = []
         self._forwarded_sections: list[str] = []
         parts = list(islice(_iterate_parts(message), _MAX_PARTS))
-        charsets = (part.get_content_charset() for part in parts if _is_text(part))
+        charsets = (part.get_content_charset() for part, _ in parts if _is_text(part))
         self._charset = next((charset for charset in charsets if charset), None)
-        for part in parts:
-            self._read_part(part)
+        for part, alternatives in parts:
+            self._read_part(part, alternatives)
 
     def build_text(self) -> str:
         """Return the headers, the body, the attachment names and the text of forwarded messages."""
         lines = [f"{name}: {value}" for name in _HEADERS if (value := self.get_header(name))]
-        body = "\n\n".join(text for text in self._plain_bodies if text.strip())
-        body = body or "\n\n".join(text for text in self._html_bodies if text.strip())
+        body = "\n\n".join(_select_texts(self._bodies) or self._other_texts)
         sections = ["\n".join(lines), body.strip("\r\n")]
         if self._attachment_names:
             sections.append("Attachments: " + ", ".join(self._attachment_names))
@@ -84,7 +92,7 @@ class MailText:
             "\n\n".join(section for section in (*sections, *self._forwarded_sections) if section)
         )
 
-    def _read_part(self, part: Message) -> None:
+    def _read_part(self, part: Message, alternatives: Message | None) -> None:
         name = self._get_file_name(part)
         inner = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
         if inner is not None:
@@ -97,11 +105,14 @@ class MailText:
             self._attachment_names.append(name or part.get_content_type())
             self.attachments.append(AttachedPart(name, part, is_message=False))
         elif part.get_content_type() == "text/plain":
-            self._plain_bodies.append(decode_text(get_payload(part), part.get_content_charset()))
+            text = decode_text(get_payload(part), part.get_content_charset())
+            self._bodies.append(_Body(text, is_plain=True, alternatives=alternatives))
         elif part.get_content_type() == "text/html":
-            self._html_bodies.append(
-                html.extract_text(get_payload(part), part.get_content_charset())
-            )
+            text = html.extract_text(get_payload(part), part.get_content_charset())
+            self._bodies.append(_Body(text, is_plain=False, alternatives=alternatives))
+        elif part.get_content_maintype() in ("text", "multipart"):
+            # An invitation to a meeting, a malformed type, or a multipart without its boundary.
+            self._other_texts.append(decode_text(get_payload(part), part.get_content_charset()))
 
     def get_header(self, name: str) -> str:
         """Return the decoded value of a header on one line, or an empty string if it is missing."""
@@ -121,8 +132,13 @@ class MailText:
     def _decode_encoded_words(self, value: str) -> str:
         """Return a header's value on one line, with its encoded words (RFC 2047) decoded."""
         value = self._decode_bytes(value)
+        # The library escapes the other characters between encoded words.
+        encoding = "ascii" if value.isascii() else "raw-unicode-escape"
         with suppress(LookupError, ValueError, MessageError):  # unknown or invalid encoding
-            value = str(make_header(decode_header(value)))
+            value = "".join(
+                chunk if isinstance(chunk, str) else _decode_chunk(chunk, charset or encoding)
+                for chunk, charset in decode_header(value)
+            )
         return " ".join(value.split())
 
     def _decode_bytes(self, value: str) -> str:
@@ -141,6 +157,15 @@ class MailText:
             return data.decode("utf-8")
         except UnicodeDecodeError:
             return decode_text(data, self._charset)
+
+
+def _decode_chunk(chunk: bytes, encoding: str) -> str:
+    """Decode a part of a header. Raises LookupError if the encoding is unknown."""
+    if encoding == "raw-unicode-escape":
+        return chunk.decode(encoding)
+    if find_codec(encoding) is None:
+        raise LookupError(encoding)
+    return decode_text(chunk, encoding)
 
 
 def _get_raw_header(message: Message, name: str) -> str:
@@ -171,20 +196,50 @@ def _get_forwarded_message(part: Message) -> Message | None:
     return email.message_from_bytes(data) if data else inner
 
 
-def _iterate_parts(message: Message) -> Iterator[Message]:
-    """Yield the parts with content; a message inside the message counts as one part."""
-    pending = [message]
+def _select_texts(bodies: Sequence[_Body]) -> list[str]:
+    """Return the texts to show: of the versions of a text, the plain one unless it is empty.
+
+    Some programs do not declare the versions as alternatives. HTML is therefore left out if the
+    plain texts contain all its words.
+    """
+    visible_bodies = [body for body in bodies if body.text.strip()]
+    plain_bodies = [body for body in visible_bodies if body.is_plain]
+    alternatives = {body.alternatives for body in plain_bodies} - {None}
+    words = {word for body in plain_bodies for word in _WORD.findall(body.text)}
+
+    def is_repeated(body: _Body) -> bool:
+        if body.is_plain or not plain_bodies:
+            return False
+        return body.alternatives in alternatives or words.issuperset(_WORD.findall(body.text))
+
+    return [body.text for body in visible_bodies if not is_repeated(body)]
+
+
+def _iterate_parts(message: Message) -> Iterator[tuple[Message, Message | None]]:
+    """Yield the parts with content, each with the alternatives that it is one of, or None.
+
+    A message inside the message counts as one part. Of nested alternatives, the outermost count.
+    """
+    pending: list[tuple[Message, Message | None]] = [(message, None)]
     while pending:
-        part = pending.pop()
+        part, alternatives = pending.pop()
         if part.is_multipart() and part.get_content_maintype() == "multipart":
+            if alternatives is None and part.get_content_subtype() == "alternative":
+                alternatives = part
             children = part.get_payload()
             assert isinstance(children, list)
-            pending += [child for child in reversed(children) if isinstance(child, Message)]
+            pending += [
+                (child, alternatives) for child in reversed(children) if isinstance(child, Message)
+            ]
         else:
-            yield part
+            yield part, alternatives
 
 
 def get_payload(part: Message) -> bytes:
     """Return the decoded content of a part, or empty bytes if it has no content."""
+    encoding = part.get("Content-Transfer-Encoding")
+    if isinstance(encoding, str) and encoding != encoding.strip():
+        # The library does not recognize an encoding that is followed by white space.
+        part.replace_header("Content-Transfer-Encoding", encoding.strip())
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""

@@ -171,7 +171,18 @@ class _ElementText:
     def _is_skipped(self, element: etree._Element) -> bool:
         if not isinstance(element.tag, str) or element.tag in _SKIPPED_TAGS:
             return True
+        # A section, a field, or a paragraph that a field hides.
+        if element.get(_TEXT + "display") == "none" or _is_hidden_by_condition(element):
+            return True
         return element.get(_TEXT + "style-name") in self._hidden_styles
+
+
+def _is_hidden_by_condition(element: etree._Element) -> bool:
+    """Return whether a condition hides a section or a paragraph, as its program computed last."""
+    if element.tag in _PARAGRAPH_TAGS:
+        fields = element.iter(_TEXT + "hidden-paragraph")
+        return any(field.get(_TEXT + "is-hidden") == "true" for field in fields)
+    return bool(element.get(_TEXT + "is-hidden") == "true")
 
 
 def _iterate_rows(table: etree._Element) -> Iterator[etree._Element]:

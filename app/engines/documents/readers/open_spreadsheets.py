@@ -23,6 +23,7 @@ _TEXT, _TABLE, _OFFICE, _STYLE = (
     f"{{{_OPEN_DOCUMENT}{name}:1.0}}" for name in ("text", "table", "office", "style")
 )
 _CELL_TAGS = (_TABLE + "table-cell", _TABLE + "covered-table-cell")
+_SPACE_TAGS = {_TEXT + name for name in ("line-break", "tab", "s")}
 _MAX_COLUMNS, _MAX_ROWS = 16_384, 1_048_576
 _DURATION = re.compile(r"(-?)PT(\d{1,9})H(\d{1,2})M(\d{1,2})(?:[.,]\d+)?S")
 _UNREADABLE = "The file is damaged or not an OpenDocument spreadsheet."
@@ -110,7 +111,17 @@ def _format_cell(cell: etree._Element) -> str:
     if value_type == "time":
         return _format_time(cell.get(_OFFICE + "time-value", ""))
     paragraphs = cell.iterchildren(_TEXT + "p")
-    return collapse_spaces(" ".join("".join(paragraph.itertext()) for paragraph in paragraphs))
+    return collapse_spaces(" ".join(_read_paragraph(paragraph) for paragraph in paragraphs))
+
+
+def _read_paragraph(paragraph: etree._Element) -> str:
+    parts: list[str] = []
+    for event, element in etree.iterwalk(paragraph, events=("start", "end")):
+        if event == "start":
+            parts.append(" " if element.tag in _SPACE_TAGS else element.text or "")
+        elif element is not paragraph:
+            parts.append(element.tail or "")
+    return "".join(parts)
 
 
 def _format_time(value: str) -> str:

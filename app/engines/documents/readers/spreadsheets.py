@@ -165,13 +165,22 @@ def format_value(value: CellValue) -> str:
         return collapse_spaces(value)
     if isinstance(value, bool):
         return str(value).upper()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
+    if isinstance(value, float):
+        return _format_number(value)
     if isinstance(value, dt.datetime):
         return value.isoformat(" ")
     if isinstance(value, dt.timedelta):
         return _format_duration(value)
     return str(value)
+
+
+def _format_number(value: float) -> str:
+    """Format a number; a fraction has 15 significant digits, as spreadsheet programs show it.
+
+    Further digits are rounding errors: the sum of 0.1 and 0.2 is stored as 0.30000000000000004.
+    """
+    rounded = value if value.is_integer() else float(f"{value:.15g}")
+    return str(int(rounded)) if rounded.is_integer() else str(rounded)
 
 
 def _format_duration(value: dt.timedelta) -> str:

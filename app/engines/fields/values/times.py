@@ -10,7 +10,7 @@ from app.engines.fields.model import Field, JsonValue, Normalizer
 from app.engines.fields.plain import clean_text
 
 _WRITTEN_DATETIME = re.compile(
-    r"(?P<date>.*[^\s,])[\s,]+(?:at |um )?"
+    r"(?P<date>.*?[^\s,])[\s,]+(?:at |um )?"
     r"(?P<time>[0-9]{1,2}(?:[:.h][0-9]{2}){0,2}(?: ?[ap]\.?m\.?)?)"
     r"(?: ?(?P<zone>z|utc|gmt|[+-][0-9]{2}:?[0-9]{2}))?(?: ?uhr)?",
     re.IGNORECASE,
