@@ -15,6 +15,10 @@ from app.kit.errors import ApiError
 from app.kit.storage import StagedFile, TooLarge
 
 _MAX_PARTS = 50
+_NO_FORM_MESSAGE = (
+    "The body is not a complete multipart form whose parts have a Content-Disposition header and"
+    " are separated by the boundary in the Content-Type header."
+)
 
 
 class _Sink:
@@ -110,8 +114,8 @@ def _parse_form(
         )
     except TooLarge:
         raise _build_size_error(limit) from None
-    except ValueError as failure:
-        raise errors.unprocessable("body", f"The body is not a multipart form: {failure}") from None
+    except ValueError:
+        raise errors.unprocessable("body", _NO_FORM_MESSAGE) from None
     fields: dict[str, Any] = {}
     for name, values in form.lists():
         if len(values) > 1:

@@ -276,6 +276,7 @@ def test_malformed_forms_are_422(org: Org, stored: Stored, raw: bytes) -> None:
         "POST", "/artifacts", data=raw, content_type="multipart/form-data; boundary=b"
     )
     assert answer.status_code == 422, answer.data
+    assert "State." not in answer.json["error"]["message"]
     _assert_nothing_left(org, stored)
 
 
