@@ -13,7 +13,6 @@ from functools import partial
 import psycopg2
 
 from app.kit.db_guard.deadlines import LIBPQ_TIMEOUTS
-from demo.people import build_address
 
 PROGRESS_FD = "PROGRESS_FD"
 
@@ -111,6 +110,7 @@ def _count_organizations() -> tuple[int, int]:
 def find_demo_state() -> str:
     """Return the progress line for a database that has the demo organization."""
     from app.kit.secrets import verify_password  # noqa: PLC0415 - loads the application
+    from demo.people import build_address  # noqa: PLC0415 - only services with the demo have it
 
     with _open_cursor() as cursor:
         cursor.execute("SELECT password_hash FROM users WHERE email = %s", [build_address("owner")])

@@ -61,8 +61,8 @@ def test_a_body_that_takes_long_does_not_slip_in(
     read: Callable[..., Any] = getattr(module, reader)
     closed: list[int] = []
 
-    def dripping(*arguments: Any) -> Any:
-        found = read(*arguments)
+    def dripping(*arguments: Any, **options: Any) -> Any:
+        found = read(*arguments, **options)
         if not closed:
             closed.append(0)
             closing = Thread(target=lambda: closed.append(_close(org)))
