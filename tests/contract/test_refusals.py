@@ -22,7 +22,6 @@ NEEDING_BODY = [op for op in WITH_BODY if not op.body_optional]
 WITHOUT_BODY = [op for op in OPERATIONS if op.body is None]
 NOT_NEEDING_BODY = [op for op in OPERATIONS if op.body is None or op.body_optional]
 WITH_FORM = [op for op in OPERATIONS if op.form]
-WITHOUT_QUERY = [op for op in PROTECTED if op.query is None]
 NAMING = [op for op in WITH_BODY if op.body is not None and "name" in op.body.load_fields]
 
 
@@ -116,14 +115,6 @@ def test_what_is_no_uuid_is_not_found(op: Operation, record: str, org: Org) -> N
     answer = _send(org.api("owner"), op, _path(op, org, record), json=_valid(op))
     assert answer.status_code == 404
     assert answer.json["error"]["code"] == "not_found"
-
-
-def test_parameters_that_an_operation_lacks_are_named(org: Org) -> None:
-    for op in WITHOUT_QUERY:
-        path = f"{_path(op, org)}?dry_run=true"
-        answer = _send(_caller(op, org), op, path, json=_valid(op))
-        assert answer.status_code == 422, op.name
-        assert answer.json["error"]["field"] == "dry_run", op.name
 
 
 @pytest.mark.parametrize("op", WITH_BODY, ids=_id)

@@ -121,9 +121,7 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
     if op.access != "public":
         arguments["caller"] = caller
     if op.query is not None:
-        arguments["query"] = _read_query(op, op.query, caller)
-    elif op.access != "public":
-        requests.reject_query()
+        arguments["query"] = _read_query(op, caller)
     started_at = time.monotonic()
     body, raw = _read_body(op)
     if time.monotonic() - started_at > _LONG_BODY_SECONDS and caller is not None:
@@ -276,9 +274,11 @@ def _read_query(op: Operation, schema: Schema, caller: Caller | None) -> dict[st
     if op.listing is None:
         return loaded
     cursor, size, sort = (loaded.pop(k, None) for k in ("cursor", "page_size", "sort"))
-    owner_id = caller and (caller.organization.id if caller.organization else caller.user_id)
+    scope = f"{caller.user_id if caller else ''}"
+    if caller and caller.organization:
+        scope = str(caller.organization.id)
     list_binding = pagination.build_binding(
-        scope=str(owner_id or ""), operation=request.path, sort=sort, filters=loaded
+        scope=scope, operation=request.path, sort=sort, filters=loaded
     )
     loaded["page"] = pagination.PageRequest(cursor, size, sort, list_binding)
     return loaded

@@ -32,10 +32,6 @@ class _EmptyBody(BaseSchema):
     """The body of an operation that declares no body."""
 
 
-class _EmptyQuery(BaseSchema):
-    """The query string of an operation that declares no query parameters."""
-
-
 class RevisionRead(BaseSchema):
     """A body with only the revision that the change is based on, as an alternative to If-Match."""
 
@@ -43,7 +39,6 @@ class RevisionRead(BaseSchema):
 
 
 EMPTY_BODY, REVISION_BODY = _EmptyBody(), RevisionRead()
-_EMPTY_QUERY = _EmptyQuery()
 
 
 def _flatten_messages(messages: object, path: str) -> list[dict[str, str]]:
@@ -220,16 +215,6 @@ def read_query(schema: Schema) -> dict[str, Any]:
             raise errors.unprocessable(name, _REPEATED_MESSAGE)
         data[name] = values if name in lists else values[0]
     return load(schema, data)
-
-
-def reject_query() -> None:
-    """Raise 422 if the request has query parameters, for an operation that declares none.
-
-    Otherwise, `?dry_run=true` would be ignored where `dry_run` is a property of the body. Public
-    operations ignore parameters, because other sites may add some to links.
-    """
-    if request.query_string:
-        read_query(_EMPTY_QUERY)
 
 
 def _check_query_is_utf8() -> None:
