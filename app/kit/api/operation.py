@@ -121,7 +121,7 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
     if op.access != "public":
         arguments["caller"] = caller
     if op.query is not None:
-        arguments["query"] = _read_query(op, caller)
+        arguments["query"] = _read_query(op, op.query, caller)
     started_at = time.monotonic()
     body, raw = _read_body(op)
     if time.monotonic() - started_at > _LONG_BODY_SECONDS and caller is not None:

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
 import { Editor } from './editor';
@@ -100,6 +100,10 @@ beforeEach(() => {
   service = new Service();
   store = new Store();
   vi.useFakeTimers();
+});
+// Other files run in the same process, and need the real ones.
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 describe('saving', () => {
