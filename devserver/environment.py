@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from app.kit import server_urls
 from app.kit.settings import Settings, SettingsError
 from devserver.process import write_private
 
@@ -27,13 +28,15 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     Raises SettingsError if a setting is invalid.
     """
     try:
-        return Settings.from_env(set_demo_default(environ), require_servers=False)
+        settings = Settings.from_env(set_demo_default(environ), require_servers=False)
+        server_urls.check(settings)
     except SettingsError as error:
         secrets_file = Path(environ.get("DATA_DIR") or "data") / "secrets.env"
         if secrets_file.exists():
             hint = f"Demo mode has generated keys; they are in {secrets_file}"
             raise SettingsError([*error.problems, hint]) from None
         raise
+    return settings
 
 
 def set_demo_default(environ: Mapping[str, str]) -> dict[str, str]:

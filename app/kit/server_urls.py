@@ -7,16 +7,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from urllib.parse import parse_qsl, urlsplit
 
-import psycopg2
-import redis
-from psycopg2.extensions import make_dsn
-from redis.exceptions import RedisError
-
 from app.kit.settings import Settings, SettingsError
 
 
 def check(settings: Settings) -> None:
-    """Check the URLs of the database, Redis and the storage. Nothing is contacted.
+    """Check the URLs of the database, Redis and the storage, if they are set. Contact nothing.
 
     Raises SettingsError if a URL cannot be used. Its messages contain no values of options, because
     these may be passwords.
@@ -26,12 +21,17 @@ def check(settings: Settings) -> None:
         ("REDIS_URL", _check_redis_url, settings.redis_url),
         ("STORAGE_URL", _check_storage_url, settings.storage_url),
     )
-    problems = [f"{name} {problem}" for name, check, url in checks if (problem := check(url))]
+    problems = [
+        f"{name} {problem}" for name, check, url in checks if url and (problem := check(url))
+    ]
     if problems:
         raise SettingsError(problems)
 
 
 def _check_database_url(url: str) -> str | None:
+    # The supervisor of `make run`, which loads few packages, has no URL of its embedded servers.
+    psycopg2 = import_module("psycopg2")
+    make_dsn = import_module("psycopg2.extensions").make_dsn
     for option in _list_options(url):
         try:
             make_dsn(**{option: ""})
@@ -41,9 +41,10 @@ def _check_database_url(url: str) -> str | None:
 
 
 def _check_redis_url(url: str) -> str | None:
+    redis = import_module("redis")
     try:
         redis.ConnectionPool.from_url(url).make_connection()
-    except (TypeError, ValueError, RedisError):
+    except (TypeError, ValueError, redis.RedisError):
         options = ", ".join(_list_options(url)) or "none"
         return f"has an unknown or malformed option (its options: {options})"
     return None

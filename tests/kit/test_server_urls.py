@@ -1,10 +1,13 @@
 """URLs of servers that the service refuses before it starts."""
 
+from pathlib import Path
+
 import pytest
 
 from app.factory import create_app
 from app.kit import server_urls
 from app.kit.settings import Settings, SettingsError
+from devserver.environment import read_settings
 from tests.kit.test_settings import GOOD
 
 
@@ -21,13 +24,16 @@ from tests.kit.test_settings import GOOD
     ],
 )
 def test_the_service_does_not_start_with_a_url_that_it_cannot_use(
-    name: str, value: str, says: str
+    name: str, value: str, says: str, tmp_path: Path
 ) -> None:
     with pytest.raises(SettingsError, match=says) as caught:
         create_app({**GOOD, name: value})
     (problem,) = caught.value.problems
     assert problem.startswith(f"{name} ")
     assert "hunter22" not in problem
+    # `make run` says it before it starts its own servers.
+    with pytest.raises(SettingsError, match=says):
+        read_settings({**GOOD, "DATA_DIR": str(tmp_path), name: value})
 
 
 def test_options_that_the_libraries_know_are_accepted() -> None:
