@@ -257,6 +257,6 @@ def test_the_work_of_another_organization_does_not_count(
     assert api.get(f"/quality/drift/{report['id']}").status_code == 404
     assert api.post(f"/quality/drift/{report['id']}/acknowledge").status_code == 404
     body = {"schema_id": str(labeling.schema_id)}
-    assert api.post("/quality/drift/detect", body).status_code == 400
+    assert api.post("/quality/drift/detect", body).status_code == 404
     run_jobs_of(other_org, "drift")
     assert labeling.reports()[0]["status"] == "open"

@@ -31,10 +31,10 @@ def request_detection(
     fixed baseline (False).
 
     Raises:
-        ApiError: 400 for an unknown schema or an invalid period; 409 `conflict` with
+        ApiError: 404 for an unknown schema; 400 for an invalid period; 409 `conflict` with
             `details.detection_id` if the schema has an unfinished detection.
     """
-    schemas.check_reference(schema_id)
+    schemas.get(schema_id)
     chosen_periods = periods.choose_periods(
         schema_id,
         baseline=None if baseline is None else TimeRange(**baseline),
