@@ -16,19 +16,21 @@ def check(settings: Settings) -> None:
     Raises SettingsError if a URL cannot be used. Its messages contain no values of options, because
     these may be passwords.
     """
-    checks = (
-        ("DATABASE_URL", _check_database_url, settings.database_url),
-        ("REDIS_URL", _check_redis_url, settings.redis_url),
-        ("STORAGE_URL", _check_storage_url, settings.storage_url),
+    urls = (
+        ("DATABASE_URL", settings.database_url, _find_database_problem),
+        ("REDIS_URL", settings.redis_url, _find_redis_problem),
+        ("STORAGE_URL", settings.storage_url, _find_storage_problem),
     )
     problems = [
-        f"{name} {problem}" for name, check, url in checks if url and (problem := check(url))
+        f"{name} {problem}"
+        for name, url, find_problem in urls
+        if url and (problem := find_problem(url))
     ]
     if problems:
         raise SettingsError(problems)
 
 
-def _check_database_url(url: str) -> str | None:
+def _find_database_problem(url: str) -> str | None:
     # The supervisor of `make run`, which loads few packages, has no URL of its embedded servers.
     psycopg2 = import_module("psycopg2")
     make_dsn = import_module("psycopg2.extensions").make_dsn
@@ -40,7 +42,7 @@ def _check_database_url(url: str) -> str | None:
     return None
 
 
-def _check_redis_url(url: str) -> str | None:
+def _find_redis_problem(url: str) -> str | None:
     redis = import_module("redis")
     try:
         redis.ConnectionPool.from_url(url).make_connection()
@@ -50,7 +52,7 @@ def _check_redis_url(url: str) -> str | None:
     return None
 
 
-def _check_storage_url(url: str) -> str | None:
+def _find_storage_problem(url: str) -> str | None:
     protocol = urlsplit(url).scheme
     if protocol == "file":
         return None

@@ -173,7 +173,7 @@ def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
             "body", f"The form must not have more than {_MAX_FORM_FIELDS} fields."
         ) from None
     form: dict[str, Any] = {}
-    declared_names = _list_names(schema)
+    declared_names = _list_declared_names(schema)
     for name, value in pairs:
         if name in form and (name in declared_names or schema.unknown != EXCLUDE):
             raise errors.unprocessable(
@@ -211,7 +211,7 @@ def read_query(schema: Schema) -> dict[str, Any]:
         for text in (name, *values):
             if "\x00" in text:
                 raise errors.unprocessable(name.replace("\x00", ""), _NOT_UTF8_MESSAGE)
-        if len(values) > 1 and name not in lists and name in _list_names(schema):
+        if len(values) > 1 and name not in lists and name in _list_declared_names(schema):
             raise errors.unprocessable(name, _REPEATED_MESSAGE)
         data[name] = values if name in lists else values[0]
     return load(schema, data)
@@ -232,7 +232,7 @@ def _check_query_is_utf8() -> None:
             raise errors.unprocessable(name, _NOT_UTF8_MESSAGE) from None
 
 
-def _list_names(schema: Schema) -> set[str]:
+def _list_declared_names(schema: Schema) -> set[str]:
     """Return the names of the fields or parameters that the schema declares."""
     return {field.data_key or name for name, field in schema.load_fields.items()}
 

@@ -60,7 +60,7 @@ def get_plan(org: Org) -> str:
 def test_nothing_is_added_beside_a_smaller_plan(
     paying: Customer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The usage check waits for additions under the old limits, and they wait for the check."""
+    """An addition and the check of the usage for a downgrade wait for each other."""
     paying.set_plan("business")
     body = {"url": "http://127.0.0.2:9/x", "events": ["tag_set.accepted"]}
     admin = paying.org.api("admin")
