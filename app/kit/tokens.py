@@ -19,6 +19,8 @@ from flask_jwt_extended.exceptions import JWTExtendedException
 from app.kit.errors import ApiError
 
 ISSUER = "labeling"
+_CLOCK_LEEWAY = 60
+"""By how many seconds the clocks of two machines may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,9 @@ def init(app: Flask, secret_key: str, hours: float) -> None:
         JWT_ENCODE_ISSUER=ISSUER,
         JWT_DECODE_ISSUER=ISSUER,
         JWT_ENCODE_NBF=False,
+        # The clock of the machine that issued a token can be ahead. `read` compares the expiry
+        # exactly.
+        JWT_DECODE_LEEWAY=_CLOCK_LEEWAY,
     )
     JWTManager(app)
 

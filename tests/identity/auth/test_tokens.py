@@ -111,6 +111,15 @@ def test_a_token_that_was_good_once(org: Org, changes: dict[str, Any]) -> None:
     assert code(answer) == "token_expired"
 
 
+def test_the_clock_of_the_machine_that_issued_a_token_may_be_a_minute_ahead(org: Org) -> None:
+    claims = jwt.decode(org.tokens["owner"], options={"verify_signature": False})
+    now = int(time.time())
+    for seconds, status in ((30, 200), (300, 401)):
+        token = _signed(claims, iat=now + seconds)
+        answer = Api(org.app.test_client(), token, None).get("/auth/session")
+        assert answer.status_code == status, answer.json
+
+
 def test_a_token_of_another_purpose_is_no_access_token(person: Person) -> None:
     mailed = person.token("Confirm")
     assert code(person.device(mailed).get("/users/me")) == "invalid_credentials"
