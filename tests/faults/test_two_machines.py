@@ -1,0 +1,87 @@
+"""Two machines with one database, Redis and storage: each finishes what the other one began.
+
+Each machine is a supervisor with its own data folder. The first one runs the servers.
+"""
+
+import signal
+from collections.abc import Iterator
+
+import orjson
+import psutil
+import pytest
+
+from tests.factories.processes import send_signal
+from tests.factories.waiting import wait_until
+from tests.faults.conftest import Service, running
+from tests.faults.sites import Site
+from tests.faults.turnstile import Turnstile
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+_SHARED_SETTINGS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ENCRYPTION_KEYS")
+_TEXTS = 2_000
+"""The number of texts to import: four batches."""
+
+
+@pytest.fixture
+def second(place: Site) -> Iterator[Service]:
+    """Run a second machine that shares everything with the first one except its data folder."""
+    first = place.service.environment()
+    settings = {name: first[name] for name in _SHARED_SETTINGS}
+    settings["STORAGE_URL"] = f"file://{place.service.folder}/data/files"
+    with running(DEMO="off", RATE_LIMITS="off", **settings) as machine:
+        machine.headers = dict(place.service.headers)
+        yield machine
+
+
+def test_two_machines_share_the_work_and_one_finishes_what_the_other_began(
+    place: Site, second: Service
+) -> None:
+    _upload_on_one_and_read_on_the_other(place, second)
+    job_id = _start_import_and_kill_its_machine(place, second)
+    job = place.find_job("bulk_import.run").id
+    place.expire_lease(job)
+    place.wait_for_job(job)
+    done = place.call("GET", f"/ingestion-jobs/{job_id}")
+    assert (done["status"], done["counts"]["created"]) == ("completed", _TEXTS)
+    announced = [event["artifact_id"] for event in place.events("artifact.ingested")]
+    assert (len(announced), len(set(announced))) == (1 + _TEXTS, 1 + _TEXTS)
+
+
+def _upload_on_one_and_read_on_the_other(place: Site, second: Service) -> None:
+    content = b"Invoice 7 of two machines"
+    answer = second.call("POST", "/artifacts", files={"file": ("invoice.txt", content)})
+    assert answer.status_code == 201, answer.text
+    path = f"/artifacts/{answer.json()['data']['id']}"
+    wait_until(lambda: place.call("GET", path)["status"] == "ready", "the document to be parsed")
+    assert place.service.call("GET", f"{path}/content").content == content
+    path = f"/exports/{place.call('POST', '/exports', json={'format': 'jsonl'})['id']}"
+    wait_until(lambda: place.call("GET", path)["status"] == "completed", "the export to end")
+    assert second.call("GET", f"{path}/download").status_code == 200
+
+
+def _start_import_and_kill_its_machine(place: Site, second: Service) -> str:
+    """Let only the second machine work, and kill it in the middle; return the job's id."""
+    records = ({"text": f"Text {number} of {place.slug}"} for number in range(_TEXTS))
+    body = {"content": b"\n".join(map(orjson.dumps, records)).decode(), "name": "texts.jsonl"}
+    frozen = place.service.processes("worker.py")
+    with Turnstile(second.processes, place.engine, "ingestion_items") as gate:
+        for process in frozen:
+            send_signal(process, signal.SIGSTOP)
+        try:
+            job_id = str(place.call("POST", "/artifacts/bulk-import", json=body)["id"])
+            for _ in range(2):
+                gate.step("worker.py")
+            _kill_machine(second)
+        finally:
+            for process in frozen:
+                send_signal(process, signal.SIGCONT)
+    return job_id
+
+
+def _kill_machine(machine: Service) -> None:
+    """Kill the supervisor and all its processes at once, as a power failure does."""
+    processes = [psutil.Process(machine.process.pid), *machine.processes()]
+    for process in processes:
+        send_signal(process, signal.SIGKILL)
+    psutil.wait_procs(processes, timeout=10)
