@@ -1,9 +1,9 @@
 """Chaos test: clients write to a running service while its processes are killed and frozen.
 
-Run `make chaos` or `python -m tests.chaos [--minutes 30] [--seed N]`. Each acknowledged write is
-recorded in a ledger. At the end, each record must exist as in the ledger, each of its events must
-have been emitted once and delivered, and no job may have failed. Prints statistics, and exits with
-status 1 if there is a violation.
+Run `make chaos` or `python -m tests.chaos [--minutes 30] [--machines 2] [--seed N]`. Each
+acknowledged write is recorded in a ledger. At the end, each record must exist as in the ledger,
+each of its events must have been emitted once and delivered, and no job may have failed. Prints
+statistics, and exits with status 1 if there is a violation.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,7 @@ from tests.chaos.faults import Faults
 from tests.chaos.ledger import Ledger
 from tests.chaos.receiver import EVENTS, Receiver, receiving
 from tests.faults.conftest import Service, running
+from tests.faults.machines import joining
 from tests.faults.sites import site
 
 _ORGANIZATIONS = 3
@@ -40,15 +42,20 @@ def main() -> int:
     """Run the chaos test, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--machines", type=int, default=1, help="machines with one database")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     options = parser.parse_args()
     path = Path(gettempdir()) / f"labeling-chaos-{options.seed}.jsonl"
     say(f"Seed {options.seed}; the ledger is {path}.")
     ledger = Ledger(path)
-    with receiving() as receiver, running(RATE_LIMITS="off") as service:
-        schema_ids = _create_organizations(service, receiver)
-        faults = _run(service, schema_ids, ledger, options.minutes * 60, options.seed)
-        violations = _check(service, list(schema_ids), ledger, receiver)
+    with ExitStack() as stack:
+        receiver = stack.enter_context(receiving())
+        first = stack.enter_context(running(RATE_LIMITS="off"))
+        others = [stack.enter_context(joining(first)) for _ in range(options.machines - 1)]
+        machines = [first, *others]
+        schema_ids = _create_organizations(first, receiver)
+        faults = _run(machines, schema_ids, ledger, options.minutes * 60, options.seed)
+        violations = _check(machines, list(schema_ids), ledger, receiver)
     _report(ledger, faults, receiver, violations)
     return 1 if violations else 0
 
@@ -68,18 +75,27 @@ def _create_organizations(service: Service, receiver: Receiver) -> dict[str, str
 
 
 def _run(
-    service: Service, schema_ids: dict[str, str], ledger: Ledger, seconds: float, seed: int
+    machines: Sequence[Service],
+    schema_ids: dict[str, str],
+    ledger: Ledger,
+    seconds: float,
+    seed: int,
 ) -> Counter[str]:
     """Inject faults while clients write; return the number of faults by name."""
     stop_writers, stop_faults = threading.Event(), threading.Event()
     writers = [
         Writer(
-            service, slug, ledger, stop_writers, schema_id=schema_id, seed=f"{seed} {slug} {number}"
+            machines,
+            slug,
+            ledger,
+            stop_writers,
+            schema_id=schema_id,
+            seed=f"{seed} {slug} {number}",
         )
         for slug, schema_id in schema_ids.items()
         for number in range(_WRITERS)
     ]
-    faults = Faults(service, seed, stop_faults)
+    faults = Faults(machines, seed, stop_faults)
     progress = Progress()
     progress.begin("chaos")
     started_at = time.monotonic()
@@ -100,7 +116,9 @@ def _run(
     return faults.counts
 
 
-def _check(service: Service, slugs: list[str], ledger: Ledger, receiver: Receiver) -> list[str]:
+def _check(
+    machines: Sequence[Service], slugs: list[str], ledger: Ledger, receiver: Receiver
+) -> list[str]:
     """Wait until the service is idle, and return the violations."""
     progress = Progress()
     progress.begin("idle")
@@ -110,16 +128,16 @@ def _check(service: Service, slugs: list[str], ledger: Ledger, receiver: Receive
         time.sleep(0.5)
         progress.tick()
         try:
-            sites = checks.open_sites(service, slugs)
+            sites = checks.open_sites(machines[0], slugs)
             unfinished = checks.count_unfinished(sites)
         except (SQLAlchemyError, requests.RequestException):
             continue
     progress.done(f"unfinished: {dict(+unfinished)}")
-    clients = {slug: Client(service, slug, ledger, threading.Event()) for slug in slugs}
+    clients = {slug: Client(machines, slug, ledger, threading.Event()) for slug in slugs}
     violations = [f"never finished: {name}" for name in +unfinished]
     violations += checks.find_violations(sites, ledger, receiver, clients)
     for slug in slugs:
-        violations += checks.verify_audit_log(service, slug)
+        violations += checks.verify_audit_log(machines[0], slug)
     return violations
 
 

@@ -3,6 +3,8 @@
 import random
 import threading
 import time
+from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 from uuid import uuid4
 
@@ -24,11 +26,13 @@ _OUTCOMES = {
 class Client:
     """A client of an organization's owner that retries requests until the service responds.
 
-    `stop` is set when the client must stop.
+    It sends each attempt to the next of the machines. `stop` is set when the client must stop.
     """
 
-    def __init__(self, service: Service, slug: str, ledger: Ledger, stop: threading.Event) -> None:
-        self.service = service
+    def __init__(
+        self, machines: Sequence[Service], slug: str, ledger: Ledger, stop: threading.Event
+    ) -> None:
+        self._next_machine = cycle(machines)
         self.slug = slug
         self.ledger = ledger
         self.stop = stop
@@ -45,7 +49,7 @@ class Client:
         may_have_worked = False
         while True:
             try:
-                url = f"{self.service.base}/api/v1{path}"
+                url = f"{next(self._next_machine).base}/api/v1{path}"
                 headers["Authorization"] = f"Bearer {self._token}"
                 response = requests.request(method, url, headers=headers, timeout=30, **kwargs)
             except requests.RequestException as error:
@@ -72,11 +76,10 @@ class Client:
         return response.json()["data"] if response.ok else None
 
     def _log_in(self) -> None:
-        body = {"email": "admin@demo.example", "password": self.service.password}
+        machine = next(self._next_machine)
+        body = {"email": "admin@demo.example", "password": machine.password}
         try:
-            response = requests.post(
-                f"{self.service.base}/api/v1/auth/login", json=body, timeout=30
-            )
+            response = requests.post(f"{machine.base}/api/v1/auth/login", json=body, timeout=30)
             self._token = response.json()["data"]["access_token"]
         except (requests.RequestException, ValueError, KeyError):
             time.sleep(_PAUSE_SECONDS)

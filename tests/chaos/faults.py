@@ -1,11 +1,11 @@
-"""Inject faults into the service: killed and frozen processes, an emptied queue, and restarts."""
+"""Inject faults: killed and frozen processes and machines, an emptied queue, and restarts."""
 
 import random
 import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import psutil
@@ -13,6 +13,7 @@ import redis
 
 from tests.factories.processes import send_signal
 from tests.faults.conftest import Service
+from tests.faults.machines import kill_machine
 
 _PAUSE_RANGE = (4.0, 20.0)
 """The shortest and the longest pause between two faults, in seconds."""
@@ -22,10 +23,13 @@ _STOP_SECONDS = 90.0
 
 
 class Faults:
-    """Injects one random fault after another until `stop` is set. `counts` has them by name."""
+    """Injects one random fault after another until `stop` is set. `counts` has them by name.
 
-    def __init__(self, service: Service, seed: int, stop: threading.Event) -> None:
-        self.service = service
+    The first machine runs PostgreSQL and Valkey. With several machines, it does not restart.
+    """
+
+    def __init__(self, machines: Sequence[Service], seed: int, stop: threading.Event) -> None:
+        self.machines = machines
         self.stop = stop
         self.random = random.Random(seed)
         self.counts: Counter[str] = Counter()
@@ -46,6 +50,8 @@ class Faults:
             ("supervisor killed", lambda: self._restart(signal.SIGKILL), 1),
             ("service restarted", lambda: self._restart(signal.SIGTERM), 1),
         ]
+        if len(machines) > 1:
+            self._faults.append(("machine killed", self._kill_machine, 3))
 
     def run(self, tick: Callable[[], None]) -> None:
         """Inject faults until `stop` is set; call `tick` every 0.2 s during the pauses."""
@@ -58,19 +64,23 @@ class Faults:
             inject()
             self.counts[name] += 1
 
+    def _list_processes(self, *words: str) -> list[psutil.Process]:
+        """Return the processes of all machines whose command lines contain all words."""
+        return [process for machine in self.machines for process in machine.processes(*words)]
+
     def _kill_one(self, *words: str) -> None:
         """Kill a random process whose command line contains all words, if there is one."""
-        processes = self.service.processes(*words)
+        processes = self._list_processes(*words)
         if processes:
             send_signal(self.random.choice(processes), signal.SIGKILL)
 
     def _kill_all(self, *words: str) -> None:
-        for process in self.service.processes(*words):
+        for process in self._list_processes(*words):
             send_signal(process, signal.SIGKILL)
 
     def _kill_master(self) -> None:
         """Kill the gunicorn master, which is the parent of the API workers."""
-        processes = self.service.processes("gunicorn")
+        processes = self._list_processes("gunicorn")
         process_ids = {process.pid for process in processes}
         for process in processes:
             with suppress(psutil.Error):
@@ -80,16 +90,16 @@ class Faults:
     def _empty_valkey(self) -> None:
         with suppress(redis.RedisError):
             redis.Redis.from_url(
-                self.service.environment()["REDIS_URL"], socket_timeout=5
+                self.machines[0].environment()["REDIS_URL"], socket_timeout=5
             ).flushall()
 
     def _freeze_one(self, *words: str) -> None:
-        processes = self.service.processes(*words)
+        processes = self._list_processes(*words)
         if processes:
             self._freeze_processes([self.random.choice(processes)])
 
     def _freeze_all(self, *words: str) -> None:
-        self._freeze_processes(self.service.processes(*words))
+        self._freeze_processes(self._list_processes(*words))
 
     def _freeze_processes(self, processes: list[psutil.Process]) -> None:
         for process in processes:
@@ -99,6 +109,17 @@ class Faults:
             send_signal(process, signal.SIGCONT)
 
     def _restart(self, stop_signal: signal.Signals) -> None:
-        self.service.process.send_signal(stop_signal)
-        self.service.process.wait(_STOP_SECONDS)
-        self.service.restart()
+        machine = self._choose_restartable()
+        machine.process.send_signal(stop_signal)
+        machine.process.wait(_STOP_SECONDS)
+        machine.restart()
+
+    def _kill_machine(self) -> None:
+        machine = self._choose_restartable()
+        kill_machine(machine)
+        # The others continue alone for a while.
+        time.sleep(self.random.uniform(*_FREEZE_RANGE))
+        machine.restart()
+
+    def _choose_restartable(self) -> Service:
+        return self.random.choice(self.machines[1:] or self.machines)

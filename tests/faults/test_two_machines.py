@@ -7,29 +7,25 @@ import signal
 from collections.abc import Iterator
 
 import orjson
-import psutil
 import pytest
 
 from tests.factories.processes import send_signal
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service
+from tests.faults.machines import joining, kill_machine
 from tests.faults.sites import Site
 from tests.faults.turnstile import Turnstile
 
 pytestmark = pytest.mark.xdist_group("faults")
 
-_SHARED_SETTINGS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ENCRYPTION_KEYS")
 _TEXTS = 2_000
 """The number of texts to import: four batches."""
 
 
 @pytest.fixture
 def second(place: Site) -> Iterator[Service]:
-    """Run a second machine that shares everything with the first one except its data folder."""
-    first = place.service.environment()
-    settings = {name: first[name] for name in _SHARED_SETTINGS}
-    settings["STORAGE_URL"] = f"file://{place.service.folder}/data/files"
-    with running(DEMO="off", RATE_LIMITS="off", **settings) as machine:
+    """Run a second machine, with the credentials of the first one."""
+    with joining(place.service) as machine:
         machine.headers = dict(place.service.headers)
         yield machine
 
@@ -72,16 +68,8 @@ def _start_import_and_kill_its_machine(place: Site, second: Service) -> str:
             job_id = str(place.call("POST", "/artifacts/bulk-import", json=body)["id"])
             for _ in range(2):
                 gate.step("worker.py")
-            _kill_machine(second)
+            kill_machine(second)
         finally:
             for process in frozen:
                 send_signal(process, signal.SIGCONT)
     return job_id
-
-
-def _kill_machine(machine: Service) -> None:
-    """Kill the supervisor and all its processes at once, as a power failure does."""
-    processes = [psutil.Process(machine.process.pid), *machine.processes()]
-    for process in processes:
-        send_signal(process, signal.SIGKILL)
-    psutil.wait_procs(processes, timeout=10)
