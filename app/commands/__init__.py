@@ -9,6 +9,7 @@ from app.commands import (
     artifacts,
     audit,
     billing,
+    check,
     counts,
     extraction,
     feedback,
@@ -53,3 +54,4 @@ def init(app: Flask) -> None:
     app.cli.add_command(webhooks.group, name="webhook")
     app.cli.add_command(imports.import_file)
     app.cli.add_command(imports.crawl)
+    app.cli.add_command(check.check)

@@ -120,6 +120,26 @@ def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> li
     return counts
 
 
+def list_unreadable_columns() -> list[str]:
+    """Return the names of columns with a token that no key decrypts.
+
+    Reads only the first `BATCH` tokens of each column.
+    """
+    return [
+        column.name
+        for column in list_columns()
+        if not all(_is_readable(token) for _, token in next(_iterate_batches(column), []))
+    ]
+
+
+def _is_readable(token: str) -> bool:
+    try:
+        container.keyring().decrypt(token)
+    except DecryptionFailed:
+        return False
+    return True
+
+
 def _rotate_token(
     column: EncryptedColumn,
     primary_key: tuple[Any, ...],

@@ -269,6 +269,13 @@ def find_content(artifact_id: UUID) -> ArtifactContent | None:
     return None if row is None else ArtifactContent(*row)
 
 
+def find_newest_digest() -> str | None:
+    """Return the digest of the newest document's file, or None if no document is unarchived."""
+    statement = select(Artifact.sha256).where(Artifact.archived.is_(False))
+    statement = statement.order_by(Artifact.created_at.desc(), Artifact.id.desc()).limit(1)
+    return db.session().scalar(statement)
+
+
 def find_text(artifact_id: UUID) -> TextRow | None:
     """Return a document's text and the span of each page, or None if there is no such document."""
     row: TextRow | None

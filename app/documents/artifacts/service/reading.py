@@ -45,6 +45,15 @@ def lock(artifact_id: UUID, revision: int | None = None) -> ArtifactRow:
     return row
 
 
+def is_newest_file_stored() -> bool:
+    """Return whether the storage has the file of the organization's newest document.
+
+    Returns True if there is no document. Raises StorageUnavailable.
+    """
+    digest = queries.find_newest_digest()
+    return digest is None or files.get_storage().exists(files.build_content_key(digest))
+
+
 def download(artifact_id: UUID) -> Download:
     """Return a download of the original bytes of a document. Raises 404."""
     content = queries.find_content(artifact_id)
