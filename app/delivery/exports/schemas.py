@@ -202,7 +202,9 @@ class ExportFilters(Schema):
 class ExportPreview(Response):
     """The first rows of an export, and the total number of its tag sets."""
 
-    count = Int(description="The total number of tag sets in the export.")
+    count = Int(
+        description="The total number of tag sets in the export, including removed tag sets."
+    )
     count_is_exact = Bool(
         description="Whether `count` is exact. If false, the export has more tag sets than `count`."
     )

@@ -12,6 +12,7 @@ from app.delivery.scheduled_exports.models import DeliveryStatus, Mode, Trigger
 from app.delivery.scheduled_exports.service.describing import RUN_STATUSES
 from app.delivery.scheduled_exports.service.destinations import KINDS
 from app.kit import cron
+from app.kit.api import read_only
 from app.kit.api.fields import (
     Bool,
     Int,
@@ -27,6 +28,7 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
+from app.kit.api.read_only import ReadOnly
 
 _MAX_BIGINT = 2**63 - 1
 _CRON_TEXT = (
@@ -55,6 +57,7 @@ class ExportDestination(Schema):
 
     kind = Str(required=True, validate=OneOf(KINDS))
     settings = JsonObject(load_default=dict, description=_SETTINGS_TEXT)
+    stored_secrets = ReadOnly(read_only.STRINGS)
 
 
 class CreateScheduledExport(Schema):

@@ -1,6 +1,7 @@
 """Request and response schemas for organizations."""
 
 from app.identity.organizations import slugs
+from app.kit.api import read_only
 from app.kit.api.fields import (
     Bool,
     Int,
@@ -13,6 +14,7 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
+from app.kit.api.read_only import ReadOnly
 from app.kit.permissions import Role
 from app.kit.settings import PLANS
 
@@ -101,6 +103,7 @@ class AiProviderInput(Schema):
     base_url = Str(allow_none=True, max_length=2000)
     model = Str(allow_none=True, max_length=200)
     api_key = Str(allow_none=True, max_length=1000, metadata={"writeOnly": True})
+    api_key_set = ReadOnly(read_only.BOOLEAN)
 
 
 class SettingsInput(Schema):

@@ -2,6 +2,7 @@
 
 from marshmallow import EXCLUDE
 
+from app.kit.api import read_only
 from app.kit.api.fields import (
     Bool,
     Int,
@@ -15,6 +16,7 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
+from app.kit.api.read_only import ReadOnly
 
 _KINDS = OneOf(("oidc", "saml"))
 _ROLES = OneOf(("viewer", "labeler", "reviewer", "admin"))
@@ -44,6 +46,8 @@ class OidcBody(Schema):
     )
     scopes = List(Name(max_length=100), max_items=20, load_default=["openid", "email", "profile"])
     groups_claim = Name(max_length=100, load_default="groups")
+    has_client_secret = ReadOnly(read_only.BOOLEAN)
+    redirect_uri = ReadOnly(read_only.STRING)
 
 
 class SamlBody(Schema):
@@ -52,6 +56,8 @@ class SamlBody(Schema):
     metadata_url = Name(allow_none=True, max_length=_MAX_URL_LENGTH, load_default=None)
     metadata_xml = Str(allow_none=True, max_length=500_000, load_default=None)
     name_id_format = Name(allow_none=True, max_length=200, load_default=None)
+    entity_id = ReadOnly(read_only.STRING)
+    acs_url = ReadOnly(read_only.STRING)
 
 
 class ConfigureSso(Schema):

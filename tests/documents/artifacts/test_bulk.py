@@ -145,12 +145,12 @@ def test_a_search_selects_documents(workspace: Workspace) -> None:
     for number in range(3):
         create_text(api, f"The invoices of {number}", f"{number}.txt")
     create_text(api, "Something else", "x.txt")
-    body = {"filter": {"q": "invoices"}, "expected_count": 3}
+    body: dict[str, Any] = {"filter": {"q": "invoices"}, "expected_count": 3}
     assert _request_bulk(workspace.org, "archive", **body).json["data"]["matched"] == 3
-    back = {"filter": {"q": "invoices", "archived": "true"}, "expected_count": 3}
-    assert (
-        _request_bulk(workspace.org, "archive", archived=False, **back).json["data"]["matched"] == 3
-    )
+    for archived, back in (("true", False), (False, True), (True, False)):
+        body["filter"]["archived"] = archived
+        answer = _request_bulk(workspace.org, "archive", archived=back, **body)
+        assert answer.json["data"]["matched"] == 3
 
 
 @pytest.mark.parametrize("gold", [True, "true"])

@@ -115,6 +115,8 @@ def test_the_providers_key_is_kept_encrypted_and_never_shown(org: Org) -> None:
     assert b"sk-secret" not in answer.data
     assert _key(org) == "sk-secret"
     assert _patch(org, ai_provider={"model": "n"}).status_code == 200
+    settings = org.api().get(_path(org)).json["data"]["settings"]
+    assert _patch(org, **settings).json["data"]["settings"] == settings
     assert _key(org) == "sk-secret"
     _patch(org, ai_provider={"api_key": None})
     assert _key(org) is None

@@ -84,12 +84,14 @@ SELECT row_to_json(removed), NULL, NULL FROM (
         json_build_object('id', r.schema_id, 'name', NULL, 'version_id', r.schema_version_id,
             'version', NULL) AS schema,
         json_build_object() AS labels
-    FROM removed_tag_sets r
-    WHERE {conditions} AND NOT EXISTS (
-        SELECT FROM tag_sets t WHERE t.organization_id = r.organization_id AND t.id = r.tag_set_id
-            AND t.status = 'accepted')
+    FROM {removed_tag_sets}
     ORDER BY r.removed_at, r.tag_set_id{limit}
 ) removed)
+"""
+_REMOVED_TAG_SETS = """
+removed_tag_sets r WHERE {conditions} AND NOT EXISTS (
+    SELECT FROM tag_sets t WHERE t.organization_id = r.organization_id AND t.id = r.tag_set_id
+        AND t.status = 'accepted')
 """
 _REMOVED_CONDITIONS = {
     "schema_id": "r.schema_id = CAST(%(schema_id)s AS uuid)",
@@ -115,7 +117,8 @@ class Statements(NamedTuple):
     Attributes:
         rows: selects the COPY lines.
         versions: selects the schema versions, each with the number of tag sets that use it.
-        total: selects the number of tag sets, counted up to the parameter `max_count`.
+        total: selects the number of tag sets. Present and removed ones are each counted up to the
+            parameter `max_count`.
         values: the parameters.
         with_tags: whether rows have tags.
         with_history: whether rows have a history.
@@ -156,21 +159,27 @@ class Statements(NamedTuple):
             text=f", {_DOCUMENT_TEXT}" if include["text"] else "",
             history=history if include["history"] else "",
         )
+        total = _COUNT.format(tag_sets=tag_sets)
         if include.get("removed"):
-            rows += _build_removed_query(values, limit)
+            removed_tag_sets = _build_removed_clause(values)
+            rows += _build_removed_query(removed_tag_sets, limit)
+            total = f"SELECT ({total}) + ({_COUNT.format(tag_sets=removed_tag_sets)})"
         versions = _VERSIONS.format(tag_sets=tag_sets)
         parameters = {**values, "organization_id": str(organization_id)}
-        total = _COUNT.format(tag_sets=tag_sets)
         flags = (bool(include["evidence"]), bool(include["history"]))
         return cls(rows, versions, total, parameters, *flags)
 
 
-def _build_removed_query(values: Mapping[str, Any], limit: int | None) -> str:
+def _build_removed_clause(values: Mapping[str, Any]) -> str:
     conditions = ["r.organization_id = %(organization_id)s"]
     conditions += [_REMOVED_CONDITIONS[name] for name in values if name in _REMOVED_CONDITIONS]
+    return _REMOVED_TAG_SETS.format(conditions=" AND ".join(conditions))
+
+
+def _build_removed_query(removed_tag_sets: str, limit: int | None) -> str:
     return _REMOVED.format(
         removed_at=_FORMAT_TIME.format("r.removed_at"),
-        conditions=" AND ".join(conditions),
+        removed_tag_sets=removed_tag_sets,
         limit="" if limit is None else f" LIMIT {limit}",
     )
 

@@ -114,6 +114,20 @@ class UploadArtifact(UploadSchema):
     archived = QueryBool(load_default=False)
 
 
+class _ArchivedFilter(Str):
+    """`true`, `false` or `any`; in a JSON body also a boolean, as in `QueryBool`."""
+
+    def _deserialize(
+        self,
+        value: object,
+        attr: str | None,
+        data: Mapping[str, object] | None,
+        **options: object,
+    ) -> str:
+        text = str(value).lower() if isinstance(value, bool) else value
+        return super()._deserialize(text, attr, data, **options)
+
+
 class ArtifactFilters(Schema):
     """Filters for the list of artifacts. Archived artifacts are excluded by default."""
 
@@ -127,7 +141,7 @@ class ArtifactFilters(Schema):
     gold = QueryBool(
         description="Whether the artifact is a gold document. Only reviewers may use this filter."
     )
-    archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
+    archived = _ArchivedFilter(validate=OneOf(["true", "false", "any"]), load_default="false")
     assignee = Uuid(description="Only artifacts assigned to this user or team.")
     assigned = QueryBool(description="Whether the artifact is assigned to a user or a team.")
     due_after = UtcDateTime(description="Only artifacts due at or after this time.")
