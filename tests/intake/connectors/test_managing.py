@@ -182,6 +182,7 @@ def test_queries_of_urls_are_kept_for_the_same_urls_only(
         ("sftp", {"host": "h", "username": "u", "password": "p"}, "settings.host_key"),
         ("ftp", {"host": "h", "username": "u", "password": "p", "port": 0}, "settings.port"),
         ("imap", {"host": "h/x", "username": "u", "password": "p"}, "settings.host"),
+        ("imap", {"host": "h", "username": "u\n", "password": "p"}, "settings.username"),
         ("local", {"path": "a\x01"}, "settings.path"),
     ],
 )
