@@ -128,7 +128,7 @@ def _check_pattern(
         yield ValidationError("The pattern does not match.")
 
 
-_Validator = extend(Draft202012Validator, {"pattern": _check_pattern})
+_Validator = extend(Draft202012Validator, {"pattern": _check_pattern})  # type: ignore[no-untyped-call]
 
 
 def _find_path(problem: ValidationError) -> Iterator[str]:
