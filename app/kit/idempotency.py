@@ -3,9 +3,11 @@
 Keys expire after 24 hours. A request inserts its key in its own transaction. A second request with
 the same key waits on the unique index until the first transaction has committed, and then finds the
 stored response. The stored response is encrypted, and contains no secret that is shown only once.
+The hash of the body is keyed, because a body can contain a password.
 """
 
 import hashlib
+import hmac
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -72,7 +74,8 @@ def run(
     response. Raises 409 if the key was used with a different body.
     """
     scope = hashlib.sha256(f"{owner}\x00{operation}\x00{key}".encode()).digest()
-    request_hash = hashlib.sha256(body).digest()
+    body_key = container.keyring().derive_key("idempotency body")
+    request_hash = hmac.digest(body_key, body, "sha256")
     session = db.session()
     session.execute(
         delete(IdempotencyKey).where(

@@ -4,12 +4,14 @@ A JSON Schema for each type validates the settings. Secrets are stored encrypted
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, Protocol
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import extend
 
 from app.kit import container, errors, url_queries
 
@@ -48,7 +50,7 @@ def check_settings(
     Raises 400 for `field` or one of its properties if the settings are invalid.
     """
     settings = {name: value for name, value in new_settings.items() if value is not None}
-    problem = best_match(Draft202012Validator(settings_type.settings_schema).iter_errors(settings))
+    problem = best_match(_Validator(settings_type.settings_schema).iter_errors(settings))
     if problem is not None:
         raise errors.invalid(_describe(problem), ".".join((field, *_find_path(problem))))
     _check_encryption(settings, field)
@@ -112,6 +114,21 @@ def _check_encryption(settings: Mapping[str, Any], field: str) -> None:
             if not value.startswith(_ENCRYPTED_SCHEMES):
                 message = "This installation accepts only https URLs."
                 raise errors.invalid(message, f"{field}.{name}")
+
+
+def _check_pattern(
+    _validator: object, pattern: str, value: object, _schema: object
+) -> Iterator[ValidationError]:
+    """Check the keyword `pattern` as JSON Schema defines it: `$` matches only at the end.
+
+    The library also accepts a line break after `$`, and a line break would end a protocol command.
+    """
+    expression = pattern.removesuffix("$") + r"\Z" if pattern.endswith("$") else pattern
+    if isinstance(value, str) and re.search(expression, value) is None:
+        yield ValidationError("The pattern does not match.")
+
+
+_Validator = extend(Draft202012Validator, {"pattern": _check_pattern})  # type: ignore[no-untyped-call]
 
 
 def _find_path(problem: ValidationError) -> Iterator[str]:

@@ -1,6 +1,8 @@
 """Idempotency keys: a repeated request gets the first response, and another body is a conflict."""
 
+import json
 import threading
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -114,6 +116,15 @@ def test_the_stored_response_shows_no_secret(org: Org) -> None:
         stored = db.session().scalars(text("SELECT response FROM idempotency_keys")).all()
     assert stored
     assert not any(secret in (text or "") for text in stored)
+
+
+def test_nobody_can_guess_the_password_in_a_body_by_its_hash(org: Org) -> None:
+    body = json.dumps({"url": URL, "events": ["export.completed"]}, separators=(",", ":")).encode()
+    headers = {"Idempotency-Key": "k1", "Content-Type": "application/json"}
+    assert org.api("admin").post("/webhooks", data=body, headers=headers).status_code == 201
+    with org.app.app_context():
+        hashes = db.session().scalars(text("SELECT request_hash FROM idempotency_keys")).all()
+    assert sha256(body).digest() not in [bytes(request_hash) for request_hash in hashes]
 
 
 def test_a_repeated_rotation_rotates_once(org: Org) -> None:

@@ -1,6 +1,5 @@
 """Build the keys for grouping, sorting and comparing tags."""
 
-import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,6 +9,7 @@ import orjson
 
 from app.engines.agreement.marks import Mark, get_region_mark, get_span_mark
 from app.engines.fields import Field, Tag
+from app.engines.normalization import normalize
 
 TagKey: TypeAlias = tuple[str, int | None]
 """The key of a field or `table.column`, and the row number, which is None outside tables."""
@@ -80,7 +80,7 @@ def build_value_key(tag: Tag) -> Hashable:
             return (Decimal(value["amount"]), value["currency"])
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     if isinstance(value, str) and not value.isascii():
-        return unicodedata.normalize("NFC", value)
+        return normalize("NFC", value)
     return orjson.dumps(value) if isinstance(value, list) else value
 
 

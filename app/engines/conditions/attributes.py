@@ -1,10 +1,10 @@
 """Define the document attributes that conditions may use, with their operators and values."""
 
-import unicodedata
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from app.engines.conditions.time_limits import TimeLimit
+from app.engines.normalization import normalize
 
 ValueType = Literal["text", "number", "id", "any"]
 
@@ -63,7 +63,7 @@ def fold_text(text: str) -> str:
     """Fold `text` for comparisons that ignore case and the Unicode composition of accents."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return normalize("NFC", normalize("NFC", text).casefold())
 
 
 def build_excerpt(text: str, position: int = 0) -> str:

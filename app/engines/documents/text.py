@@ -2,9 +2,9 @@
 
 import codecs
 import re
-import unicodedata
 
 from app.engines.documents.language import identify_language
+from app.engines.normalization import limit_marks, normalize
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -80,8 +80,12 @@ _CONTROL_REPLACEMENTS: dict[int, str | None] = {
 
 
 def replace_unstorable_chars(text: str) -> str:
-    """Replace each NUL and each lone surrogate by one U+FFFD, so that offsets are preserved."""
-    return _UNSTORABLE.sub("\ufffd", text)
+    """Replace each NUL and each lone surrogate by one U+FFFD, so that offsets are preserved.
+
+    Also replaces combining marks in excessive numbers (see `limit_marks`), because the index for
+    searches normalizes the text.
+    """
+    return limit_marks(_UNSTORABLE.sub("\ufffd", text))
 
 
 def normalize_text(text: str) -> str:
@@ -93,7 +97,7 @@ def normalize_text(text: str) -> str:
         return text
     if _CONTROL_CHARACTERS.search(text):
         text = text.translate(_CONTROL_REPLACEMENTS)
-    return unicodedata.normalize("NFC", text)
+    return normalize("NFC", text)
 
 
 def detect_bom(data: bytes) -> tuple[str, int] | None:

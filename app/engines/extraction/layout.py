@@ -9,6 +9,7 @@ from statistics import median
 
 from app.engines.extraction.model import Box, Document, SourceWord, select_words
 from app.engines.extraction.patterns import CURRENCY
+from app.engines.normalization import normalize
 
 _GRID_COLUMNS = 84
 _MAX_WORD_CHARS = 500
@@ -104,7 +105,7 @@ def compact(text: str) -> str:
     """Return the letters and digits of `text` in lower case without accents."""
     lowered = text.casefold()
     if not lowered.isascii():
-        decomposed = unicodedata.normalize("NFKD", lowered)
+        decomposed = normalize("NFKD", lowered)
         lowered = "".join(char for char in decomposed if not unicodedata.combining(char))
     return "".join(char for char in lowered if char.isalnum())
 

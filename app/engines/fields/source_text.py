@@ -1,8 +1,9 @@
 """Compare the text of evidence with the text of the document."""
 
 import json
-import unicodedata
 from collections.abc import Callable
+
+from app.engines.normalization import normalize
 
 MAX_EVIDENCE_TEXT = 20_000
 MAX_FILLED_IN = 1_000_000
@@ -45,7 +46,7 @@ def is_same_text(claimed: str, actual: str) -> bool:
         return True
     if claimed.isascii() and actual.isascii():
         return False
-    return unicodedata.normalize("NFC", claimed) == unicodedata.normalize("NFC", actual)
+    return normalize("NFC", claimed) == normalize("NFC", actual)
 
 
 def describe_difference(claimed: str, actual: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.identity.audit import reading
+from app.identity.audit import reading, redacting
 from app.identity.audit.schemas import AuditEntry, AuditFilters
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
@@ -21,5 +21,8 @@ def list_audit_log(caller: Caller, query: dict[str, Any]) -> Page:
     """List the audit log.
 
     Each entry says who changed which record, when and from where. The newest entries come first.
+    URLs in settings have no queries, because these may be signatures.
     """
-    return reading.get_page(caller.org.id, query.pop("page"), query)
+    return redacting.hide_url_queries_in_page(
+        reading.get_page(caller.org.id, query.pop("page"), query)
+    )

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from app.identity.audit.following import AuditFollower
 from app.kit import container
 
 MISSING = "00000000-0000-7000-8000-000000000000"
@@ -210,6 +211,17 @@ def test_the_query_of_a_url_is_never_shown(scheduled: Any) -> None:
         assert answer.status_code == 200
         assert "in/{name}" in answer.text
         assert "hush" not in answer.text
+
+
+def test_the_audit_log_does_not_show_the_query_of_a_url(scheduled: Any) -> None:
+    scheduled.schedule(destination=_to(SIGNED))
+    org = scheduled.org
+    log = org.api("admin").get(f"/organizations/{org.slug}/audit-log")
+    with org.app.app_context():
+        tail = AuditFollower(org.slug).start(100)
+    for shown in (log.text, str(tail)):
+        assert "in/{name}" in shown
+        assert "hush" not in shown
 
 
 def _stored_url(scheduled: Any, export_id: str) -> str:

@@ -123,9 +123,9 @@ def test_queries_of_urls_are_never_shown(folder: Folder) -> None:
         {"urls": ["https://files.example/a.pdf", "https://files.example/b.pdf"]},
         ["urls"],
     )
-    viewer = folder.org.api("viewer")
-    for path in ("/connectors", f"/connectors/{index['id']}", f"/connectors/{urls['id']}"):
-        answer = viewer.get(path)
+    paths = ["/connectors", f"/connectors/{index['id']}", f"/connectors/{urls['id']}"]
+    answers = [folder.org.api("viewer").get(path) for path in paths]
+    for answer in [*answers, folder.admin.get(f"/organizations/{folder.org.slug}/audit-log")]:
         assert answer.status_code == 200
         assert "files.example/a.pdf" in answer.text
         assert "hush" not in answer.text
@@ -182,6 +182,7 @@ def test_queries_of_urls_are_kept_for_the_same_urls_only(
         ("sftp", {"host": "h", "username": "u", "password": "p"}, "settings.host_key"),
         ("ftp", {"host": "h", "username": "u", "password": "p", "port": 0}, "settings.port"),
         ("imap", {"host": "h/x", "username": "u", "password": "p"}, "settings.host"),
+        ("imap", {"host": "h", "username": "u\n", "password": "p"}, "settings.username"),
         ("local", {"path": "a\x01"}, "settings.path"),
     ],
 )

@@ -1,10 +1,11 @@
 """Normalize values so that values with the same meaning are equal."""
 
-import unicodedata
 from collections.abc import Hashable
 from decimal import Decimal, InvalidOperation
 
 import orjson
+
+from app.engines.normalization import normalize
 
 _FREE_TEXT_TYPES = frozenset(("text", "span", "region", "address"))
 
@@ -21,7 +22,7 @@ def normalize_value(field_type: str, value: object) -> Hashable:
         return tuple(sorted((normalize_value(field_type, item) for item in value), key=repr))
     if isinstance(value, str):
         if field_type in _FREE_TEXT_TYPES:
-            return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+            return " ".join(normalize("NFKC", value).casefold().split())
         return build_key(_normalize_number(value)) if field_type in ("number", "integer") else value
     return build_key(value)
 

@@ -10,6 +10,7 @@ import pycountry
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
 from app.engines.fields.plain import clean_text
+from app.engines.normalization import normalize
 
 _LANGUAGES = (
     *("ar", "bg", "cs", "da", "de", "el", "es", "et", "fi", "fr", "he", "hr", "hu", "it", "ja"),
@@ -60,7 +61,7 @@ def _normalize(value: object) -> JsonValue:
 
 def _fold_name(text: str) -> str:
     """Normalize a name for comparisons that ignore case, accents and punctuation."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold().replace("&", " and "))
+    decomposed = normalize("NFKD", text.casefold().replace("&", " and "))
     chars = (
         " " if c in ",-'()" else c for c in decomposed if c != "." and not unicodedata.combining(c)
     )
