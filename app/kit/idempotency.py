@@ -87,7 +87,8 @@ def run(
     while not _insert_key(scope, request_hash):
         stored_response = _find_stored_response(scope)
         if stored_response is not None:
-            return _replay(stored_response, request_hash)
+            # Instances of the previous release store hashes without a key.
+            return _replay(stored_response, {request_hash, hashlib.sha256(body).digest()})
     response = perform()
     session.execute(
         update(IdempotencyKey)
@@ -123,8 +124,10 @@ def _find_stored_response(scope: bytes) -> Row[bytes, int | None, str | None] | 
     return db.session().execute(select(*columns).where(IdempotencyKey.scope == scope)).one_or_none()
 
 
-def _replay(stored_response: Row[bytes, int | None, str | None], request_hash: bytes) -> Response:
-    if bytes(stored_response.request_hash) != request_hash:
+def _replay(
+    stored_response: Row[bytes, int | None, str | None], request_hashes: Collection[bytes]
+) -> Response:
+    if bytes(stored_response.request_hash) not in request_hashes:
         message = "This idempotency key was used with a different request body."
         raise ApiError("conflict", message, field=HEADER)
     headers, body = orjson.loads(container.keyring().decrypt(stored_response.response or ""))
