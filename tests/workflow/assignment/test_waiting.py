@@ -1,0 +1,78 @@
+"""Statements that wait for a document see what the transaction they waited for has changed."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from app.kit import db, tenancy
+from app.workflow.assignment import service
+from tests.factories.waiting import wait_until
+from tests.factories.workspace import Workspace, counts
+
+_LOCK = text("SELECT FROM artifacts WHERE id = :id FOR NO KEY UPDATE")
+_COUNT_WAITING = text("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
+
+
+@contextmanager
+def _queueing(workspace: Workspace, artifact_id: UUID) -> Iterator[Callable[..., Future[Any]]]:
+    """Yield a function that starts a call, and returns when the call waits for the document.
+
+    The calls get the document in the order in which they were started, when the block ends.
+    """
+    futures: list[Future[Any]] = []
+    app = workspace.org.app
+    with ThreadPoolExecutor(2) as pool, app.app_context(), tenancy.organization(workspace.org.id):
+        with db.transaction() as holder, db.engine().connect() as observer:
+            holder.execute(_LOCK, {"id": artifact_id})
+
+            def start(call: Callable[[], Any]) -> Future[Any]:
+                futures.append(pool.submit(call))
+                wait_until(lambda: observer.scalar(_COUNT_WAITING) == len(futures), "the call", 8)
+                return futures[-1]
+
+            yield start
+        for future in futures:
+            future.result(timeout=60)
+
+
+def test_a_claim_renewed_during_the_submission_is_not_kept(workspace: Workspace) -> None:
+    draft = workspace.saved(workspace.artifact(workspace.schema(labels_per_artifact=2)))
+    artifact_id, labeler = draft["artifact_id"], workspace.org.api("labeler")
+    with _queueing(workspace, artifact_id) as start:
+        start(lambda: labeler.post(f"/tag-sets/{draft['id']}/submit"))
+        renewed = start(
+            lambda: workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/claim")
+        )
+    refused = renewed.result()
+    assert (refused.status_code, refused.json["error"]["details"]) == (409, {"labeled": True})
+    row = workspace.artifact_row(artifact_id)
+    assert (row.claim_user_id, row.label_counts) == (None, counts(submitted=1))
+
+
+def test_a_draft_begun_while_its_labeler_leaves_keeps_the_document_in_progress(
+    workspace: Workspace,
+) -> None:
+    artifact_id, org = workspace.artifact(), workspace.org
+    labeler = org.api("labeler")
+    assert labeler.post(f"/artifacts/{artifact_id}/claim").status_code == 200
+
+    def release() -> None:
+        with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+            service.release_all_claims(org.users["labeler"], reason="account_disabled")
+
+    with _queueing(workspace, artifact_id) as start:
+        begun = start(lambda: labeler.post(f"/artifacts/{artifact_id}/tag-sets", json={}))
+        # The account is disabled after the request was authenticated.
+        workspace.disable("labeler")
+        start(release)
+    assert begun.result().status_code == 201
+    row = workspace.artifact_row(artifact_id)
+    assert (row.status, row.claim_user_id, row.label_counts) == (
+        "in_progress",
+        None,
+        counts(draft=1),
+    )
