@@ -1,8 +1,5 @@
 """Statements that wait for a lock see what the transaction that they waited for has changed."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import text
@@ -10,36 +7,10 @@ from sqlalchemy import text
 from app.identity.control_plane import accounts
 from app.kit import db, tenancy
 from app.workflow.assignment import service
-from tests.factories.waiting import wait_until
+from tests.factories.queueing import queueing
 from tests.factories.workspace import Workspace, counts
 
 _LOCK = text("SELECT FROM artifacts WHERE id = :id FOR NO KEY UPDATE")
-_COUNT_WAITING = text("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
-
-
-@contextmanager
-def _queueing(
-    workspace: Workspace, hold: Callable[[], object]
-) -> Iterator[Callable[..., Future[Any]]]:
-    """Yield a function that starts a call, and returns when the call waits for a lock of `hold`.
-
-    `hold` runs in a transaction that is committed when the block ends. The calls then continue in
-    the order in which they were started.
-    """
-    futures: list[Future[Any]] = []
-    app = workspace.org.app
-    with ThreadPoolExecutor(2) as pool, app.app_context():
-        with db.transaction(), db.engine().connect() as observer:
-            hold()
-
-            def start(call: Callable[[], Any]) -> Future[Any]:
-                futures.append(pool.submit(call))
-                wait_until(lambda: observer.scalar(_COUNT_WAITING) == len(futures), "the call", 8)
-                return futures[-1]
-
-            yield start
-        for future in futures:
-            future.result(timeout=60)
 
 
 def _lock(workspace: Workspace, artifact_id: Any) -> None:
@@ -50,7 +21,7 @@ def _lock(workspace: Workspace, artifact_id: Any) -> None:
 def test_a_claim_renewed_during_the_submission_is_not_kept(workspace: Workspace) -> None:
     draft = workspace.saved(workspace.artifact(workspace.schema(labels_per_artifact=2)))
     artifact_id, labeler = draft["artifact_id"], workspace.org.api("labeler")
-    with _queueing(workspace, lambda: _lock(workspace, artifact_id)) as start:
+    with queueing(workspace.org.app, lambda: _lock(workspace, artifact_id)) as start:
         start(lambda: labeler.post(f"/tag-sets/{draft['id']}/submit"))
         renewed = start(
             lambda: workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/claim")
@@ -72,7 +43,7 @@ def test_a_draft_begun_while_its_labeler_leaves_keeps_the_document_in_progress(
         with org.app.app_context(), tenancy.organization(org.id), db.transaction():
             service.release_all_claims(org.users["labeler"], reason="account_disabled")
 
-    with _queueing(workspace, lambda: _lock(workspace, artifact_id)) as start:
+    with queueing(workspace.org.app, lambda: _lock(workspace, artifact_id)) as start:
         begun = start(lambda: labeler.post(f"/artifacts/{artifact_id}/tag-sets", json={}))
         # The account is disabled after the request was authenticated.
         workspace.disable("labeler")
@@ -89,7 +60,7 @@ def test_a_draft_begun_while_its_labeler_leaves_keeps_the_document_in_progress(
 def test_nothing_is_assigned_to_an_account_that_is_being_disabled(workspace: Workspace) -> None:
     artifact_id, org = workspace.artifact(), workspace.org
     email, body = org.email("labeler"), {"user_ids": [str(org.users["labeler"])]}
-    with _queueing(workspace, lambda: accounts.disable_user(email)) as start:
+    with queueing(workspace.org.app, lambda: accounts.disable_user(email)) as start:
         assigned = start(lambda: org.api("admin").post(f"/artifacts/{artifact_id}/assign", body))
     refused = assigned.result()
     assert (refused.status_code, refused.json["error"]["field"]) == (400, "user_ids.0")
