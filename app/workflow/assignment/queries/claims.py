@@ -100,6 +100,12 @@ def _has_finished(user_id: UUID) -> ColumnElement[bool]:
     return and_(is_labeler, not_(own_draft))
 
 
+def _lock(artifact_id: UUID) -> None:
+    # A statement that waits for a lock reads the tag sets as they were before it waited.
+    statement = select(Artifact.id).where(Artifact.id == artifact_id)
+    db.session().execute(statement.with_for_update(key_share=True))
+
+
 def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
     """Claim an artifact for a user or renew the user's claim, and return the artifact's row.
 
@@ -107,9 +113,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
     labeled it and has no draft, or if every remaining tag set that its schema requires is reserved
     for another user.
     """
-    # A statement that waits for a lock checks the tag sets as they were before it waited.
-    locked = select(Artifact.id).where(Artifact.id == artifact_id).with_for_update(key_share=True)
-    db.session().execute(locked)
+    _lock(artifact_id)
     reserved_for_others = func.cardinality(func.array_remove(Artifact.reserved_for, user_id))
     statement = (
         update(Artifact)
