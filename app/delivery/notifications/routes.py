@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.delivery.notifications.schemas import (
+    DeletionQuery,
     DeliveryPreferences,
     Notification,
     NotificationFilters,
@@ -77,13 +78,15 @@ def read_notification(
     )
 
 
-@blueprint.delete("/notifications/{notification_id}", access="user")
-def delete_notification(caller: Caller, notification_id: UUID) -> None:
+@blueprint.delete("/notifications/{notification_id}", access="user", query=DeletionQuery)
+def delete_notification(caller: Caller, notification_id: UUID, query: dict[str, Any]) -> None:
     """Delete a notification.
 
-    The email for the notification is no longer sent.
+    The email for the notification is no longer sent. Send `count` so that events that were added in
+    the meantime are not lost: the response is then 409 `stale_precondition`, and `details.count` is
+    the current number of events.
     """
-    reading.delete(caller, notification_id)
+    reading.delete(caller, notification_id, seen_count=query.get("count"))
 
 
 @blueprint.get("/notifications/delivery-preferences", access="user", returns=DeliveryPreferences)

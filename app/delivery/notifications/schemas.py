@@ -12,6 +12,7 @@ from app.kit.api.fields import (
     Nested,
     OneOf,
     QueryBool,
+    QueryInt,
     Response,
     Schema,
     Str,
@@ -81,6 +82,18 @@ class ReadNotification(Schema):
             "The `count` that the caller has seen. If the notification has more events now, it is"
             " not marked as read."
         )
+    )
+
+
+class DeletionQuery(Schema):
+    """Query parameters that keep a notification whose new events the caller has not seen."""
+
+    count = QueryInt(
+        minimum=1,
+        description=(
+            "The `count` that the caller has seen. If the notification has more events now, it is"
+            " not deleted."
+        ),
     )
 
 

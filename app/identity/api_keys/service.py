@@ -14,6 +14,7 @@ from uuid import UUID
 from app.identity.api_keys import queries
 from app.identity.api_keys.models import ApiKey
 from app.identity.organizations import service as organizations
+from app.identity.users import service as users
 from app.kit import container, db, errors
 from app.kit.errors import ApiError
 from app.kit.permissions import PERMISSIONS, Role, require_role
@@ -39,10 +40,11 @@ def create(
     """Create a key for the organization; only this result contains the complete key.
 
     Raises 400 `validation_error` on `role` if it is owner or above the caller's role, 400 on
-    `expires_at` if it is not in the future, and 403 if the caller has lost the permission in the
-    meantime.
+    `expires_at` if it is not in the future, and 403 if the caller has lost the permission or was
+    disabled in the meantime.
     """
     creator_role = organizations.lock_role(caller)
+    users.check_enabled(caller.user_id)
     require_role(creator_role, PERMISSIONS["api_keys:manage"])
     if Role[role] >= Role.owner or Role[role] > creator_role:
         raise errors.invalid(

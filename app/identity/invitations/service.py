@@ -15,6 +15,7 @@ from app.identity.organizations import service as organizations
 from app.identity.teams import service as teams
 from app.identity.users import addresses
 from app.identity.users import queries as user_queries
+from app.identity.users import service as users
 from app.identity.users.models import User
 from app.kit import container, db, errors, locales, ratelimit, secrets, tenancy
 from app.kit.emails import Email, Emails
@@ -61,6 +62,7 @@ def invite(
     """
     address = addresses.parse(email)
     require_role(organizations.lock_role(caller), max(Role[role], MIN_ROLE))
+    users.check_enabled(caller.user_id)
     unique_team_ids = sorted(set(team_ids or []))
     _check_teams(unique_team_ids)
     account = user_queries.find_by_email(address)

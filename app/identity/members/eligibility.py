@@ -44,11 +44,14 @@ def lock_eligible_members(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
     """Lock the memberships of eligible members, and return their user ids.
 
     Locks the memberships of those of `user_ids` who are eligible members with at least `role`,
-    until the transaction ends. Role changes and removals wait for the lock. Therefore, no work can
-    be assigned to a leaving user after the user's work was released.
+    until the transaction ends. Role changes, removals and the disabling of accounts wait for the
+    lock. Therefore, no work can be assigned to a leaving user after the user's work was released.
     """
     statement = text(f"{_FIND_ELIGIBLE[role]} ORDER BY member.user_id FOR SHARE OF member")
-    return set(db.session().scalars(statement, _build_params(user_ids)))
+    locked_ids = list(db.session().scalars(statement, _build_params(user_ids)))
+    # The statement may have waited until an account was disabled, but it reads the accounts as they
+    # were before it waited.
+    return find_eligible_user_ids(locked_ids, role) if locked_ids else set()
 
 
 _LIST_TEAM_MEMBERS = text(

@@ -83,6 +83,12 @@ def get_time_zone(user_id: UUID) -> str:
     return db.session().scalars(select(User.time_zone).where(User.id == user_id)).one()
 
 
+def is_disabled(user_id: UUID) -> bool:
+    """Return whether an account is disabled."""
+    statement = select(User.disabled_at).where(User.id == user_id)
+    return db.session().execute(statement).scalar_one() is not None
+
+
 def lock(user_id: UUID) -> User | None:
     """Lock a user's row until the transaction ends, and return the user with refreshed values.
 

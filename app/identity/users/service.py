@@ -17,6 +17,16 @@ db_errors.register("uq_users_email", _ADDRESS_TAKEN_MESSAGE, "email")
 db_errors.register("uq_users_email_key", _ADDRESS_TAKEN_MESSAGE, "email")
 
 
+def check_enabled(user_id: UUID) -> None:
+    """Check that an account is enabled. Raises 403 `permission_denied` if it is disabled.
+
+    Call this function after locking a membership of the user: the account cannot be disabled until
+    the transaction ends.
+    """
+    if queries.is_disabled(user_id):
+        raise errors.denied("This account is disabled.")
+
+
 def create(
     *,
     email: str,

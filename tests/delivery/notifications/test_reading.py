@@ -58,6 +58,9 @@ def test_events_that_the_person_has_not_seen_stay_unread(
     answer = api.post(path, {"count": seen["count"]})
     assert (answer.status_code, answer.json["data"]["read_at"]) == (200, None)
     assert (answer.json["data"]["count"], _unread(api)) == (2, 1)
+    refused = api.delete(f"/notifications/{seen['id']}?count={seen['count']}")
+    assert (refused.status_code, refused.json["error"]["code"]) == (409, "stale_precondition")
+    assert refused.json["error"]["details"] == {"count": 2}
     assert api.post(path, {"count": 2}).json["data"]["read_at"] is not None
     # What was read stays read, with the time at which it was.
     assert api.post(path, {"count": 1}).json["data"]["read_at"] is not None
@@ -90,9 +93,11 @@ def test_a_deleted_one_is_gone(org: Org) -> None:
     api = org.api("labeler")
     first, second = insert_notifications(org, org.users["labeler"], 2)
     assert api.delete(f"/notifications/{first}").status_code == 204
-    assert api.delete(f"/notifications/{first}").status_code == 404
+    assert api.delete(f"/notifications/{first}?count=1").status_code == 404
+    assert api.delete(f"/notifications/{second}?count=0").status_code == 422
     assert [one["id"] for one in _list(api)] == [second]
     assert _unread(api) == 1
+    assert api.delete(f"/notifications/{second}?count=1").status_code == 204
     assert find_differences(org) == []
 
 

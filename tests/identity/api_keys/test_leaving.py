@@ -1,6 +1,7 @@
 """Keys belong to their organization: they go on, with their role, when their creator does not."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from app.kit.principal import Caller, Organization
 from tests.factories import Org
 from tests.factories.emails import list_emails_to
 from tests.factories.orgs import Api
+from tests.factories.queueing import queueing
 from tests.factories.workspace import Workspace, tag
 
 Work = Callable[[], None]
@@ -193,6 +195,25 @@ def test_the_operator_can_revoke_the_keys_of_an_account(org: Org, work: Work) ->
     assert other.get("/artifacts").status_code == 200
     work()
     assert _told(org) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("api-keys", {"name": "Late", "role": "viewer"}),
+        ("invitations", {"email": "late@test.example", "role": "viewer"}),
+    ],
+    ids=["key", "invitation"],
+)
+def test_nothing_is_left_by_who_was_disabled_meanwhile(
+    org: Org, path: str, body: dict[str, str]
+) -> None:
+    email, url = org.email("admin"), f"/organizations/{org.slug}/{path}"
+    disable = partial(accounts.disable_user, email, revoke_keys=True)
+    with queueing(org.app, disable) as start:
+        refused = start(lambda: org.api("admin").post(url, body)).result
+    assert (refused().status_code, refused().json["error"]["code"]) == (403, "permission_denied")
+    assert org.api("owner").get(url).json["data"] == []
 
 
 @pytest.mark.parametrize("maker", ["admin", "owner"])

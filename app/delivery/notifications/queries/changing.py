@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, case, delete, func, null, text, true, update
+from sqlalchemy import ColumnElement, Row, case, delete, func, null, select, text, true, update
 
 from app.delivery.notifications.models import Notification
 from app.delivery.notifications.queries.listing import COLUMNS, NotificationScope
@@ -72,15 +72,29 @@ def set_read(
     return db.session().execute(statement).first()
 
 
-def delete_notification(notification_id: UUID, scope: NotificationScope) -> bool:
-    """Delete a notification if it is in the scope, and return whether it was deleted."""
+def delete_notification(
+    notification_id: UUID, scope: NotificationScope, *, seen_count: int | None
+) -> bool:
+    """Delete a notification if it is in the scope, and return whether it was deleted.
+
+    If `seen_count` is not None, a notification with more events is not deleted.
+    """
+    is_seen = true() if seen_count is None else Notification.count <= seen_count
     statement = (
         delete(Notification)
-        .where(Notification.id == notification_id, *scope.list_conditions())
+        .where(Notification.id == notification_id, is_seen, *scope.list_conditions())
         .returning(Notification.id)
         .execution_options(synchronize_session=False)
     )
     return db.session().execute(statement).first() is not None
+
+
+def get_count(notification_id: UUID, scope: NotificationScope) -> int | None:
+    """Return the number of events of a notification, or None if it is not in the scope."""
+    statement = select(Notification.count).where(
+        Notification.id == notification_id, *scope.list_conditions()
+    )
+    return db.session().scalar(statement)
 
 
 def mark_batch_as_read(

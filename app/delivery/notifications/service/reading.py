@@ -91,11 +91,21 @@ def mark_all_as_read(caller: Caller) -> dict[str, int]:
     return {"read": marked_count}
 
 
-def delete(caller: Caller, notification_id: UUID) -> None:
-    """Delete a notification; its email is no longer sent. Raises 404 if it does not exist."""
+def delete(caller: Caller, notification_id: UUID, *, seen_count: int | None = None) -> None:
+    """Delete a notification; its email is no longer sent.
+
+    Raises 404 if it does not exist; 409 `stale_precondition` if it has more than `seen_count`
+    events, with their number as `details.count`.
+    """
     with tenancy.across_organizations(reason=_REASON):
-        if not changing.delete_notification(notification_id, _open_inbox(caller).scope):
-            raise errors.not_found()
+        scope = _open_inbox(caller).scope
+        if changing.delete_notification(notification_id, scope, seen_count=seen_count):
+            return
+        count = changing.get_count(notification_id, scope)
+    if count is None:
+        raise errors.not_found()
+    message = "The notification has more events now. Read it again before you delete it."
+    raise errors.ApiError("stale_precondition", message, details={"count": count})
 
 
 def _open_inbox(caller: Caller, kind: str | None = None) -> _Inbox:

@@ -1,10 +1,13 @@
 """SQL queries that create, renew and end claims, and that mark nearly due artifacts."""
 
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
     Integer,
+    Row,
     and_,
     case,
     exists,
@@ -48,8 +51,29 @@ _claim_minutes = (
 )
 _EXPIRES_AT = func.now() + _claim_minutes * text("interval '1 minute'")
 
-# Without a claim, an artifact is in progress only if it has a tag set that was not rejected.
-_END_CLAIM = """
+# Locked rows are skipped until the next run, so that the cleanup never blocks.
+_LOCK_EXPIRED = text(
+    """
+    SELECT organization_id, id FROM artifacts
+    WHERE claim_user_id IS NOT NULL AND claim_expires_at <= now()
+    LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED
+    """
+)
+# No batches are needed, because a user has few claims. All code locks artifacts in the order of
+# their ids.
+_LOCK_CLAIMED = text(
+    f"""
+    SELECT organization_id, id FROM artifacts
+    WHERE organization_id = :organization_id AND claim_user_id = :user_id
+      AND NOT EXISTS (SELECT FROM {build_eligible_members(Role.labeler)}
+          WHERE member.organization_id = :organization_id AND member.user_id = :user_id)
+    ORDER BY id FOR NO KEY UPDATE
+    """  # noqa: S608 - made of constants
+)
+# Without a claim, an artifact is in progress only if it has a tag set that was not rejected. The
+# artifacts are locked by an earlier statement, so this one sees all of their tag sets.
+_END_CLAIMS = text(
+    """
     UPDATE artifacts SET
         claim_user_id = NULL, claim_expires_at = NULL, updated_at = now(),
         status = CASE WHEN status = 'in_progress' AND NOT EXISTS (
@@ -57,37 +81,10 @@ _END_CLAIM = """
             WHERE tag_sets.organization_id = artifacts.organization_id
               AND tag_sets.artifact_id = artifacts.id
               AND tag_sets.status <> 'rejected') THEN 'ready' ELSE status END
-"""
-# Locked rows are skipped until the next run, so that the cleanup never blocks.
-_EXPIRE_CLAIMS = text(
-    f"""
-    WITH expired AS (
-        SELECT organization_id, id FROM artifacts
-        WHERE claim_user_id IS NOT NULL AND claim_expires_at <= now()
-        LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED
-    )
-    {_END_CLAIM}
-    FROM expired
-    WHERE artifacts.organization_id = expired.organization_id AND artifacts.id = expired.id
-    """  # noqa: S608 - made of constants
-)
-
-# No batches are needed, because a user has few claims. All code locks artifacts in the order of
-# their ids.
-_RELEASE_ALL = text(
-    f"""
-    WITH claimed AS MATERIALIZED (
-        SELECT organization_id, id FROM artifacts
-        WHERE organization_id = :organization_id AND claim_user_id = :user_id
-          AND NOT EXISTS (SELECT FROM {build_eligible_members(Role.labeler)}
-              WHERE member.organization_id = :organization_id AND member.user_id = :user_id)
-        ORDER BY id FOR NO KEY UPDATE
-    )
-    {_END_CLAIM}
-    FROM claimed
-    WHERE artifacts.organization_id = claimed.organization_id AND artifacts.id = claimed.id
-    RETURNING artifacts.id
-    """  # noqa: S608 - made of constants
+    FROM unnest(CAST(:organization_ids AS uuid[]), CAST(:ids AS uuid[]))
+        AS locked (organization_id, id)
+    WHERE artifacts.organization_id = locked.organization_id AND artifacts.id = locked.id
+    """
 )
 
 
@@ -103,6 +100,12 @@ def _has_finished(user_id: UUID) -> ColumnElement[bool]:
     return and_(is_labeler, not_(own_draft))
 
 
+def _lock(artifact_id: UUID) -> None:
+    # A statement that waits for a lock reads the tag sets as they were before it waited.
+    statement = select(Artifact.id).where(Artifact.id == artifact_id)
+    db.session().execute(statement.with_for_update(key_share=True))
+
+
 def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
     """Claim an artifact for a user or renew the user's claim, and return the artifact's row.
 
@@ -110,6 +113,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
     labeled it and has no draft, or if every remaining tag set that its schema requires is reserved
     for another user.
     """
+    _lock(artifact_id)
     reserved_for_others = func.cardinality(func.array_remove(Artifact.reserved_for, user_id))
     statement = (
         update(Artifact)
@@ -178,12 +182,23 @@ def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
 def release_all(user_id: UUID) -> list[UUID]:
     """Release all claims of a user, unless the user can label; return the ids of the artifacts."""
     values = {"organization_id": tenancy.current_organization_id(), "user_id": user_id}
-    return list(db.session().execute(_RELEASE_ALL, values).scalars())
+    return _end_claims(db.session().execute(_LOCK_CLAIMED, values).all())
 
 
 def expire_claims() -> int:
     """Clear at most 1,000 expired claims in all organizations; return how many were cleared."""
-    return int(db.session().execute(_EXPIRE_CLAIMS).rowcount)  # type: ignore[attr-defined]
+    return len(_end_claims(db.session().execute(_LOCK_EXPIRED).all()))
+
+
+def _end_claims(locked: Sequence[Row[Any]]) -> list[UUID]:
+    """End the claims of locked artifacts, and return the ids of the artifacts."""
+    if locked:
+        values = {
+            "organization_ids": [str(row.organization_id) for row in locked],
+            "ids": [str(row.id) for row in locked],
+        }
+        db.session().execute(_END_CLAIMS, values)
+    return [row.id for row in locked]
 
 
 # Locked rows are skipped until the next run, so that the statement never blocks.

@@ -30,8 +30,9 @@ export function useNotificationActions() {
   const readAll = $api.useMutation('post', '/api/v1/notifications/read-all', {
     onSuccess: refresh,
   });
+  // Refused if an event was added since the list was read; then the list shows that event, too.
   const remove = $api.useMutation('delete', '/api/v1/notifications/{notification_id}', {
-    onSuccess: refresh,
+    onSettled: refresh,
   });
   const paramsOf = ({ id }: Notification) => ({ path: { notification_id: id } });
   // With `count`, an event that was added since the list was read does not count as read.
@@ -44,7 +45,10 @@ export function useNotificationActions() {
     setRead,
     readAll: () => readAll.mutate({}),
     remove: (notification: Notification, done: () => void) =>
-      remove.mutate({ params: paramsOf(notification) }, { onSuccess: done }),
+      remove.mutate(
+        { params: { ...paramsOf(notification), query: { count: notification.count } } },
+        { onSuccess: done },
+      ),
     /** Marks it as read, and goes to its page. Returns whether there is one. */
     open(notification: Notification): boolean {
       if (notification.read_at === null) setRead(notification, true);
