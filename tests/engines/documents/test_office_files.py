@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.engines.documents import Limits, ParseFailed, UnsupportedMediaType, parse, render
-from app.engines.documents.media import ODT, PPTX, RTF, detect_media_type
+from app.engines.documents.detection import detect_media_type
+from app.engines.documents.media import ODT, PPTX, RTF
 from tests.engines.documents import office_files, samples, workbooks
 
 COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
