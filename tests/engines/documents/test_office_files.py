@@ -95,6 +95,20 @@ def test_hidden_and_deleted_runs_of_rich_text(tmp_path: Path) -> None:
     assert text_of(tmp_path, data, RTF) == "abcshownd"
 
 
+def test_notes_headers_links_and_text_boxes_of_rich_text(tmp_path: Path) -> None:
+    data = (
+        rb"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fcharset0 Arial;}}{\header\pard Acme\par}"
+        rb"{\footerl \pard Page {\field{\*\fldinst PAGE}{\fldrslt 1}}\par}{\headerf \pard Acme\par}"
+        rb"The rent{\super\chftn{\footnote\pard\plain {\super\chftn} See \'fc section 2}} is due. "
+        rb'See {\field{\*\fldinst{HYPERLINK "http://a.example/"}}{\fldrslt{our new site}}}.\par '
+        rb"Before{\shp{\*\shpinst\shpleft1{\sp{\sn shapeType}{\sv 202}}{\shptxt \pard Boxed\par}}"
+        rb"{\shprslt{\*\do\dptxbx{\dptxbxtext\pard Boxed\par}}}}after\par}"
+    )
+    assert text_of(tmp_path, data, RTF) == (
+        "Acme\nThe rent is due. See our new site.\nBefore\nBoxed\nafter\nSee ü section 2\nPage 1"
+    )
+
+
 def test_an_image_in_rich_text_takes_no_time(tmp_path: Path) -> None:
     digits = b"89504e470d0a1a0a" * 8 + b"\r\n"
     data = b"{\\rtf1 Before{\\pict\\pngblip\r\n" + digits * 60_000 + b"}after\\par}"
