@@ -41,10 +41,10 @@ class Analysis:
     """A document's analysis, which is shared by all fields.
 
     `date_tokens` contains the indexes of the tokens of all dates, and `decimal_starts` those of the
-    first tokens of the amounts with decimals. `currencies` maps token indexes to currency codes and signs. `words` contains the words that
-    are compared between documents. `amount_counts` maps each amount to the number of its
-    occurrences. `sum_scores` maps an amount to a score for the amounts that add up to it; see
-    `_score_sums`.
+    first tokens of the amounts with decimals. `currencies` maps token indexes to currency codes and
+    signs. `words` contains the words that are compared between documents. `amount_counts` maps each
+    amount to the number of its occurrences. `sum_scores` maps an amount to a score for the amounts
+    that add up to it; see `_score_sums`.
     """
 
     layout: Layout
