@@ -77,8 +77,8 @@ class BodyRows:
     def _add_rows(self, page_rows: list[int], rows: list[int]) -> bool:
         """Add the rows of a page to `rows` up to a total, and return whether there was one.
 
-        Subtotals between items and carried sums are left out, and a keyword in an item before others
-        is part of it.
+        Subtotals between items and carried sums are left out. A keyword in an item before others is
+        part of it.
         """
         items = (row for row in page_rows if self._is_item(row))
         last_item = max((row for row in items if not self._list_end_concepts(row)), default=-1)
