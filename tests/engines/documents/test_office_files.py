@@ -36,6 +36,24 @@ def test_each_visible_slide_is_a_page(tmp_path: Path) -> None:
     assert render(path, PPTX, 3, width_px=300).startswith(b"\x89PNG")
 
 
+def test_a_shape_with_an_equation(tmp_path: Path) -> None:
+    equation = (
+        '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        '<mc:Choice Requires="a14"><p:sp><p:nvSpPr><p:cNvPr id="9" name="x"/><p:cNvSpPr/><p:nvPr/>'
+        "</p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:p><a:r><a:t>We know </a:t></a:r><a14:m "
+        'xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"><m:oMath '
+        'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"><m:r><m:t>x=1</m:t>'
+        "</m:r></m:oMath></a14:m><a:r><a:t> now</a:t></a:r></a:p></p:txBody></p:sp></mc:Choice>"
+        "<mc:Fallback/></mc:AlternateContent></p:spTree>"
+    )
+    data = workbooks.rewritten(
+        office_files.presentation(),
+        "ppt/slides/slide2.xml",
+        lambda xml: xml.replace("</p:spTree>", equation),
+    )
+    assert text_of(tmp_path, data, PPTX).split("\f")[1] == "We know x=1 now"
+
+
 def test_a_presentation_without_text(tmp_path: Path) -> None:
     assert failure(tmp_path, office_files.empty_presentation(), PPTX)[0] == "empty_document"
 
