@@ -47,7 +47,8 @@ def extract_text(data: bytes) -> str:
 
     body = _replace_groups(source, _PAGE_PART, move_part)
     code_page = _CODE_PAGE.search(source)
-    start = r"{\rtf1\ansi" + (code_page[0] if code_page else "") + font_table_group(source)
+    fonts: str = font_table_group(source)  # type: ignore[no-untyped-call]
+    start = r"{\rtf1\ansi" + (code_page[0] if code_page else "") + fonts
     sections = [
         *_read_parts(start, parts["header"]),
         _read_source(body),
