@@ -115,7 +115,7 @@ class BodyRows:
         first, last = self._layout.rows[row]
         return "".join(token.compact for token in self._layout.tokens[first : last + 1])
 
-    def _list_end_concepts(self, row: int) -> set[str]:
+    def _list_end_concepts(self, row: int) -> frozenset[str]:
         first, last = self._layout.rows[row]
         return _END_CONCEPTS.intersection(self._analysis.keywords.concepts[first : last + 1])
 
