@@ -6,14 +6,9 @@ their limits and the meaning of offsets are described in docs/contributors/docum
 """
 
 from app.engines.documents.attachments import Attachment, iterate_attachments
+from app.engines.documents.detection import HEAD_BYTES, detect_media_type
 from app.engines.documents.layout import parse_text
-from app.engines.documents.media import (
-    HEAD_BYTES,
-    MAIL_TYPES,
-    MEDIA_TYPES,
-    PAGED_TYPES,
-    detect_media_type,
-)
+from app.engines.documents.media import MAIL_TYPES, MEDIA_TYPES, PAGED_TYPES
 from app.engines.documents.model import (
     DEFAULT_LIMITS,
     FAILURE_CODES,

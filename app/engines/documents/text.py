@@ -71,9 +71,14 @@ _VARIATION_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 WORD = re.compile(rf"[{UNSPACED_CHARS}][{_VARIATION_SELECTORS}]*|[^\s{UNSPACED_CHARS}]+")
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+# Soft hyphens, zero width spaces, word joiners and byte order marks are not displayed.
+_INVISIBLE_CHARACTERS = "\xad\u200b\u2060\ufeff"
+_CONTROL_CHARACTERS = re.compile(
+    f"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff{_INVISIBLE_CHARACTERS}]"
+)
 _CONTROL_REPLACEMENTS: dict[int, str | None] = {
     **dict.fromkeys((*range(0x01, 0x09), *range(0x0E, 0x20), *range(0x7F, 0xA0), 0xFFFE, 0xFFFF)),
+    **dict.fromkeys(map(ord, _INVISIBLE_CHARACTERS)),
     **dict.fromkeys((0x0B, 0x1C, 0x1D, 0x1E, 0x85), "\n"),
     0x1F: " ",
 }
@@ -89,7 +94,7 @@ def replace_unstorable_chars(text: str) -> str:
 
 
 def normalize_text(text: str) -> str:
-    """Normalize text to composed form (NFC), and remove control characters.
+    """Normalize text to composed form (NFC), and remove control and invisible characters.
 
     Tabs, line feeds, carriage returns and form feeds are kept; other line ends become line feeds.
     """

@@ -1,6 +1,7 @@
 """Analyze a document once for all fields: layout, keywords, dates, times, amounts and words."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -39,10 +40,11 @@ class TypedText:
 class Analysis:
     """A document's analysis, which is shared by all fields.
 
-    `currencies` maps token indexes to currency codes and signs. `words` contains the words that
-    are compared between documents. `amount_counts` maps each amount to the number of its
-    occurrences. `sum_scores` maps an amount to a score for the amounts that add up to it; see
-    `_score_sums`.
+    `date_tokens` contains the indexes of the tokens of all dates, and `decimal_starts` those of the
+    first tokens of the amounts with decimals. `currencies` maps token indexes to currency codes and
+    signs. `words` contains the words that are compared between documents. `amount_counts` maps each
+    amount to the number of its occurrences. `sum_scores` maps an amount to a score for the amounts
+    that add up to it; see `_score_sums`.
     """
 
     layout: Layout
@@ -50,6 +52,8 @@ class Analysis:
     dates: list[TypedText]
     times: list[TypedText]
     amounts: list[TypedText]
+    date_tokens: set[int]
+    decimal_starts: set[int]
     currencies: dict[int, str]
     words: frozenset[str]
     amount_counts: Counter[str]
@@ -82,6 +86,8 @@ def analyze(document: Document) -> Analysis:
         dates,
         times,
         amounts,
+        date_tokens,
+        {typed.first for typed in amounts if "." in typed.value},
         find_currencies(layout.tokens),
         words,
         Counter(values),
@@ -164,8 +170,8 @@ def _build_typed_texts(
     `row_start` is the index of the first token of the row; `text` and `offsets` are results of
     `join_row`.
     """
-    left = max(i for i, offset in enumerate(offsets) if offset <= match.start)
-    right = max(i for i, offset in enumerate(offsets) if offset < match.end)
+    left = bisect_right(offsets, match.start) - 1
+    right = bisect_left(offsets, match.end) - 1
     first_token, last_token = layout.tokens[row_start + left], layout.tokens[row_start + right]
     start, end = first_token.start, last_token.end
     if first_token.end - first_token.start == len(first_token.text):

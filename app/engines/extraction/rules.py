@@ -215,15 +215,9 @@ def _score_code(view: FieldView, candidate: Candidate, keywords: NearbyKeywords)
             points += 1.0
         else:
             points -= 0.6 * text.count(" ") + (1.0 if text[:1] in "#:" else 0.0)
-        points -= (
-            2.0
-            if any(
-                d.first <= candidate.last and d.last >= candidate.first for d in view.analysis.dates
-            )
-            else 0.0
-        )
-        amounts = (a for a in view.analysis.amounts if "." in a.value)
-        points -= 1.5 if any(a.first == candidate.first for a in amounts) else 0.0
+        indexes = range(candidate.first, candidate.last + 1)
+        points -= 0.0 if view.analysis.date_tokens.isdisjoint(indexes) else 2.0
+        points -= 1.5 if candidate.first in view.analysis.decimal_starts else 0.0
         points -= (
             1.0
             if any(view.analysis.keywords.concepts[candidate.first : candidate.last + 1])

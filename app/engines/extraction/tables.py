@@ -6,35 +6,20 @@ documents.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate, Range, find_own_keywords
 from app.engines.extraction.context import KeywordContexts, build_contexts
-from app.engines.extraction.model import Box
 from app.engines.extraction.proposing import build_tag, build_value
 from app.engines.extraction.rules import FieldView
+from app.engines.extraction.table_rows import BodyRows, Column, group_by_column
 from app.engines.extraction.values import Target, build_target
 from app.engines.fields import Field, JsonValue, Tag
 
 _Cell = tuple[FieldView, Candidate, JsonValue]
 MAX_ROWS = 200
-_END_CONCEPTS = frozenset({"total", "subtotal", "tax", "cash", "rounding"})
-_MAX_ROW_GAP = 6.0  # the maximum distance to the row above, in median word heights
 _MAX_CONFIDENCE = 0.75
-_MIN_FILLED_COLUMNS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A table column, and the left and right edges of its header (0 to 1).
-
-    `target` is None for a column of the document that the field does not have.
-    """
-
-    target: Target | None
-    left: float
-    right: float
 
 
 def propose_tables(
@@ -63,7 +48,7 @@ def _propose_table(
     contexts = build_contexts(analysis)
     own_targets = [column.target for column in columns if column.target]
     has_amounts = any(target.kind == "amount" for target in own_targets)
-    for row in _list_body_rows(analysis, header, columns):
+    for row in BodyRows(analysis, header, columns).list_rows():
         cells = _read_row(analysis, contexts, row, columns)
         amount_cells = [
             name for name, (view, _, _) in cells.items() if view.target.kind == "amount"
@@ -93,7 +78,7 @@ def _build_targets(field: Field, headers: dict[str, frozenset[str]]) -> list[Tar
     return targets
 
 
-def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, list[_Column]]:
+def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, list[Column]]:
     """Find the row that names the most columns, and return its index and all its columns.
 
     The columns are ordered from left to right. If no row names enough columns, return -1 and no
@@ -101,7 +86,7 @@ def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, li
     """
     by_row: dict[int, dict[str, tuple[Target, Range]]] = {}
     for target in targets:
-        for last, first in find_own_keywords(analysis, target):
+        for last, first in _find_column_keywords(analysis, target):
             named_columns = by_row.setdefault(analysis.tokens[last].row, {})
             if target.name not in named_columns or (
                 _is_exact(analysis, target, (first, last))
@@ -114,11 +99,40 @@ def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, li
         return -1, []
     header = max(rows, key=lambda row: (len(by_row[row]), -row))
     columns = [
-        _Column(target, analysis.tokens[a].box[0], analysis.tokens[b].box[2])
-        for target, (a, b) in by_row[header].values()
+        column
+        for target, span in by_row[header].values()
+        for column in _split_header(analysis, header, target, span)
     ]
     columns += _list_other_columns(analysis, header, list(by_row[header].values()))
     return header, sorted(columns, key=lambda column: column.left)
+
+
+def _find_column_keywords(analysis: Analysis, target: Target) -> list[tuple[int, int]]:
+    """Find the headers that name a column; the total of a row has the names of both totals."""
+    keywords = find_own_keywords(analysis, target)
+    if target.concept == "total":
+        keywords += find_own_keywords(analysis, replace(target, concept="line_total"))
+    return sorted(set(keywords))
+
+
+def _split_header(analysis: Analysis, header: int, target: Target, span: Range) -> list[Column]:
+    """Return the column of a header, and before it the column that its first word may have.
+
+    The first word of `Item Description` has a column if a text in the row below stands apart under
+    it, such as a number.
+    """
+    tokens, (first, last) = analysis.tokens, span
+    first = min(first, analysis.keywords.ends.get(last, first))
+    if target.kind != "amount" and first < last and header + 1 < len(analysis.layout.rows):
+        left, right = tokens[first].box[0], tokens[first + 1].box[0]
+        start, end = analysis.layout.rows[header + 1]
+        below = analysis.layout.segments[tokens[start].segment : tokens[end].segment + 1]
+        if any(left - 0.01 <= segment.box[0] and segment.box[2] <= right for segment in below):
+            return [
+                Column(None, left, tokens[first].box[2]),
+                Column(target, right, tokens[last].box[2]),
+            ]
+    return [Column(target, tokens[span[0]].box[0], tokens[last].box[2])]
 
 
 def _is_exact(analysis: Analysis, target: Target, span: Range) -> bool:
@@ -129,7 +143,7 @@ def _is_exact(analysis: Analysis, target: Target, span: Range) -> bool:
 
 def _list_other_columns(
     analysis: Analysis, header: int, named_columns: Sequence[tuple[Target, Range]]
-) -> Iterable[_Column]:
+) -> Iterable[Column]:
     """Yield the columns of a header row that the field does not have, such as a unit price.
 
     They are other keywords, and words that a wide gap separates from the names of the columns. A
@@ -153,65 +167,13 @@ def _list_other_columns(
     for start, end in ranges:
         is_named = not named_indexes.isdisjoint(range(start, end + 1))
         if not is_named and synonyms.isdisjoint(keywords.concepts[start : end + 1]):
-            yield _Column(None, tokens[start].box[0], tokens[end].box[2])
-
-
-def _list_body_rows(analysis: Analysis, header: int, columns: Sequence[_Column]) -> list[int]:
-    """Return the rows below the header, up to a total, a wide gap or the end of the page."""
-    rows = []
-    layout = analysis.layout
-    bottom = layout.tokens[layout.rows[header][0]].box[3]
-    page = layout.tokens[layout.rows[header][0]].page
-    for row in range(header + 1, len(layout.rows)):
-        first, last = layout.rows[row]
-        token = layout.tokens[first]
-        if token.page != page or token.box[1] - bottom > _MAX_ROW_GAP * layout.height:
-            break
-        is_end = bool(_END_CONCEPTS & set(analysis.keywords.concepts[first : last + 1]))
-        if is_end and not _fills_all_columns(analysis, row, columns):
-            break
-        bottom = token.box[3]
-        rows.append(row)
-    return rows
-
-
-def _fills_all_columns(analysis: Analysis, row: int, columns: Sequence[_Column]) -> bool:
-    """Return whether a row fills all of at least four columns, unlike the totals below a table."""
-    groups = _group_by_column(analysis, row, columns)
-    return len(columns) >= _MIN_FILLED_COLUMNS and all(
-        groups.get(number)
-        and (
-            column.target is None
-            or column.target.kind != "amount"
-            or any(
-                char.isdigit() for index in groups[number] for char in analysis.tokens[index].text
-            )
-        )
-        for number, column in enumerate(columns)
-    )
-
-
-def _group_by_column(
-    analysis: Analysis, row: int, columns: Sequence[_Column]
-) -> dict[int, list[int]]:
-    """Return the token indexes of a row by the number of the column."""
-    first, last = analysis.layout.rows[row]
-    groups: dict[int, list[int]] = {}
-    number = 0
-    for index in range(first, last + 1):
-        token = analysis.tokens[index]
-        is_continued = index > first and token.segment == analysis.tokens[index - 1].segment
-        # A word stays in the column of the previous word until a gap or a number.
-        if not (is_continued and not any(char.isdigit() for char in token.text)):
-            number = _find_nearest_column(columns, token.box)
-        groups.setdefault(number, []).append(index)
-    return groups
+            yield Column(None, tokens[start].box[0], tokens[end].box[2])
 
 
 def _read_row(
-    analysis: Analysis, contexts: KeywordContexts, row: int, columns: Sequence[_Column]
+    analysis: Analysis, contexts: KeywordContexts, row: int, columns: Sequence[Column]
 ) -> dict[str, _Cell]:
-    groups = _group_by_column(analysis, row, columns)
+    groups = group_by_column(analysis, row, columns)
     cells: dict[str, _Cell] = {}
     for number, column in enumerate(columns):
         tokens = groups.get(number)
@@ -225,11 +187,6 @@ def _read_row(
         if value is not None:
             cells[column.target.name] = (view, candidate, value)
     return cells
-
-
-def _find_nearest_column(columns: Sequence[_Column], box: Box) -> int:
-    distances = [max(column.left - box[2], box[0] - column.right, 0.0) for column in columns]
-    return distances.index(min(distances))
 
 
 def _build_cell_candidate(

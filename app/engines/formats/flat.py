@@ -29,6 +29,7 @@ COMMON_HEADERS = (
     *_PEOPLE_AND_DATE_PROPERTIES,
 )
 """The names of the columns before the field columns."""
+_ROW_HEADERS = ("tag_set_id", "row")
 
 
 def list_common_values(row: Row) -> list[Any]:
@@ -46,6 +47,18 @@ def list_common_values(row: Row) -> list[Any]:
 def list_field_headers(fields: Sequence[Field], prefix: str) -> list[str]:
     """Return the column names for fields or for table columns, each with `prefix`."""
     return [name for field in fields for name in get_headers(field, prefix + field["key"])]
+
+
+def list_row_headers(table: Field) -> list[str]:
+    """Return the column names for the rows of one table: identifiers, and the table's columns.
+
+    A column with the name of an identifier has the table's key before it.
+    """
+    names = list_field_headers(table["columns"], "")
+    return [
+        *_ROW_HEADERS,
+        *(f"{table['key']}.{name}" if name in _ROW_HEADERS else name for name in names),
+    ]
 
 
 def list_plain_fields(fields: Sequence[Field]) -> list[Field]:

@@ -18,6 +18,7 @@ from app.engines.formats.flat import (
     list_common_values,
     list_field_headers,
     list_plain_fields,
+    list_row_headers,
     list_table_rows,
 )
 from app.engines.formats.model import Field, Format, Row, TooManyColumnsError
@@ -119,10 +120,7 @@ class XlsxWriter(ParsingWriter):
         self._converters = self._build_converters(plain_fields)
         self._tables = {
             table["key"]: (
-                self._build_sheet(
-                    table["key"],
-                    ["tag_set_id", "row", *list_field_headers(table["columns"], "")],
-                ),
+                self._build_sheet(table["key"], list_row_headers(table)),
                 self._build_converters(table["columns"]),
             )
             for table in tables
@@ -269,8 +267,7 @@ def _render_sample() -> str:
     ]
     for table in SAMPLE_FIELDS:
         if table["type"] == "table":
-            columns = list_field_headers(table["columns"], "")
-            lines += ["", f"Sheet: {table['key']}", "\t".join(["tag_set_id", "row", *columns])]
+            lines += ["", f"Sheet: {table['key']}", "\t".join(list_row_headers(table))]
             for number, row in enumerate(labels[table["key"]]):
                 items = [str(item) for item in row.values()]
                 lines.append("\t".join([SAMPLE_ROW["tag_set_id"], str(number), *items]))

@@ -2,10 +2,11 @@
 
 The column `text` contains the text, `name` and `external_id` are properties of the document, and
 all other columns become its metadata. Of the delimiters that separate the column `text`, the most
-frequent one in the header is used.
+frequent one in the header is used, unless Excel's line `sep=` before the header states it.
 """
 
 import csv
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
@@ -26,6 +27,9 @@ PROPERTY_COLUMNS = (TEXT_COLUMN, "name", "external_id")
 """The columns that become properties of the document; the other columns become metadata."""
 DELIMITERS = ",;\t|"
 _MAX_HEADER_BYTES = 64 * 1024
+_DELIMITER_LINE = re.compile(
+    rf'(?:\xef\xbb\xbf)?"?sep=([{DELIMITERS}])"?[ \t]*\r?(?:\n|\Z)'.encode("latin-1"), re.IGNORECASE
+)
 
 csv.field_size_limit(MAX_LINE_BYTES)
 
@@ -131,14 +135,24 @@ def _read_rows(
             yield row, error, lines.offset
 
 
+def find_delimiter_line(head: bytes) -> re.Match[bytes] | None:
+    """Return the match of Excel's first line, such as `sep=;`, with the delimiter as its group."""
+    return _DELIMITER_LINE.match(head)
+
+
 def _read_header(file: BinaryIO) -> _CsvHeader:
-    line = next(read_lines(file, START.offset), None)
+    lines = read_lines(file, START.offset)
+    line = next(lines, None)
+    stated = find_delimiter_line(line.data) if line and line.data else None
+    if stated:
+        line = next(lines, None)
+    delimiters = stated[1].decode() if stated else DELIMITERS
     if line is None or line.data is None or len(line.data) > _MAX_HEADER_BYTES:
         raise ImportFileError("The first line must contain the names of the columns.")
     try:
         text = line.data.decode("utf-8-sig")
         delimiter = max(
-            DELIMITERS,
+            delimiters,
             key=lambda char: (TEXT_COLUMN in _split_header(text, char), text.count(char)),
         )
         columns = _split_header(text, delimiter)

@@ -2,7 +2,7 @@
 
 import orjson
 
-from app.engines.imports.csv_rows import DELIMITERS, TEXT_COLUMN
+from app.engines.imports.csv_rows import DELIMITERS, TEXT_COLUMN, find_delimiter_line
 from app.engines.imports.doccano import LABEL_PROPERTIES
 
 _CSV_EXTENSIONS = (".csv", ".tsv")
@@ -20,6 +20,8 @@ def detect_format(head: bytes, name: str) -> str | None:
     """
     if head.startswith(_ZIP_SIGNATURES):
         return None if name.lower().endswith(_DOCUMENT_EXTENSIONS) else "zip"
+    if find_delimiter_line(head):
+        return "csv"
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"["):
         return "label_studio"

@@ -5,7 +5,7 @@ import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from threading import Timer
 from typing import IO, Any, NamedTuple, cast
 
@@ -86,11 +86,16 @@ def evaluate_in_child(
 ) -> dict[str, Any]:
     """Evaluate a model in a child process by cross-validation, and return a report.
 
-    `folds` is the number of folds. Raises LearningFailed if the child returned no report, and
-    LearningInterrupted if a signal killed the child.
+    `folds` is the number of folds, each of which has the time of `limits`. Raises LearningFailed if
+    the child returned no report, and LearningInterrupted if a signal killed the child.
     """
     task = {"task": "evaluate", "fields": list(fields), "folds": folds}
-    header, _ = _run_child(task, None, examples, limits)
+    time_limits = replace(
+        limits,
+        cpu_seconds=limits.cpu_seconds * folds,
+        wall_seconds=limits.wall_seconds * folds,
+    )
+    header, _ = _run_child(task, None, examples, time_limits)
     report: dict[str, Any] = header["report"]
     return report
 

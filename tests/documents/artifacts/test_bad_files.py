@@ -162,6 +162,8 @@ def test_unknown_and_mislabeled_types_are_415(
         (error["details"]["declared"], error["details"]["detected"]), expected, strict=True
     ):
         assert wanted in (None, found)
+    if expected[1] is not None:
+        assert expected[1] in error["message"]
     _assert_nothing_left(org, stored)
 
 

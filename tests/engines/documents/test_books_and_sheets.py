@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from app.engines.documents import ParseFailed, UnsupportedMediaType, parse
-from app.engines.documents.media import EPUB, MSG, ODS, detect_media_type
+from app.engines.documents.detection import detect_media_type
+from app.engines.documents.media import EPUB, MSG, ODS
 from tests.engines.documents import office_files, samples, workbooks
 
 

@@ -22,7 +22,7 @@ def text_of(folder: Path, *paragraphs: str) -> str:
 
     def fill(document: Document) -> None:
         for inner in reversed(paragraphs):
-            xml = f"<w:p {nsdecls('w')} {W14}>{inner}</w:p>"
+            xml = f"<w:p {nsdecls('w', 'm')} {W14}>{inner}</w:p>"
             document.element.body.insert(0, parse_xml(xml))
 
     return parse(samples.stored(folder, samples.word(fill)), DOCX).text
@@ -52,6 +52,28 @@ def test_texts_at_different_places_stay_apart(tmp_path: Path) -> None:
         box + f"<w:r><w:ruby>{ruby}</w:ruby></w:r>",
     )
     assert text == "left\tright\nanchor\nbox\nmore\nbox\n東京"
+
+
+def _term(text: str) -> str:
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+def test_equations_are_written_on_one_line(tmp_path: Path) -> None:
+    square = f"<m:sSup><m:e>{_term('b')}</m:e><m:sup>{_term('2')}</m:sup></m:sSup>"
+    root = f"<m:rad><m:deg/><m:e>{square}{_term('-4ac')}</m:e></m:rad>"
+    fraction = f"<m:f><m:num>{_term('-b±')}{root}</m:num><m:den>{_term('2a')}</m:den></m:f>"
+    total = (
+        '<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:sub/>'
+        f"<m:sup>{_term('n')}</m:sup><m:e>{_term('x')}</m:e></m:nary>"
+    )
+    matrix = f"<m:m><m:mr><m:e>{_term('1')}</m:e><m:e>{_term('0')}</m:e></m:mr></m:m>"
+    sides = f"<m:d><m:dPr/><m:e>{matrix}</m:e></m:d>"
+    text = text_of(
+        tmp_path,
+        f"{run('so ')}<m:oMath>{_term('x=')}{fraction}</m:oMath>{run(' holds')}",
+        f"<m:oMathPara><m:oMath>{total}{sides}</m:oMath></m:oMathPara>",
+    )
+    assert text == "so x=(-b±√(b^2-4ac))/(2a) holds\n∑^n x(1 0)"
 
 
 def test_text_that_a_style_hides_is_left_out(tmp_path: Path) -> None:

@@ -104,6 +104,24 @@ def test_empty_cells_keep_their_place_and_rows_stay_apart(tmp_path: Path) -> Non
     )
 
 
+def test_cells_below_a_cell_that_spans_rows_keep_their_column(tmp_path: Path) -> None:
+    markup = (
+        "<table><tr><th rowspan=2>Item<th colspan=2>Price<th rowspan=2>Qty<tr><th>net<th>gross"
+        "<tr><td>Bolts<td>1<td>2<td rowspan=99999>3<tr><td>Nuts<td>4<td>5</table>"
+    )
+    assert read(tmp_path, markup).text == (
+        "Item\tPrice\tQty\n\tnet\tgross\nBolts\t1\t2\t3\nNuts\t4\t5"
+    )
+
+
+def test_formulas_are_shown_and_invisible_characters_are_left_out(tmp_path: Path) -> None:
+    markup = (
+        "<p>Super&shy;man&#x200B;!</p><math><mi>x</mi><mo>=</mo><mn>2</mn>"
+        "<annotation>x=2</annotation></math> <ruby>東京<rp>(</rp><rt>とうきょう</rt></ruby>"
+    )
+    assert read(tmp_path, markup).text == "Superman!\n\nx=2 東京"
+
+
 def test_paragraphs_and_breaks_inside_cells_are_spaces(tmp_path: Path) -> None:
     markup = """<table><tbody>
       <tr><td><p>Machine</p><p>parts</p></td><td><div>3</div></td></tr>

@@ -149,7 +149,8 @@ def test_an_attachment_name_of_latin_letters_in_raw_bytes(tmp_path: Path) -> Non
 
 
 def test_every_mail_of_a_mailbox_is_read(tmp_path: Path) -> None:
-    mails = [mail(f"body of mail {number}\n\nFrom here on, see below.") for number in range(3)]
+    end = "\n\nFrom here on, see below.\n\nFrom us: met at 10:00.\nNote: fine."
+    mails = [mail(f"body of mail {number}{end}") for number in range(3)]
     box = b"".join(
         b"From zoe@example.com Mon Mar  4 10:00:00 2024\n" + _quoted(bytes(one)) + b"\n"
         for one in mails
@@ -157,9 +158,7 @@ def test_every_mail_of_a_mailbox_is_read(tmp_path: Path) -> None:
     for data in (box, box.replace(b"\n", b"\r\n")):
         document = parse(stored(tmp_path, data), "message/rfc822")
         texts = document.text.replace("\r\n", "\n").split("\f")
-        assert texts == [
-            f"{HEAD}body of mail {number}\n\nFrom here on, see below." for number in range(3)
-        ]
+        assert texts == [f"{HEAD}body of mail {number}{end}" for number in range(3)]
         assert len(document.pages) == 3
 
 

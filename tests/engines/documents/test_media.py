@@ -90,8 +90,30 @@ def test_text_types_are_compatible_with_each_other(declared: str | None) -> None
     assert detect_media_type(b'{"a": 1}', "data.json", declared) == "text/plain"
 
 
-def test_a_csv_file_that_windows_declares_as_excel() -> None:
-    assert detect_media_type(b"a;b\n", "rows.csv", "application/vnd.ms-excel") == "text/csv"
+@pytest.mark.parametrize(
+    ("data", "name", "declared", "detected"),
+    [
+        (b"a;b\n", "rows.csv", "application/vnd.ms-excel", "text/csv"),
+        (b"a\tb\n", "rows.xls", "application/vnd.ms-excel", "text/csv"),
+        (HTML, "report.xls", "application/vnd.ms-excel", "text/html"),
+        (b"\xef\xbb\xbf<table><tr><td>7</table>", "report.xls", None, "text/html"),
+        (workbooks.xlsx(workbooks.fill_invoice), "report.xls", None, XLSX),
+        (office_files.RTF, "letter.doc", "application/msword", "application/rtf"),
+        (office_files.RTF, "letter.rtf", "application/msword", "application/rtf"),
+        (HTML, "page.doc", None, "text/html"),
+        (samples.image("JPEG"), "photo.png", "image/png", "image/jpeg"),
+    ],
+)
+def test_content_that_programs_write_under_another_type(
+    data: bytes, name: str, declared: str | None, detected: str
+) -> None:
+    assert detect_media_type(data, name, declared) == detected
+
+
+@pytest.mark.parametrize("name", ["book.xls", "letter.doc"])
+def test_xml_of_office_2003_is_not_shown_as_text(name: str) -> None:
+    with pytest.raises(UnsupportedMediaType):
+        detect_media_type(b'<?xml version="1.0"?><Workbook/>', name, None)
 
 
 @pytest.mark.parametrize(

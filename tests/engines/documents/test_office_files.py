@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.engines.documents import Limits, ParseFailed, UnsupportedMediaType, parse, render
-from app.engines.documents.media import ODT, PPTX, RTF, detect_media_type
+from app.engines.documents.detection import detect_media_type
+from app.engines.documents.media import ODT, PPTX, RTF
 from tests.engines.documents import office_files, samples, workbooks
 
 COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
@@ -33,6 +34,24 @@ def test_each_visible_slide_is_a_page(tmp_path: Path) -> None:
     assert (second, third) == ("", "Thank you")
     assert [page.text.strip("\f") for page in document.pages] == [first, second, third]
     assert render(path, PPTX, 3, width_px=300).startswith(b"\x89PNG")
+
+
+def test_a_shape_with_an_equation(tmp_path: Path) -> None:
+    equation = (
+        '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        '<mc:Choice Requires="a14"><p:sp><p:nvSpPr><p:cNvPr id="9" name="x"/><p:cNvSpPr/><p:nvPr/>'
+        "</p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:p><a:r><a:t>We know </a:t></a:r><a14:m "
+        'xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"><m:oMath '
+        'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"><m:r><m:t>x=1</m:t>'
+        "</m:r></m:oMath></a14:m><a:r><a:t> now</a:t></a:r></a:p></p:txBody></p:sp></mc:Choice>"
+        "<mc:Fallback/></mc:AlternateContent></p:spTree>"
+    )
+    data = workbooks.rewritten(
+        office_files.presentation(),
+        "ppt/slides/slide2.xml",
+        lambda xml: xml.replace("</p:spTree>", equation),
+    )
+    assert text_of(tmp_path, data, PPTX).split("\f")[1] == "We know x=1 now"
 
 
 def test_a_presentation_without_text(tmp_path: Path) -> None:
@@ -92,6 +111,20 @@ def test_hidden_and_deleted_runs_of_rich_text(tmp_path: Path) -> None:
         rb"\pard{\f0\v no}d\par}"
     )
     assert text_of(tmp_path, data, RTF) == "abcshownd"
+
+
+def test_notes_headers_links_and_text_boxes_of_rich_text(tmp_path: Path) -> None:
+    data = (
+        rb"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fcharset0 Arial;}}{\header\pard Acme\par}"
+        rb"{\footerl \pard Page {\field{\*\fldinst PAGE}{\fldrslt 1}}\par}{\headerf \pard Acme\par}"
+        rb"The rent{\super\chftn{\footnote\pard\plain {\super\chftn} See \'fc section 2}} is due. "
+        rb'See {\field{\*\fldinst{HYPERLINK "http://a.example/"}}{\fldrslt{our new site}}}.\par '
+        rb"Before{\shp{\*\shpinst\shpleft1{\sp{\sn shapeType}{\sv 202}}{\shptxt \pard Boxed\par}}"
+        rb"{\shprslt{\*\do\dptxbx{\dptxbxtext\pard Boxed\par}}}}after\par}"
+    )
+    assert text_of(tmp_path, data, RTF) == (
+        "Acme\nThe rent is due. See our new site.\nBefore\nBoxed\nafter\nSee ü section 2\nPage 1"
+    )
 
 
 def test_an_image_in_rich_text_takes_no_time(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.engines.documents import Limits, ParseFailed, UnsupportedMediaType, parse, render
-from app.engines.documents.media import XLS, XLSX, detect_media_type
+from app.engines.documents.detection import detect_media_type
+from app.engines.documents.media import XLS, XLSX
 from tests.engines.documents import samples, workbooks
 
 INVOICE = (

@@ -21,3 +21,16 @@ def build_document(lines: Sequence[str]) -> Document:
             text += " "
         text = text.rstrip(" ") + "\n"
     return Document(text, words)
+
+
+def build_pages(*pages: Sequence[str]) -> Document:
+    """Return a document with these pages of lines."""
+    text, words = "", []
+    for number, lines in enumerate(pages, start=1):
+        page = build_document(lines)
+        words += [
+            word._replace(page=number, start=word.start + len(text), end=word.end + len(text))
+            for word in page.words
+        ]
+        text += page.text
+    return Document(text, words)

@@ -4,7 +4,7 @@ import pytest
 
 from app.engines import extraction
 from app.engines.fields import SourceText, check_fields, compile_fields
-from tests.engines.extraction.documents import build_document
+from tests.engines.extraction.documents import build_document, build_pages
 from tests.factories.receipts import build_examples, build_fields, build_layout
 
 FIELDS = check_fields(
@@ -165,6 +165,58 @@ WIDE_TABLE = [
 def test_columns_that_the_table_lacks_and_keywords_in_a_full_row_do_not_change_its_cells():
     values = [tag["value"] for tag in _propose(WIDE_TABLE) if tag["row"] is not None]
     assert values == ["Widget A", 2, 20, "Tax consulting", 1, 100]
+
+
+def _list_descriptions(*pages):
+    tags = extraction.propose_by_rules(build_pages(*pages), FIELDS)
+    return [tag["value"] for tag in tags if tag["field"] == "items.description"]
+
+
+HEADER = "Description             Qty    Amount"
+BOLTS = "Bolts                     1      5.00"
+NUTS = "Nuts and more             1      7.00"
+TOTAL = "Total     32.00"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "continues"),
+    [
+        ([HEADER, BOLTS], ["Invoice 77    Page 2", HEADER, NUTS, TOTAL], True),
+        ([HEADER, BOLTS, *[""] * 9, "Page 1"], ["Invoice 77    Page 2", NUTS, TOTAL], True),
+        ([HEADER, BOLTS, "Total carried forward  5.00"], ["Carried forward  5.00", NUTS], True),
+        ([HEADER, BOLTS, TOTAL], ["Terms", "Late fee per day          1      7.00"], False),
+        ([HEADER, BOLTS], ["Terms", "Pay within 30 days of invoice 1, 5.00 per day"], False),
+    ],
+)
+def test_a_table_continues_on_the_next_page(first, second, continues):
+    expected = ["Bolts", "Nuts and more"] if continues else ["Bolts"]
+    assert _list_descriptions(first, second) == expected
+
+
+def test_keywords_and_subtotals_between_the_items_do_not_end_a_table_of_three_columns():
+    lines = [
+        HEADER,
+        "Tax consulting            1    100.00",
+        "Subtotal                       100.00",
+        BOLTS,
+        "Total                     2    105.00",
+        "Due on 05.06.2024",
+    ]
+    assert _list_descriptions(lines) == ["Tax consulting", "Bolts"]
+
+
+@pytest.mark.parametrize("number", ["1    ", ""])
+def test_the_first_word_of_a_header_is_a_column_if_a_text_is_apart_under_it(number):
+    lines = [
+        "Item Description          Qty     Amount",
+        f"{number:5}Widget A              2      20.00",
+    ]
+    assert _list_descriptions(lines) == ["Widget A"]
+
+
+def test_the_amounts_of_a_table_have_the_names_of_line_totals():
+    lines = ["Beschreibung          Menge   Betrag", "Widget                  2      20,00"]
+    assert [tag["value"] for tag in _propose(lines)][-1] == 20
 
 
 def test_evidence_is_where_the_value_stands():

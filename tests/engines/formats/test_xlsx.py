@@ -229,7 +229,7 @@ def test_sheets_of_tables_have_different_names() -> None:
     assert book.sheetnames == names
     for name, key in zip(names[1:], keys, strict=True):
         header, line = book[name].iter_rows(values_only=True)
-        assert header == ("tag_set_id", "row", "row", "tag_set_id")
+        assert header == ("tag_set_id", "row", f"{key}.row", f"{key}.tag_set_id")
         assert line == ("1", 0, key, None)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.imports import READERS, START, ImportFileError, lines
+from app.engines.imports import READERS, START, ImportFileError, detect_format, lines
 
 _LINES = st.lists(
     st.one_of(
@@ -62,6 +62,16 @@ def test_the_delimiter_separates_the_text(header: str) -> None:
     (record,) = _read("csv", f"{header}\nx{header[4]}y\n".encode())
     assert record.content is not None
     assert record.content.properties["text"] == "x"
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_the_line_of_excel_before_the_header_states_the_delimiter(mark: str) -> None:
+    data = f"{mark}sep=;\r\ntext;a,b\r\nx;y\r\n".encode()
+    assert detect_format(data, "rows.txt") == "csv"
+    (record,) = _read("csv", data)
+    assert record.content is not None
+    assert record.content.properties == {"text": "x", "metadata": {"a,b": "y"}}
+    assert _read("csv", data, record.next) == []
 
 
 def test_a_file_without_a_header() -> None:

@@ -1,12 +1,20 @@
 """The process that trains: its limits, and how it fails."""
 
 from io import BytesIO
+from typing import Any
 
 import pytest
 
 from app.engines.extraction import MAX_TRAINING_WORDS, Document, Example, SourceWord
 from app.engines.fields import check_fields
-from app.engines.learning import LearningFailed, LearningLimits, child, train_in_child
+from app.engines.learning import (
+    LearningFailed,
+    LearningLimits,
+    child,
+    evaluate_in_child,
+    parent,
+    train_in_child,
+)
 from app.engines.learning.messages import encode_example, write_frame
 
 FIELDS = check_fields([{"key": "number", "type": "text"}])
@@ -34,6 +42,18 @@ def test_memory_is_limited() -> None:
 
 def test_time_is_limited() -> None:
     assert _train(LearningLimits(wall_seconds=0.05)).code == "timed_out"
+
+
+def test_each_fold_has_the_time_of_a_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[LearningLimits] = []
+
+    def run_child(*arguments: Any) -> tuple[dict[str, Any], bytes]:
+        given.append(arguments[-1])
+        return {"report": {}}, b""
+
+    monkeypatch.setattr(parent, "_run_child", run_child)
+    evaluate_in_child([], FIELDS, folds=5, limits=LearningLimits(1, 2, 3.0))
+    assert given == [LearningLimits(1, 10, 15.0)]
 
 
 def test_no_more_examples_are_read_than_training_uses() -> None:

@@ -263,7 +263,16 @@ def _detect_media_type(key: str, file_name: str, declared_media_type: str | None
     except documents.UnsupportedMediaType as error:
         raise ApiError(
             "unsupported_media_type",
-            "This media type is not supported.",
+            _explain_unsupported(error),
             field="file",
             details={"declared": error.declared, "detected": error.detected},
         ) from None
+
+
+def _explain_unsupported(error: documents.UnsupportedMediaType) -> str:
+    if error.declared and error.detected in documents.MEDIA_TYPES:
+        return (
+            f"The content of the file is `{error.detected}`, but its name or declared type says "
+            f"`{error.declared}`. Send it with the name and type of its content."
+        )
+    return "This media type is not supported."

@@ -2,8 +2,8 @@
 
 Paragraphs end with a line feed. The cells of a table row are separated by tabs, the paragraphs in a
 cell by spaces. Hidden text, deleted (tracked) text and field codes are omitted; text boxes, content
-controls and inserted text are included. Checkboxes become symbols, whether they are content
-controls, form fields or characters of a symbol font.
+controls and inserted text are included. Equations are written on one line. Checkboxes become
+symbols, whether they are content controls, form fields or characters of a symbol font.
 """
 
 import re
@@ -21,6 +21,7 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import docx_symbols
 from app.engines.documents.readers.archives import check_archive
+from app.engines.documents.readers.docx_equations import EQUATION, format_equation
 from app.engines.documents.readers.docx_hidden import (
     HiddenStyles,
     get_on_off_value,
@@ -135,6 +136,10 @@ class _PartText:
         for event, element in walker:
             if self._is_skipped(element):
                 if event == "start":
+                    walker.skip_subtree()
+            elif element.tag == EQUATION:
+                if event == "start":
+                    self._parts.append(format_equation(element))
                     walker.skip_subtree()
             elif event == "start":
                 self._enter_element(element)

@@ -6,7 +6,7 @@ ignored in tables that only lay out a page, which are common in emails.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lxml import etree  # type: ignore[import-untyped]
 
@@ -14,8 +14,8 @@ from app.engines.documents.model import ParseFailed
 from app.engines.documents.text import decode_text, detect_bom
 
 _OMITTED_TAGS = {
-    "script", "style", "head", "template", "noscript", "iframe", "object", "svg", "math",
-    "audio", "video", "canvas", "select", "datalist",
+    "script", "style", "head", "template", "noscript", "iframe", "object", "svg", "rt", "rp",
+    "annotation", "annotation-xml", "audio", "video", "canvas", "select", "datalist",
 }  # fmt: skip
 _PARAGRAPH_TAGS = {
     "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "pre", "blockquote",
@@ -38,6 +38,9 @@ _META_CHARSET = re.compile(
 _XML_ENCODING = re.compile(
     rb"\s*<\?xml[^>]{0,512}?encoding\s*=\s*[\"']\s*([\w:.-]{1,40})", re.IGNORECASE
 )
+_MAX_SPAN = 1_000
+_MAX_SPAN_COLUMNS = 100
+"""The maximum number of columns of a table whose cells that span rows are taken into account."""
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 
 
@@ -114,10 +117,37 @@ class _TableState:
     is_data: bool
     row_start: int  # the number of text parts before the row
     cell_count: int = 0  # the number of cells read so far in the row
+    column: int = 0  # the column of the next cell
+    # for each column of a cell that spans rows, the number of further rows
+    spans: dict[int, int] = field(default_factory=dict)
 
     def start_row(self, start: int) -> None:
         """Start a new row after `start` text parts."""
-        self.row_start, self.cell_count = start, 0
+        if self.cell_count:  # called at the start and at the end of each row
+            self.spans = {
+                column: count - (column >= self.column) for column, count in self.spans.items()
+            }
+        self.row_start, self.cell_count, self.column = start, 0, 0
+
+    def enter_cell(self, cell: etree._Element) -> int:
+        """Place a cell in the row, and return the number of columns that rows above occupy."""
+        first = self.column
+        while self.spans.get(self.column, 0) > 0:
+            self.spans[self.column] -= 1
+            self.column += 1
+        occupied = self.column - first
+        end = min(self.column + _read_span(cell, "colspan"), _MAX_SPAN_COLUMNS)
+        if (row_count := _read_span(cell, "rowspan")) > 1:
+            self.spans |= dict.fromkeys(range(self.column, end), row_count - 1)
+        self.column = max(end, self.column + 1)
+        self.cell_count += 1
+        return occupied
+
+
+def _read_span(cell: etree._Element, name: str) -> int:
+    value = cell.get(name, "").strip()
+    is_small = value.isdecimal() and len(value) <= len(str(_MAX_SPAN))
+    return max(1, min(int(value), _MAX_SPAN)) if is_small else 1
 
 
 class _VisibleText:
@@ -150,7 +180,7 @@ class _VisibleText:
         elif tag == "tr" and self._tables:
             self._tables[-1].start_row(len(self._parts))
         elif tag in _CELL_TAGS:
-            self._enter_cell()
+            self._enter_cell(element)
         self._add_text(element.text)
 
     def leave_element(self, element: etree._Element) -> None:
@@ -181,12 +211,12 @@ class _VisibleText:
     def _is_in_data_table(self) -> bool:
         return bool(self._tables) and self._tables[-1].is_data
 
-    def _enter_cell(self) -> None:
+    def _enter_cell(self, cell: etree._Element) -> None:
         is_first = bool(self._tables) and self._tables[-1].cell_count == 0
-        if self._tables:
-            self._tables[-1].cell_count += 1
+        occupied = self._tables[-1].enter_cell(cell) if self._tables else 0
         if self._is_in_data_table():
             self._cell_depth += 1
+            self._pending_tabs += occupied
             if not is_first:
                 self._pending_tabs += 1
                 if not self._pending_space.startswith("\n"):

@@ -28,6 +28,7 @@ _MESSAGE_TYPES = ("message/rfc822", "message/global")
 _SEPARATOR = re.compile(
     rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d:\d\d[^\r\n]*\r?\n(?=[!-9;-~]+:)"
 )
+_YEAR = re.compile(rb"\b(?:19|20)\d\d\b")
 _WORD = re.compile(r"\w+")
 _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 
@@ -40,7 +41,8 @@ def extract_text(data: bytes) -> str:
 
 def split_mbox(data: bytes) -> Iterator[bytes]:
     """Yield the emails of an mbox file, or yield nothing if the file is a single email."""
-    starts = list(_SEPARATOR.finditer(data))
+    # A sentence may begin with `From` and contain a time, but no separator lacks the year.
+    starts = [match for match in _SEPARATOR.finditer(data) if _YEAR.search(match[0])]
     if not starts or starts[0].start() > 0:
         return
     ends = [*(match.start() for match in starts[1:]), len(data)]

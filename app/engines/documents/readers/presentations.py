@@ -1,7 +1,8 @@
 """Read PPTX with python-pptx: the visible slides, each on its own page.
 
 The shapes of a slide are read in drawing order. Paragraphs are lines; the rows of a table are lines
-with a tab between cells. Speaker notes, charts and hidden slides are left out.
+with a tab between cells. Equations are written on one line. Speaker notes, charts and hidden slides
+are left out.
 """
 
 from collections.abc import Iterator
@@ -18,8 +19,11 @@ from pptx.slide import Slide
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive
+from app.engines.documents.readers.docx_equations import EQUATION, format_equation
 from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _UNREADABLE = "The file is damaged or not a PowerPoint presentation."
 
 
@@ -49,7 +53,31 @@ def list_slides(file: BinaryIO, limits: Limits) -> list[Slide]:
 
 
 def _build_page_text(slide: Slide) -> str:
+    _simplify(slide.element)
     return "\n".join(line for shape in slide.shapes for line in _iterate_lines(shape))
+
+
+def _simplify(slide: etree._Element) -> None:
+    """Replace alternatives by their first choice, and equations by runs, which the library reads.
+
+    PowerPoint writes a shape with an equation as alternatives, of which the other is a picture.
+    """
+    for alternatives in list(slide.iter(_COMPATIBILITY + "AlternateContent")):
+        choice = alternatives.find(_COMPATIBILITY + "Choice")
+        for child in [] if choice is None else list(choice):
+            alternatives.addprevious(child)
+        alternatives.getparent().remove(alternatives)
+    for equation in list(slide.iter(EQUATION)):
+        paragraph = next(equation.iterancestors(_DRAWING + "p"), None)
+        if paragraph is not None:
+            block = next(
+                item
+                for item in (equation, *equation.iterancestors())
+                if item.getparent() is paragraph
+            )
+            run = etree.SubElement(paragraph, _DRAWING + "r")
+            etree.SubElement(run, _DRAWING + "t").text = format_equation(equation)
+            block.addprevious(run)
 
 
 def _iterate_lines(shape: BaseShape) -> Iterator[str]:

@@ -1,8 +1,12 @@
-"""Read RTF with striprtf: the visible text, with a tab between the cells of a table row."""
+"""Read RTF with striprtf: the visible text, with a tab between the cells of a table row.
+
+Headers come first, notes and footers after the body, and text boxes where they are anchored.
+"""
 
 import re
+from collections.abc import Callable
 
-from striprtf.striprtf import rtf_to_text
+from striprtf.striprtf import font_table_group, rtf_to_text
 
 from app.engines.documents.model import ParseFailed
 from app.engines.documents.text import normalize_text, replace_unstorable_chars
@@ -17,6 +21,14 @@ _HIDDEN_RUN = re.compile(
     r"\{(?:\\(?!(?:v|deleted)(?![a-z0-9-]))[a-z]++-?[0-9]*+[ \r\n]*+)*+\\(?:v|deleted)(?![a-z0-9-])"
     r"(?:[^{}\\]|\\(?!v0)[^\n])*+\}"
 )
+# The library appends the address after this word to the visible text of a link.
+_LINK = re.compile(r'HYPERLINK(?=\s")')
+# Parts of the page that the library leaves out: a header, a footer, a note, a drawing.
+_PAGE_PART = re.compile(r"\{\s*(?:\\\*)?\\(header|footer|footnote)[lrf]?(?![a-z])")
+_SHAPE = re.compile(r"\{\s*\\shp(?:grp)?(?![a-z])")
+_TEXT_BOX = re.compile(r"\{\s*\\shptxt(?![a-z])")
+_BRACE = re.compile(r"\\[^a-z]|[{}]")
+_CODE_PAGE = re.compile(r"\\ansicpg\d{1,5}")
 _TRAILING_TABS = re.compile(r"\t+$", re.MULTILINE)
 
 
@@ -25,7 +37,79 @@ def extract_text(data: bytes) -> str:
     if not data.lstrip().startswith(_SIGNATURE):
         raise ParseFailed("unreadable", "The file is damaged or not RTF.")
     source = _CELL_END.sub(r"\\tab", _IMAGE.sub(b"", data).decode("latin-1"))
-    source = _HIDDEN_RUN.sub("{}", source)
+    source = _LINK.sub("HYPERLINK{}", _HIDDEN_RUN.sub("{}", source))
+    source = _replace_groups(source, _SHAPE, _read_text_boxes)
+    parts: dict[str, list[str]] = {"header": [], "footnote": [], "footer": []}
+
+    def move_part(name: str, content: str) -> str:
+        parts[name].append(content)
+        return "{}"
+
+    body = _replace_groups(source, _PAGE_PART, move_part)
+    code_page = _CODE_PAGE.search(source)
+    fonts: str = font_table_group(source)  # type: ignore[no-untyped-call]
+    start = r"{\rtf1\ansi" + (code_page[0] if code_page else "") + fonts
+    sections = [
+        *_read_parts(start, parts["header"]),
+        _read_source(body),
+        *_read_parts(start, parts["footnote"]),
+        *_read_parts(start, parts["footer"]),
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def _replace_groups(
+    source: str, opening: re.Pattern[str], replace: Callable[[str, str], str]
+) -> str:
+    """Replace each group that starts with `opening`.
+
+    `replace` receives the first group of the match, or "" if the pattern has none, and the content
+    after the match. A group without an end, and what follows it, is left unchanged.
+    """
+    pieces: list[str] = []
+    position = 0
+    while match := opening.search(source, position):
+        end = _find_group_end(source, match.end())
+        if end is None:
+            break
+        name = match[1] if opening.groups else ""
+        pieces += [source[position : match.start()], replace(name, source[match.end() : end - 1])]
+        position = end
+    return "".join([*pieces, source[position:]])
+
+
+def _find_group_end(source: str, start: int) -> int | None:
+    """Return the end of the group whose content starts at `start`, or None if it has no end."""
+    depth = 1
+    for brace in _BRACE.finditer(source, start):
+        if brace[0] in ("{", "}"):
+            depth += 1 if brace[0] == "{" else -1
+            if depth == 0:
+                return brace.end()
+    return None
+
+
+def _read_text_boxes(_name: str, shape: str) -> str:
+    """Return the content of the text boxes of a drawing as groups that the library reads."""
+    texts: list[str] = []
+
+    def keep_text(_name: str, content: str) -> str:
+        end = "" if content.rstrip(" }\r\n").endswith(r"\par") else r"\par"
+        texts.append(rf"{{\par{{{content.removeprefix(' ')}}}{end}}}")
+        return ""
+
+    _replace_groups(shape, _TEXT_BOX, keep_text)
+    return "".join(texts)
+
+
+def _read_parts(start: str, contents: list[str]) -> list[str]:
+    """Return the text of each header, footer or note, without duplicates."""
+    sources = dict.fromkeys(contents)
+    texts = (_read_source(f"{start}{{{content}}}}}").strip() for content in sources)
+    return list(dict.fromkeys(texts))
+
+
+def _read_source(source: str) -> str:
     text: str = rtf_to_text(source, errors="replace")  # type: ignore[no-untyped-call]
     # Characters outside the basic multilingual plane are written as two surrogates.
     full_text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

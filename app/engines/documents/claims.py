@@ -1,0 +1,105 @@
+"""Compare the media type of the content with the file name and the declared type."""
+
+import mimetypes
+import re
+
+from app.engines.documents.media import (
+    BMP,
+    CSV,
+    DOCX,
+    HEIC,
+    HTML,
+    IMAGE_TYPES,
+    JPEG,
+    MAIL,
+    MARKDOWN,
+    MEDIA_TYPES,
+    PDF,
+    PLAIN,
+    PNG,
+    PPTX,
+    RTF,
+    TEXT_BASED_TYPES,
+    TIFF,
+    XLS,
+    XLSX,
+)
+from app.engines.documents.model import UnsupportedMediaType
+
+_ALIASES = {
+    "application/x-pdf": PDF,
+    "application/xhtml+xml": HTML,
+    "text/rtf": RTF,
+    "application/x-rtf": RTF,
+    "image/jpg": JPEG,
+    "image/pjpeg": JPEG,
+    "image/tif": TIFF,
+    "image/x-png": PNG,
+    "image/x-bmp": BMP,
+    "image/x-ms-bmp": BMP,
+    "image/heif": HEIC,
+    "application/mbox": MAIL,
+    "text/x-markdown": MARKDOWN,
+    "application/csv": CSV,
+}
+_UNSPECIFIC_TYPES = {
+    "",
+    "*/*",
+    "application/octet-stream",
+    "binary/octet-stream",
+    "application/x-download",
+    "application/force-download",
+    "application/unknown",
+}
+_TEXT_LIKE = re.compile(r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.*\+(?:json|xml)$")
+# Python's built-in table with additions, so that the result does not depend on the machine.
+_TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
+    ".docm": "application/vnd.ms-word.document.macroenabled.12",
+    ".xlsm": "application/vnd.ms-excel.sheet.macroenabled.12",
+    ".xlsb": "application/vnd.ms-excel.sheet.binary.macroenabled.12",
+    **{extension: media_type for media_type, names in MEDIA_TYPES.items() for extension in names},
+}
+
+
+_DOC, _PPT = _TYPES_BY_EXTENSION[".doc"], _TYPES_BY_EXTENSION[".ppt"]
+# Other contents that programs write under these types, and that Office opens. Browsers on Windows
+# declare RTF as Word and CSV as Excel.
+_OTHER_CONTENTS = {
+    _DOC: {RTF, DOCX, HTML, MAIL},
+    _PPT: {PPTX},
+    XLS: {XLSX, HTML, MAIL, PLAIN},
+}
+
+
+def list_claims(extension: str, declared: str | None) -> list[str]:
+    """Return the media types that the file extension and the sender indicate, if any."""
+    declared_type = (declared or "").partition(";")[0].strip().lower()
+    claims = (_TYPES_BY_EXTENSION.get(extension, ""), declared_type)
+    return [_ALIASES.get(claim, claim) for claim in claims if claim not in _UNSPECIFIC_TYPES]
+
+
+def check_binary_type(detected: str, claims: list[str]) -> None:
+    """Raise `UnsupportedMediaType` if a claim excludes the type of the content."""
+    for claim in claims:
+        is_image = claim in IMAGE_TYPES and detected in IMAGE_TYPES
+        if claim != detected and not is_image and not _is_written_as(detected, claim):
+            raise UnsupportedMediaType(claim, detected)
+
+
+def choose_text_type(detected: str, claims: list[str], *, is_markup: bool) -> str:
+    """Return the first text-based type in `claims`, or `detected` if there is none.
+
+    `is_markup` is whether the text begins like XML. Raises `UnsupportedMediaType` if a claim is not
+    a text type.
+    """
+    for claim in claims:
+        is_text = claim in TEXT_BASED_TYPES or _TEXT_LIKE.match(claim)
+        is_unreadable = detected == PLAIN and is_markup  # such as a workbook in XML of Excel 2003
+        if not is_text and (is_unreadable or not _is_written_as(detected, claim)):
+            raise UnsupportedMediaType(claim, detected)
+    default = CSV if detected == PLAIN and XLS in claims else detected
+    return next((claim for claim in claims if claim in TEXT_BASED_TYPES), default)
+
+
+def _is_written_as(detected: str, claim: str) -> bool:
+    return detected in _OTHER_CONTENTS.get(claim, ())

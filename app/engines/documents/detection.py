@@ -1,0 +1,206 @@
+"""Detect the media type of a document by its content."""
+
+import codecs
+import re
+import zlib
+from pathlib import PurePosixPath
+
+from app.engines.documents.claims import check_binary_type, choose_text_type, list_claims
+from app.engines.documents.media import (
+    BMP,
+    DOCX,
+    GIF,
+    HEIC,
+    HTML,
+    JPEG,
+    MAIL,
+    MEDIA_TYPES,
+    MSG,
+    PDF,
+    PLAIN,
+    PNG,
+    PPTX,
+    RTF,
+    TIFF,
+    WEBP,
+    XLS,
+    XLSX,
+)
+from app.engines.documents.model import UnsupportedMediaType
+from app.engines.documents.text import detect_bom, detect_utf16_without_bom
+
+HEAD_BYTES = 1 << 16
+"""The number of leading bytes of the file that `detect_media_type` uses."""
+
+_SIGNATURES = {
+    b"\x89PNG\r\n\x1a\n": PNG,
+    b"\xff\xd8\xff": JPEG,
+    b"II*\0": TIFF,
+    b"MM\0*": TIFF,
+    b"II+\0": TIFF,  # BigTIFF
+    b"MM\0+": TIFF,
+    b"GIF87a": GIF,
+    b"GIF89a": GIF,
+}
+# ISO/IEC 23008-12, annex B: files with HEVC images, including files that also have an image
+# sequence. The box's length and type precede the major brand, a version and compatible brands.
+_HEIC = re.compile(rb".{4}ftyp(?:hei[cmsx]|(?:mif1|msf1).{4}(?:.{4}){0,8}?hei[cmsx])", re.DOTALL)
+# The possible lengths of a BMP's second header. The length follows "BM" and three other numbers.
+_BMP_HEADER_LENGTHS = {12, 16, 40, 52, 56, 64, 108, 124}
+_BMP_LENGTH_OFFSET = 14
+_COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
+_ZIP_ENTRY = re.compile(rb"PK\x03\x04.{22}(..)(..)", re.DOTALL)
+_ZIP_FOLDERS = {
+    b"word/": DOCX,
+    b"xl/": XLSX,
+    b"ppt/": PPTX,
+}
+_MIMETYPE_ENTRY = b"mimetype"
+_FIRST_ENTRY_TYPE = re.compile(rb"application/(?:vnd\.oasis\.opendocument\.[a-z-]+|epub\+zip)")
+_WORD_MAIN_PART = b"wordprocessingml.document.main+xml"
+_CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_HTML = re.compile(
+    r"\s*(?:<!--(?:(?!-->).)*-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype\s+html|html|head|body|meta|style|table)\b",
+    re.DOTALL,
+)
+_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<")
+_HEADER_FIELD = re.compile(r"([!-9;-~]+):[ \t]?")
+_MAIL_FIELDS = {
+    "bcc", "cc", "content-type", "date", "delivered-to", "from", "message-id", "mime-version",
+    "received", "reply-to", "return-path", "sender", "subject", "to",
+}  # fmt: skip
+_MIN_MAIL_FIELDS = 2
+
+
+def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
+    """Return the media type of a document, determined by its content.
+
+    `head` is the first `HEAD_BYTES` bytes of the file; `name` is the file name, of which only the
+    extension is used; `declared` is the media type that the sender declares, if any.
+
+    Text types (plain, Markdown, CSV, HTML, email) do not conflict: the extension has priority, then
+    `declared`, then the content. An empty file has the claimed type; by default, it is plain text.
+    Raises `UnsupportedMediaType` if the type of the content is not supported, or differs from the
+    type of the extension or `declared`, unless both are images, or the content is one that programs
+    write under that type, such as HTML as XLS. A claim of `application/octet-stream` is ignored.
+    """
+    extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
+    claims = list_claims(extension, declared)
+    if not head:
+        claimed = next((media_type for media_type in claims if media_type in MEDIA_TYPES), None)
+        if claims and claimed is None:
+            raise UnsupportedMediaType(claims[0], None)
+        return claimed or PLAIN
+    binary_type = _detect_binary(head, claims)
+    detected = binary_type or _detect_text(head)
+    if detected is None or detected not in MEDIA_TYPES:
+        raise UnsupportedMediaType(claims[0] if claims else None, detected or _guess_type(head))
+    if binary_type is None:
+        return choose_text_type(detected, claims, is_markup=_MARKUP.match(head) is not None)
+    check_binary_type(detected, claims)
+    return detected
+
+
+def _detect_binary(head: bytes, claims: list[str]) -> str | None:
+    """Return the media type that a known signature indicates, or None."""
+    if b"%PDF-" in head[:1024]:  # may follow other bytes (PDF 1.7, appendix H.3)
+        return PDF
+    if image_type := _detect_image(head):
+        return image_type
+    if head.startswith(b"PK\x03\x04"):
+        return _detect_zip_type(head, claims)
+    if head.startswith(_COMPOUND_FILE):
+        # XLS, MSG, and password-protected DOCX, XLSX and PPTX have this format. The parser later
+        # distinguishes them from other files of this format.
+        return next((claim for claim in claims if claim in (DOCX, XLSX, XLS, PPTX, MSG)), None)
+    return RTF if head.lstrip().startswith(b"{\\rtf") else None
+
+
+def _detect_image(head: bytes) -> str | None:
+    for signature, media_type in _SIGNATURES.items():
+        if head.startswith(signature):
+            return media_type
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return WEBP
+    if _HEIC.match(head):
+        return HEIC
+    length = int.from_bytes(head[_BMP_LENGTH_OFFSET : _BMP_LENGTH_OFFSET + 4], "little")
+    return BMP if head.startswith(b"BM") and length in _BMP_HEADER_LENGTHS else None
+
+
+def _detect_zip_type(head: bytes, claims: list[str]) -> str:
+    """Determine the media type of a ZIP archive from the names of its first entries."""
+    for match in _ZIP_ENTRY.finditer(head):
+        name_length, extra_length = (int.from_bytes(group, "little") for group in match.groups())
+        name = head[match.end() : match.end() + name_length]
+        for prefix, media_type in _ZIP_FOLDERS.items():
+            if name.startswith(prefix):
+                return media_type
+        if name == _MIMETYPE_ENTRY:
+            # OpenDocument, part 2, section 3.3, and EPUB 3.3, section 4.2.6.2: the first entry
+            # contains the media type without compression.
+            content = _FIRST_ENTRY_TYPE.match(head, match.end() + name_length + extra_length)
+            return content[0].decode() if content else "application/zip"
+        if name == b"[Content_Types].xml":
+            packed = head[match.end() + name_length + extra_length :]
+            if _WORD_MAIN_PART in _inflate(packed):
+                return DOCX
+    if b"[Content_Types].xml" in head:
+        return next((claim for claim in claims if claim in (DOCX, XLSX, PPTX)), "application/zip")
+    return "application/zip"
+
+
+def _inflate(packed: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, HEAD_BYTES)
+    except zlib.error:
+        return packed  # stored uncompressed
+
+
+def _detect_text(head: bytes) -> str | None:
+    """Return the media type of a text, or None if the content is not text."""
+    text = _decode_head(head)
+    if text is None:
+        return None
+    if text.startswith("%!PS"):
+        return "application/postscript"
+    if _HTML.match(text[:4096].lower()):
+        return HTML
+    return MAIL if _is_mail(text[:8192]) else PLAIN
+
+
+def _decode_head(head: bytes) -> str | None:
+    """Decode the head, or return None if it has too many control characters to be text."""
+    if bom := detect_bom(head):
+        encoding, head = bom[0], head[bom[1] :]
+    else:
+        encoding = detect_utf16_without_bom(head) or "utf-8"
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
+    if encoding == "utf-8" and "\ufffd" in text:
+        # Probably a one-byte encoding. Latin-1 shows the control characters of any such encoding.
+        text = head.decode("latin-1")
+    return None if len(_CONTROL_CHARACTERS.findall(text)) * 100 > len(text) else text
+
+
+def _is_mail(text: str) -> bool:
+    """Return whether the text begins with header fields, two or more from `_MAIL_FIELDS`."""
+    field_names: set[str] = set()
+    for index, line in enumerate(text.splitlines()):
+        if line[:1] in (" ", "\t") or (index == 0 and line.startswith("From ")):
+            continue
+        field = _HEADER_FIELD.match(line)
+        if field is None:
+            break
+        field_names.add(field[1].lower())
+    return len(field_names & _MAIL_FIELDS) >= _MIN_MAIL_FIELDS
+
+
+def _guess_type(head: bytes) -> str | None:
+    """Return the likely media type of an unsupported file, or None."""
+    import puremagic  # noqa: PLC0415 - only needed for the error message
+
+    try:
+        matches = puremagic.magic_string(head)
+    except (puremagic.PureError, ValueError):
+        return None
+    return next((match.mime_type for match in matches if match.mime_type), None)

@@ -1,0 +1,175 @@
+"""Find the rows of a table below its header, also on the pages on which it continues."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.engines.extraction.analysis import Analysis
+from app.engines.extraction.model import Box
+from app.engines.extraction.values import Target
+
+_END_CONCEPTS = frozenset({"total", "subtotal", "tax", "cash", "rounding"})
+_MAX_ROW_GAP = 6.0  # the maximum distance to the row above, in median word heights
+_MIN_FULL_COLUMNS = 4
+_MIN_ITEM_COLUMNS = 3
+_MIN_ITEM_LETTERS = 3
+# A sum at the end of a page and at the start of the next one, in the compact form of tokens.
+_CARRIED_FORWARD = re.compile(
+    "(?:carriedforward|broughtforward|ubertrag|areporter|riporto|sumaysigue)(?![^0-9])"
+)
+_MAX_ROWS_ABOVE = 25
+"""The maximum number of rows above the continuation of a table on the next page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A table column, and the left and right edges of its header (0 to 1).
+
+    `target` is None for a column of the document that the field does not have.
+    """
+
+    target: Target | None
+    left: float
+    right: float
+
+
+class BodyRows:
+    """Finds the rows of a table, up to a total or to a page on which the table does not continue.
+
+    A table continues on the next page below the same header, or with a row that fills all of at
+    least three columns.
+    """
+
+    def __init__(self, analysis: Analysis, header: int, columns: Sequence[Column]) -> None:
+        self._analysis, self._header, self._columns = analysis, header, columns
+        self._layout = analysis.layout
+        self._amount_starts = {typed.first for typed in analysis.amounts}
+
+    def list_rows(self) -> list[int]:
+        """Return the numbers of the rows."""
+        rows: list[int] = []
+        start, page = self._header + 1, self._get_page(self._header)
+        while start > 0:
+            end = start
+            while end < len(self._layout.rows) and self._get_page(end) == page:
+                end += 1
+            page_rows = self._list_adjacent_rows(start, end)
+            is_ended = self._add_rows(page_rows, rows)
+            rest = range(page_rows[-1] + 1 if page_rows else start, end)
+            if is_ended or any(map(self._list_end_concepts, rest)):
+                break
+            page += 1
+            start = self._find_continuation(end, page)
+        return rows
+
+    def _list_adjacent_rows(self, start: int, end: int) -> list[int]:
+        """Return the rows from `start` up to a wide gap or to `end`."""
+        rows: list[int] = []
+        for row in range(start, end):
+            token = self._layout.tokens[self._layout.rows[row][0]]
+            above = self._layout.tokens[self._layout.rows[row - 1][0]]
+            gap = token.box[1] - above.box[3] if above.page == token.page else 0.0
+            if gap > _MAX_ROW_GAP * self._layout.height:
+                break
+            rows.append(row)
+        return rows
+
+    def _add_rows(self, page_rows: list[int], rows: list[int]) -> bool:
+        """Add the rows of a page to `rows` up to a total, and return whether there was one.
+
+        Subtotals between items and carried sums are left out. A keyword in an item before others is
+        part of it.
+        """
+        items = (row for row in page_rows if self._is_item(row))
+        last_item = max((row for row in items if not self._list_end_concepts(row)), default=-1)
+        for row in page_rows:
+            if _CARRIED_FORWARD.search(self._read_row(row)):
+                continue
+            end_concepts = self._list_end_concepts(row)
+            if not end_concepts or self._is_full(row) or (row < last_item and self._is_item(row)):
+                rows.append(row)
+            elif row > last_item or "total" in end_concepts:
+                return True
+        return False
+
+    def _find_continuation(self, start: int, page: int) -> int:
+        """Return the row at which the table continues on the page that begins at `start`, or 0."""
+        last = min(start + _MAX_ROWS_ABOVE, len(self._layout.rows))
+        rows = [row for row in range(start, last) if self._get_page(row) == page]
+        header = self._read_row(self._header)
+        for row in rows:
+            if self._read_row(row) == header:
+                return row + 1
+        for row in rows:
+            is_carried = _CARRIED_FORWARD.search(self._read_row(row)) is not None
+            if self._list_end_concepts(row) and not is_carried:
+                break
+            if not is_carried and self._is_item(row):
+                return row
+        return 0
+
+    def _get_page(self, row: int) -> int:
+        return self._layout.tokens[self._layout.rows[row][0]].page
+
+    def _read_row(self, row: int) -> str:
+        first, last = self._layout.rows[row]
+        return "".join(token.compact for token in self._layout.tokens[first : last + 1])
+
+    def _list_end_concepts(self, row: int) -> frozenset[str]:
+        first, last = self._layout.rows[row]
+        return _END_CONCEPTS.intersection(self._analysis.keywords.concepts[first : last + 1])
+
+    def _is_full(self, row: int) -> bool:
+        """Return whether a row fills all of at least four columns, unlike the totals below it."""
+        return len(self._columns) >= _MIN_FULL_COLUMNS and self._fills_columns(row)
+
+    def _is_item(self, row: int) -> bool:
+        """Return whether a row fills at least three columns with amounts and words."""
+        if len(self._columns) < _MIN_ITEM_COLUMNS or not self._fills_columns(row):
+            return False
+        letter_count = sum(map(str.isalpha, self._read_row(row)))
+        groups = group_by_column(self._analysis, row, self._columns)
+        return letter_count >= _MIN_ITEM_LETTERS and all(
+            not self._amount_starts.isdisjoint(groups[number])
+            for number, column in enumerate(self._columns)
+            if column.target is not None and column.target.kind == "amount"
+        )
+
+    def _fills_columns(self, row: int) -> bool:
+        """Return whether a row has a text in each column, with digits in columns of amounts."""
+        groups = group_by_column(self._analysis, row, self._columns)
+        return all(
+            groups.get(number)
+            and (
+                column.target is None
+                or column.target.kind != "amount"
+                or any(
+                    char.isdigit()
+                    for index in groups[number]
+                    for char in self._analysis.tokens[index].text
+                )
+            )
+            for number, column in enumerate(self._columns)
+        )
+
+
+def group_by_column(
+    analysis: Analysis, row: int, columns: Sequence[Column]
+) -> dict[int, list[int]]:
+    """Return the token indexes of a row by the number of the column."""
+    first, last = analysis.layout.rows[row]
+    groups: dict[int, list[int]] = {}
+    number = 0
+    for index in range(first, last + 1):
+        token = analysis.tokens[index]
+        is_continued = index > first and token.segment == analysis.tokens[index - 1].segment
+        # A word stays in the column of the previous word until a gap or a number.
+        if not (is_continued and not any(char.isdigit() for char in token.text)):
+            number = _find_nearest_column(columns, token.box)
+        groups.setdefault(number, []).append(index)
+    return groups
+
+
+def _find_nearest_column(columns: Sequence[Column], box: Box) -> int:
+    distances = [max(column.left - box[2], box[0] - column.right, 0.0) for column in columns]
+    return distances.index(min(distances))
