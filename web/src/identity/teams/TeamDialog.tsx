@@ -11,6 +11,7 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
 import { fieldErrors, otherError } from '@/kit/forms/fieldErrors';
 import { FormActions } from '@/kit/forms/FormActions';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { idsBelow } from './tree';
 
 const FIELDS = ['name', 'description', 'parent_id', 'lead_id', 'skills'] as const;
@@ -62,7 +63,11 @@ function useSave(team: Props['team'], onClose: () => void) {
       {
         onSuccess: ({ data }) => {
           finish(t('form.created', { name: values.name }));
-          void router.navigate({ to: '/teams/$teamId', params: { teamId: data.id } });
+          void router.navigate({
+            to: '/teams/$teamId',
+            params: { teamId: data.id },
+            ignoreBlocker: true,
+          });
         },
         onError,
       },
@@ -133,6 +138,7 @@ export function TeamDialog({ team, parentId, onClose }: Props) {
         )}
       >
         <Stack>
+          <Unsaved isDirty={form.isDirty()} />
           <TextInput
             label={t('form.name')}
             required
