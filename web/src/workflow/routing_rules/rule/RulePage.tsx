@@ -27,9 +27,7 @@ export function RulePage() {
   });
   if (isApiError(error) && error.status === 404) return <NotFound />;
   if (data)
-    return (
-      <EditedRecord latest={data.data}>{(rule) => <Loaded rule={rule} />}</EditedRecord>
-    );
+    return <EditedRecord latest={data.data}>{(rule) => <Loaded rule={rule} />}</EditedRecord>;
   return (
     <Page title={t('rule')}>
       {error ? <ErrorAlert error={error} retry={() => void refetch()} /> : <Loading />}
