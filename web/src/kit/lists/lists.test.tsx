@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { ApiError } from '@/kit/api/errors';
 import { Listing } from './Listing';
 import { useCursorList } from './useCursorList';
+import { VirtualTable } from './VirtualTable';
 
 const error = new ApiError(422, { code: 'validation_error', message: 'Too long.' });
 
@@ -51,4 +52,26 @@ test('rows that are shown stay when the next cannot be read, which is not tried 
     </QueryClientProvider>,
   );
   expect(list).toMatchObject({ rows: ['a', 'b'], error, hasMore: false });
+});
+
+test.each([
+  ['an error is not an empty list', error, false],
+  ['a list that was read may be empty', null, true],
+])('%s', (_, failure, isEmpty) => {
+  const text = (row: string) => row;
+  const html = renderToString(
+    <MantineProvider>
+      <VirtualTable
+        label=""
+        columns={[]}
+        rows={[]}
+        total={0}
+        rowId={text}
+        rowName={text}
+        error={failure}
+        empty="NOTHING"
+      />
+    </MantineProvider>,
+  );
+  expect(html.includes('NOTHING')).toBe(isEmpty);
 });
