@@ -82,7 +82,7 @@ interface FiltersProps {
 }
 
 function Filters({ search, onChange }: FiltersProps) {
-  const { t } = useTranslation('delivery/notifications');
+  const { t } = useTranslation(['delivery/notifications', 'kit']);
   const day = (name: 'from' | 'to') => (
     <TextInput
       type="date"
@@ -104,6 +104,7 @@ function Filters({ search, onChange }: FiltersProps) {
       />
       <Select
         label={t('filters.kind')}
+        placeholder={t('kit:list.all')}
         w={220}
         clearable
         value={search.kind ?? null}

@@ -100,7 +100,7 @@ interface FiltersProps {
 }
 
 function Filters({ search, onChange }: FiltersProps) {
-  const { t } = useTranslation('insight/drift');
+  const { t } = useTranslation(['insight/drift', 'kit']);
   return (
     <Group align="flex-end" gap="sm">
       <SchemaSelect
@@ -110,6 +110,7 @@ function Filters({ search, onChange }: FiltersProps) {
       />
       <Select
         label={t('filters.status')}
+        placeholder={t('kit:list.all')}
         w={150}
         clearable
         value={search.status ?? null}
@@ -118,6 +119,7 @@ function Filters({ search, onChange }: FiltersProps) {
       />
       <Select
         label={t('filters.subject')}
+        placeholder={t('kit:list.all')}
         w={150}
         clearable
         value={search.subject ?? null}
