@@ -100,7 +100,8 @@ interface FiltersProps {
 }
 
 function Filters({ search, onChange }: FiltersProps) {
-  const { t } = useTranslation(['insight/drift', 'kit']);
+  const { t } = useTranslation('insight/drift');
+  const { t: tKit } = useTranslation();
   return (
     <Group align="flex-end" gap="sm">
       <SchemaSelect
@@ -110,7 +111,7 @@ function Filters({ search, onChange }: FiltersProps) {
       />
       <Select
         label={t('filters.status')}
-        placeholder={t('kit:list.all')}
+        placeholder={tKit('list.all')}
         w={150}
         clearable
         value={search.status ?? null}
@@ -119,7 +120,7 @@ function Filters({ search, onChange }: FiltersProps) {
       />
       <Select
         label={t('filters.subject')}
-        placeholder={t('kit:list.all')}
+        placeholder={tKit('list.all')}
         w={150}
         clearable
         value={search.subject ?? null}

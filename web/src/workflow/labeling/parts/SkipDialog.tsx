@@ -4,7 +4,6 @@ import { useTranslation } from 'react-i18next';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { FormActions } from '@/kit/forms/FormActions';
-import { Unsaved } from '@/kit/forms/unsaved';
 
 interface Props {
   opened: boolean;
@@ -27,7 +26,6 @@ export function SkipDialog({ opened, close, isPending, error, skip }: Props) {
     <Dialog opened={opened} onClose={close} title={t('skip.title')}>
       <form onSubmit={submit}>
         <Stack>
-          <Unsaved isDirty={reason.trim() !== ''} />
           <Textarea
             label={t('skip.reason')}
             description={t('skip.text')}
