@@ -4,6 +4,7 @@ import { renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { ApiError } from '@/kit/api/errors';
 import { Listing } from './Listing';
+import { PeriodInputs } from './PeriodInputs';
 import { useCursorList } from './useCursorList';
 import { VirtualTable } from './VirtualTable';
 
@@ -74,4 +75,14 @@ test.each([
     </MantineProvider>,
   );
   expect(html.includes('NOTHING')).toBe(isEmpty);
+});
+
+test('a period can be chosen before the service has named one, and when it refuses one', () => {
+  const html = renderToString(
+    <MantineProvider>
+      <PeriodInputs from={undefined} to="2026-11-01" onChange={() => undefined} />
+    </MantineProvider>,
+  );
+  expect(html).toContain('value=""');
+  expect(html).toContain('value="2026-11-01"');
 });
