@@ -11,9 +11,9 @@ function stubPage(isAllowed: boolean) {
     areas.push(area);
     return Object.assign(area, { select });
   };
-  vi.stubGlobal('HTMLElement', class {});
+  vi.stubGlobal('HTMLElement', Object);
   vi.stubGlobal('document', {
-    activeElement: null,
+    activeElement: Object.create(null),
     body: { append: () => undefined },
     createElement,
     execCommand: (command: string) => command === 'copy' && isAllowed,
