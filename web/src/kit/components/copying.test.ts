@@ -13,7 +13,7 @@ function stubPage(isAllowed: boolean) {
   };
   vi.stubGlobal('HTMLElement', Object);
   vi.stubGlobal('document', {
-    activeElement: Object.create(null),
+    activeElement: null,
     body: { append: () => undefined },
     createElement,
     execCommand: (command: string) => command === 'copy' && isAllowed,
