@@ -10,6 +10,7 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
 import { FormActions } from '@/kit/forms/FormActions';
 import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { listCountries } from './countries';
 import { toBody, toFormField, toValues, type ProfileValues } from './profile';
 
@@ -30,6 +31,7 @@ export function ProfileForm({ profile }: { profile: Schemas['BillingProfile'] })
       { body: toBody(values, profile.revision) },
       {
         onSuccess: () => {
+          form.resetDirty();
           notifyDone(t('profile.saved'));
           void queryClient.invalidateQueries();
         },
@@ -43,6 +45,7 @@ export function ProfileForm({ profile }: { profile: Schemas['BillingProfile'] })
   return (
     <form onSubmit={submit}>
       <Stack>
+        <Unsaved isDirty={form.isDirty()} />
         <TextInput
           label={t('profile.name')}
           required

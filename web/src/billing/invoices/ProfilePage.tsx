@@ -4,6 +4,7 @@ import { BillingPage } from '@/billing/plan';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Panel } from '@/kit/components/Panel';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { LoadingRows } from '@/kit/lists/Listing';
 import { ProfileForm } from './ProfileForm';
 
@@ -23,7 +24,11 @@ export function ProfilePage() {
         <Panel title={t('profile.title')} description={t('profile.text')}>
           <ErrorAlert error={query.error} retry={() => void query.refetch()} />
           {query.isPending && <LoadingRows />}
-          {profile && <ProfileForm key={profile.revision} profile={profile} />}
+          {profile && (
+            <EditedRecord latest={profile}>
+              {(record) => <ProfileForm profile={record} />}
+            </EditedRecord>
+          )}
         </Panel>
       </Stack>
     </BillingPage>

@@ -8,6 +8,7 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
 import { Panel } from '@/kit/components/Panel';
 import { FormActions } from '@/kit/forms/FormActions';
+import { Unsaved, useIsChanged } from '@/kit/forms/unsaved';
 
 type Preferences = Schemas['DeliveryPreferences'];
 
@@ -19,6 +20,7 @@ export function DeliveryPanel({ preferences }: { preferences: Preferences }) {
   const { t } = useTranslation('delivery/notification_preferences');
   const [frequency, setFrequency] = useState(preferences.email_frequency);
   const [quiet, setQuiet] = useState(preferences.quiet_hours);
+  const isDirty = useIsChanged([frequency, quiet]);
   const set = $api.useMutation('put', '/api/v1/notifications/delivery-preferences');
   const submit = () =>
     set.mutate(
@@ -47,6 +49,7 @@ export function DeliveryPanel({ preferences }: { preferences: Preferences }) {
         }}
       >
         <Stack>
+          <Unsaved isDirty={isDirty} />
           <Radio.Group
             label={t('delivery.frequency')}
             value={frequency}

@@ -2,6 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { LoadingRows } from '@/kit/lists/Listing';
 import { ChannelsPanel } from './ChannelsPanel';
 import { DeliveryPanel } from './DeliveryPanel';
@@ -17,7 +18,9 @@ export function PreferencesPage() {
       {profile.data && <ChannelsPanel preferences={profile.data.data.notification_preferences} />}
       <ErrorAlert error={delivery.error} retry={() => void delivery.refetch()} />
       {delivery.data && (
-        <DeliveryPanel key={delivery.data.data.revision} preferences={delivery.data.data} />
+        <EditedRecord latest={delivery.data.data}>
+          {(record) => <DeliveryPanel preferences={record} />}
+        </EditedRecord>
       )}
     </Page>
   );

@@ -83,6 +83,7 @@ interface FiltersProps {
 
 function Filters({ search, onChange }: FiltersProps) {
   const { t } = useTranslation('delivery/notifications');
+  const { t: tKit } = useTranslation();
   const day = (name: 'from' | 'to') => (
     <TextInput
       type="date"
@@ -104,6 +105,7 @@ function Filters({ search, onChange }: FiltersProps) {
       />
       <Select
         label={t('filters.kind')}
+        placeholder={tKit('list.all')}
         w={220}
         clearable
         value={search.kind ?? null}

@@ -24,6 +24,8 @@ export function useDestination(stored: Stored | undefined) {
     kind,
     setKind,
     form,
+    /** Returns what was chosen and typed, to compare it. */
+    typed: () => ({ kind, values: form?.values }),
     /** Returns the destination to send, or undefined if its form has problems. */
     submit(): Schemas['ExportDestination'] | undefined {
       if (!form) return { kind };

@@ -5,6 +5,7 @@ import { ifMatch, useIdempotency } from '@/kit/api/idempotency';
 import type { Schemas } from '@/kit/api/types';
 import { Loaded } from '@/kit/components/Loaded';
 import { Page } from '@/kit/components/Page';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { useOrganizationTimeZone } from '@/kit/schedules/useOrganizationTimeZone';
 import { refresh } from './refresh';
 import { ScheduleForm } from './ScheduleForm';
@@ -31,6 +32,7 @@ export function NewSchedulePage() {
                 void navigate({
                   to: '/exports/schedules/$scheduleId',
                   params: { scheduleId: data.id },
+                  ignoreBlocker: true,
                 });
               },
             },
@@ -53,7 +55,11 @@ export function EditSchedulePage() {
   );
   return (
     <Page title={t('edit')} size="narrow">
-      <Loaded query={query}>{({ data }) => <Edit scheduled={data} />}</Loaded>
+      <Loaded query={query}>
+        {({ data }) => (
+          <EditedRecord latest={data}>{(record) => <Edit scheduled={record} />}</EditedRecord>
+        )}
+      </Loaded>
     </Page>
   );
 }
@@ -84,6 +90,7 @@ function Edit({ scheduled }: { scheduled: Schemas['ScheduledExport'] }) {
               void navigate({
                 to: '/exports/schedules/$scheduleId',
                 params: { scheduleId: scheduled.id },
+                ignoreBlocker: true,
               });
             },
           },

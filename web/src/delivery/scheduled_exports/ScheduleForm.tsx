@@ -7,6 +7,7 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Section } from '@/kit/components/Section';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
 import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
+import { Unsaved, useIsChanged } from '@/kit/forms/unsaved';
 import { ScheduleBuilder } from '@/kit/schedules/ScheduleBuilder';
 import { parseCron } from '@/kit/schedules/cron';
 import { DestinationFields, useDestination } from './DestinationFields';
@@ -42,6 +43,7 @@ function useScheduleState({ scheduled, timeZone }: Props) {
   const zone = chosenZone ?? timeZone;
   const [mode, setMode] = useState<Body['mode']>(scheduled?.mode ?? 'full');
   const destination = useDestination(scheduled?.destination);
+  const isDirty = useIsChanged([request, name, cron, chosenZone, mode, destination.typed()]);
   const collect = (): [Body, Schemas['UpdateScheduledExport']] | undefined => {
     const target = destination.submit();
     if (target === undefined) return undefined;
@@ -59,7 +61,7 @@ function useScheduleState({ scheduled, timeZone }: Props) {
   };
   return {
     ...{ request, set, name, setName, cron, setCron, isCustom, setCustom },
-    ...{ zone, setZone, mode, setMode, destination, collect },
+    ...{ zone, setZone, mode, setMode, destination, collect, isDirty },
   };
 }
 
@@ -77,6 +79,7 @@ export function ScheduleForm(props: Props) {
       }}
     >
       <Stack gap="lg">
+        <Unsaved isDirty={state.isDirty} />
         <TextInput
           label={t('name')}
           withAsterisk

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
+import { Unsaved, useIsChanged } from '@/kit/forms/unsaved';
 import { EventsPicker } from './EventsPicker';
 import type { EventName, Webhook } from './values';
 
@@ -27,6 +28,7 @@ export function WebhookForm({ webhook, submitText, pending, error, onSubmit }: P
   const [description, setDescription] = useState(webhook?.description ?? '');
   const [events, setEvents] = useState<EventName[]>(webhook?.events ?? []);
   const [checked, setChecked] = useState(false);
+  const isDirty = useIsChanged({ url, description, events });
   const missing = checked && events.length === 0 ? t('events_required') : undefined;
   return (
     <form
@@ -37,6 +39,7 @@ export function WebhookForm({ webhook, submitText, pending, error, onSubmit }: P
       }}
     >
       <Stack>
+        <Unsaved isDirty={isDirty} />
         <TextInput
           label={t('url')}
           description={t('url_hint')}

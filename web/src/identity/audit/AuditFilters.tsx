@@ -22,6 +22,7 @@ const NONE: AuditSearch = {
 
 export function AuditFilters({ search, onChange }: Props) {
   const { t } = useTranslation('identity/audit');
+  const { t: tKit } = useTranslation();
   const isFiltered = Object.keys(NONE).some((key) => search[key as keyof AuditSearch]);
   const day = (name: 'from' | 'to') => (
     <TextInput
@@ -35,12 +36,14 @@ export function AuditFilters({ search, onChange }: Props) {
     <Group align="flex-end" gap="sm">
       <MemberSelect
         label={t('filters.actor')}
+        placeholder={tKit('list.all')}
         w={220}
         value={search.actor_id}
         onChange={(actor_id) => onChange({ actor_id })}
       />
       <Select
         label={t('filters.kind')}
+        placeholder={tKit('list.all')}
         w={150}
         clearable
         value={search.actor_kind ?? null}

@@ -7,6 +7,7 @@ import { api } from '@/kit/api/client';
 import { Dialog } from '@/kit/components/Dialog';
 import { notifyDone } from '@/kit/components/notify';
 import { FormActions } from '@/kit/forms/FormActions';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { currentRole } from '@/kit/session/may';
 import { requireOrganization } from '@/kit/session/organization';
 import { keepUnsent, splitAddresses } from './addresses';
@@ -106,6 +107,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
         }}
       >
         <Stack>
+          <Unsaved isDirty={typed.trim() !== ''} />
           <Textarea
             label={t('invite.emails')}
             description={t('invite.emails_text')}

@@ -112,7 +112,7 @@ function Close({ organization, onClose }: DialogProps) {
     queryClient.clear();
     setCurrentOrganization(undefined);
     updateSession({ organizations });
-    await router.navigate({ to: '/organizations' });
+    await router.navigate({ to: '/organizations', ignoreBlocker: true });
   };
   const submit = () =>
     close.mutate(

@@ -10,6 +10,7 @@ import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
 import { FormActions } from '@/kit/forms/FormActions';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { requireOrganization } from '@/kit/session/organization';
 import { readSession, updateSession } from '@/kit/session/store';
 import { GeneralInputs, ModelInputs, RetentionInputs, WorkInputs } from './SettingsInputs';
@@ -41,6 +42,7 @@ export function SettingsForm({ organization }: { organization: Organization }) {
       {
         onSuccess: ({ data }) => {
           rename(org_slug, data.name);
+          form.resetDirty();
           notifyDone(t('saved'));
           void queryClient.invalidateQueries();
         },
@@ -58,6 +60,7 @@ export function SettingsForm({ organization }: { organization: Organization }) {
   return (
     <form onSubmit={form.onSubmit(submit)}>
       <Stack>
+        <Unsaved isDirty={form.isDirty()} />
         <GeneralInputs form={form} slug={organization.slug} />
         <WorkInputs form={form} />
         <RetentionInputs form={form} />

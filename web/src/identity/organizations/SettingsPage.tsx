@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { LoadingRows } from '@/kit/lists/Listing';
 import { useMay } from '@/kit/session/may';
 import { requireOrganization } from '@/kit/session/organization';
@@ -23,7 +24,11 @@ export function SettingsPage() {
     <SettingsFrame>
       <ErrorAlert error={query.error} retry={() => void query.refetch()} />
       {query.isPending && <LoadingRows />}
-      {organization && <SettingsForm key={organization.revision} organization={organization} />}
+      {organization && (
+        <EditedRecord latest={organization}>
+          {(record) => <SettingsForm organization={record} />}
+        </EditedRecord>
+      )}
       {organization && may('organizations:close') && <DangerPanel organization={organization} />}
     </SettingsFrame>
   );

@@ -4,6 +4,7 @@ import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { Page } from '@/kit/components/Page';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { EmailSection } from './EmailSection';
 import { PasswordSection } from './PasswordSection';
 import { ProfileSection } from './ProfileSection';
@@ -20,7 +21,9 @@ export function ProfilePage() {
       {query.isPending && <Loading />}
       {profile && (
         <Stack gap="xl">
-          <ProfileSection key={profile.revision} profile={profile} />
+          <EditedRecord latest={profile}>
+            {(record) => <ProfileSection profile={record} />}
+          </EditedRecord>
           <EmailSection email={profile.email} verified={profile.email_verified} />
           <PasswordSection />
           <SessionsSection />

@@ -9,6 +9,7 @@ import { notifyDone } from '@/kit/components/notify';
 import { Section } from '@/kit/components/Section';
 import { otherError, showAtField } from '@/kit/forms/fieldErrors';
 import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { readSession, updateSession } from '@/kit/session/store';
 
 const FIELDS = ['name', 'locale', 'time_zone'] as const;
@@ -27,6 +28,7 @@ export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
         onSuccess: ({ data }) => {
           const user = readSession()?.user;
           if (user) updateSession({ user: { ...user, name: data.name } });
+          form.resetDirty();
           notifyDone(t('saved'));
           void client.invalidateQueries({ queryKey: ['get', '/api/v1/users/me'] });
         },
@@ -38,6 +40,7 @@ export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
     <Section title={t('profile.title')}>
       <form onSubmit={submit}>
         <Stack gap="sm">
+          <Unsaved isDirty={form.isDirty()} />
           <TextInput
             label={t('profile.name')}
             autoComplete="name"

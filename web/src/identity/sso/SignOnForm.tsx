@@ -10,6 +10,7 @@ import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
 import { FormActions } from '@/kit/forms/FormActions';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { requireOrganization } from '@/kit/session/organization';
 import { AccessInputs } from './AccessInputs';
 import { GroupInputs } from './GroupInputs';
@@ -34,6 +35,7 @@ export function SignOnForm({ sso }: { sso: Schemas['Sso'] | undefined }) {
       },
       {
         onSuccess: () => {
+          form.resetDirty();
           notifyDone(t('form.saved'));
           void queryClient.invalidateQueries({
             queryKey: ['get', '/api/v1/organizations/{org_slug}/sso'],
@@ -54,6 +56,7 @@ export function SignOnForm({ sso }: { sso: Schemas['Sso'] | undefined }) {
   return (
     <form onSubmit={form.onSubmit(submit)}>
       <Stack>
+        <Unsaved isDirty={form.isDirty()} />
         <ProviderInputs form={form} hasSecret={sso?.oidc?.has_client_secret ?? false} />
         <AccessInputs form={form} />
         <GroupInputs form={form} />

@@ -4,6 +4,7 @@ import { SettingsFrame } from '@/identity/organizations';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { LoadingRows } from '@/kit/lists/Listing';
 import { requireOrganization } from '@/kit/session/organization';
 import { DomainsPanel } from './DomainsPanel';
@@ -31,7 +32,9 @@ export function SignOnPage() {
         <Stack>
           <StatePanel sso={sso} />
           {sso && sso.domains.length > 0 && <DomainsPanel domains={sso.domains} />}
-          <SignOnForm key={sso?.revision ?? 'new'} sso={sso} />
+          <EditedRecord latest={{ revision: sso?.revision ?? 0, sso }}>
+            {(record) => <SignOnForm sso={record.sso} />}
+          </EditedRecord>
         </Stack>
       )}
     </SettingsFrame>

@@ -9,8 +9,10 @@ import type { Schemas } from '@/kit/api/types';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { fieldErrors, otherError } from '@/kit/forms/fieldErrors';
 import { FormActions } from '@/kit/forms/FormActions';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { idsBelow } from './tree';
 
 const FIELDS = ['name', 'description', 'parent_id', 'lead_id', 'skills'] as const;
@@ -62,7 +64,11 @@ function useSave(team: Props['team'], onClose: () => void) {
       {
         onSuccess: ({ data }) => {
           finish(t('form.created', { name: values.name }));
-          void router.navigate({ to: '/teams/$teamId', params: { teamId: data.id } });
+          void router.navigate({
+            to: '/teams/$teamId',
+            params: { teamId: data.id },
+            ignoreBlocker: true,
+          });
         },
         onError,
       },
@@ -119,52 +125,65 @@ function Position({ team, form }: PositionProps) {
 
 export function TeamDialog({ team, parentId, onClose }: Props) {
   const { t } = useTranslation('identity/teams');
-  const form = useForm<Values>({ initialValues: initialValues(team, parentId) });
-  const { save, error, isPending } = useSave(team, onClose);
   return (
     <Dialog
       title={team ? t('form.edit_title', { name: team.name }) : t('form.create_title')}
-
       onClose={onClose}
     >
-      <form
-        onSubmit={form.onSubmit((all) =>
-          save(all, (failure) => form.setErrors(fieldErrors(failure, FIELDS))),
-        )}
-      >
-        <Stack>
-          <TextInput
-            label={t('form.name')}
-            required
-            maxLength={200}
-            dir="auto"
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-          <Textarea
-            label={t('form.description')}
-            maxLength={2000}
-            autosize
-            minRows={2}
-            dir="auto"
-            {...form.getInputProps('description')}
-          />
-          <Position team={team} form={form} />
-          <TagsInput
-            label={t('form.skills')}
-            description={t('form.skills_text')}
-            maxTags={50}
-            acceptValueOnBlur
-            {...form.getInputProps('skills')}
-          />
-          <ErrorAlert error={otherError(error, FIELDS)} />
-          <FormActions
-            submit={team ? t('form.save') : t('form.create')}
-            loading={isPending}
-            onCancel={onClose}
-          />
-        </Stack>
-      </form>
+      {team ? (
+        <EditedRecord latest={team}>
+          {(record) => <TeamForm team={record} onClose={onClose} />}
+        </EditedRecord>
+      ) : (
+        <TeamForm parentId={parentId} onClose={onClose} />
+      )}
     </Dialog>
+  );
+}
+
+function TeamForm({ team, parentId, onClose }: Props) {
+  const { t } = useTranslation('identity/teams');
+  const form = useForm<Values>({ initialValues: initialValues(team, parentId) });
+  const { save, error, isPending } = useSave(team, onClose);
+  return (
+    <form
+      onSubmit={form.onSubmit((all) =>
+        save(all, (failure) => form.setErrors(fieldErrors(failure, FIELDS))),
+      )}
+    >
+      <Stack>
+        <Unsaved isDirty={form.isDirty()} />
+        <TextInput
+          label={t('form.name')}
+          required
+          maxLength={200}
+          dir="auto"
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+        <Textarea
+          label={t('form.description')}
+          maxLength={2000}
+          autosize
+          minRows={2}
+          dir="auto"
+          {...form.getInputProps('description')}
+        />
+        <Position team={team} form={form} />
+        <TagsInput
+          label={t('form.skills')}
+          description={t('form.skills_text')}
+          maxTags={50}
+          acceptValueOnBlur
+          {...form.getInputProps('skills')}
+        />
+        <ErrorAlert error={otherError(error, FIELDS)} />
+        <FormActions
+          submit={team ? t('form.save') : t('form.create')}
+          loading={isPending}
+          onCancel={onClose}
+        />
+      </Stack>
+    </form>
   );
 }

@@ -55,16 +55,12 @@ export function TeamPeople({ team }: { team: Schemas['Team'] }) {
     >
       <ErrorAlert error={query.error} retry={() => void query.refetch()} />
       {query.isPending && <LoadingRows />}
-      {workload && period && (
-        <>
-          <PeriodInputs
-            from={search.from ?? period.from}
-            to={search.to ?? period.to}
-            onChange={filter}
-          />
-          <Workload team={team} workload={workload} />
-        </>
-      )}
+      <PeriodInputs
+        from={search.from ?? period?.from}
+        to={search.to ?? period?.to}
+        onChange={filter}
+      />
+      {workload && <Workload team={team} workload={workload} />}
       {opened && <AddPeople team={team} onClose={close} />}
     </Panel>
   );

@@ -101,6 +101,7 @@ interface FiltersProps {
 
 function Filters({ search, onChange }: FiltersProps) {
   const { t } = useTranslation('insight/drift');
+  const { t: tKit } = useTranslation();
   return (
     <Group align="flex-end" gap="sm">
       <SchemaSelect
@@ -110,6 +111,7 @@ function Filters({ search, onChange }: FiltersProps) {
       />
       <Select
         label={t('filters.status')}
+        placeholder={tKit('list.all')}
         w={150}
         clearable
         value={search.status ?? null}
@@ -118,6 +120,7 @@ function Filters({ search, onChange }: FiltersProps) {
       />
       <Select
         label={t('filters.subject')}
+        placeholder={tKit('list.all')}
         w={150}
         clearable
         value={search.subject ?? null}

@@ -45,13 +45,11 @@ export function FieldsPage() {
       schemaId={search.schema_id}
       onSchema={(schema_id) => filter({ schema_id })}
       filters={
-        period && (
-          <PeriodInputs
-            from={search.from ?? period.from}
-            to={search.to ?? period.to}
-            onChange={filter}
-          />
-        )
+        <PeriodInputs
+          from={search.from ?? period?.from}
+          to={search.to ?? period?.to}
+          onChange={filter}
+        />
       }
     >
       <Panel title={t('fields.title')} description={t('fields.text')}>

@@ -32,13 +32,11 @@ export function OverviewPage() {
       schemaId={search.schema_id}
       onSchema={(schema_id) => filter({ schema_id, field: undefined })}
       filters={
-        period && (
-          <PeriodInputs
-            from={search.from ?? period.from}
-            to={search.to ?? period.to}
-            onChange={filter}
-          />
-        )
+        <PeriodInputs
+          from={search.from ?? period?.from}
+          to={search.to ?? period?.to}
+          onChange={filter}
+        />
       }
     >
       <Panel title={t('latest.title')} description={t('latest.text')}>

@@ -21,6 +21,7 @@ export function ImportPage() {
     <Page title={t('title')} description={t('description')} size="narrow">
       <Stack gap="lg">
         <FileDrop file={file} onFile={job.choose} />
+        {!file && <ErrorAlert error={job.error} />}
         {file && job.preview && (
           <>
             <Section title={t('content')}>

@@ -1,7 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
 import { useIdempotency } from '@/kit/api/idempotency';
+import { notifyDone, notifyError } from '@/kit/components/notify';
+import { holdChanges } from '@/kit/forms/unsaved';
 import { guessTargets, isUnchanged, mappedHeader, type Target } from './csv';
 import { type FilePreview, previewFile, replaceHeader } from './preview';
 import { uploadRecords } from './upload';
@@ -36,29 +39,60 @@ async function buildForm(chosen: Chosen, settings: Settings): Promise<FormData> 
   return form;
 }
 
+/** Returns whether the page is still shown, for what ends later. */
+function useIsShown() {
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  return isShown;
+}
+
+/** The file that was chosen last, with what is in it. */
+function useChosen(setError: (error: unknown) => void) {
+  const [chosen, setChosen] = useState<Chosen>();
+  const latest = useRef<File>(undefined);
+  const choose = async (file: File) => {
+    latest.current = file;
+    setError(undefined);
+    try {
+      const preview = await previewFile(file);
+      // A larger file that was chosen before may be read later.
+      if (latest.current !== file) return;
+      setChosen({ file, preview, targets: guessTargets(preview.csv?.columns ?? []) });
+    } catch (failure) {
+      // Such as a folder, or a file that was deleted meanwhile.
+      if (latest.current === file) setError(failure);
+    }
+  };
+  return { chosen, setChosen, choose };
+}
+
 /** The state of an import: the file, what its columns are, the settings, and the upload. */
 export function useImport() {
+  const { t } = useTranslation('intake/bulk_import');
   const navigate = useNavigate();
   const client = useQueryClient();
-  const [chosen, setChosen] = useState<Chosen>();
+  const [error, setError] = useState<unknown>();
+  const { chosen, setChosen, choose } = useChosen(setError);
   const [settings, setSettings] = useState<Settings>({
     schemaId: null,
     format: 'auto',
     labels: 'submitted',
   });
   const [share, setShare] = useState<number>();
-  const [error, setError] = useState<unknown>();
   const idempotency = useIdempotency();
+  const isShown = useIsShown();
   const running = useRef<AbortController>(undefined);
-  const choose = async (file: File) => {
-    const preview = await previewFile(file);
-    setError(undefined);
-    setChosen({ file, preview, targets: guessTargets(preview.csv?.columns ?? []) });
-  };
   const start = async () => {
     if (!chosen) return;
     const controller = new AbortController();
     running.current = controller;
+    // Closing the tab would end the upload; another page does not.
+    const release = holdChanges(true);
     setError(undefined);
     setShare(0);
     try {
@@ -69,10 +103,15 @@ export function useImport() {
       const job = await uploadRecords(form, key, setShare, controller.signal);
       idempotency.done();
       void client.invalidateQueries({ queryKey: ['get', '/api/v1/ingestion-jobs'] });
-      void navigate({ to: '/imports/$jobId', params: { jobId: job.id } });
+      // Who has gone to another page meanwhile stays there.
+      if (isShown.current) void navigate({ to: '/imports/$jobId', params: { jobId: job.id } });
+      else notifyDone(t('upload.done', { name: chosen.file.name }));
     } catch (failure) {
-      if (!controller.signal.aborted) setError(failure);
+      if (controller.signal.aborted) return;
+      if (isShown.current) setError(failure);
+      else notifyError(failure);
     } finally {
+      release();
       setShare(undefined);
     }
   };

@@ -6,6 +6,7 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Section } from '@/kit/components/Section';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
 import { SchemaFields } from '@/kit/forms/SchemaFields';
+import { Unsaved, useIsChanged } from '@/kit/forms/unsaved';
 import { useSchemaForm } from '@/kit/forms/useSchemaForm';
 import { parseCron } from '@/kit/schedules/cron';
 import { ScheduleBuilder } from '@/kit/schedules/ScheduleBuilder';
@@ -41,7 +42,7 @@ function useConnectorState({ connector, info }: Props) {
     exclude: connector?.exclude ?? [],
   });
   const set = (changes: Partial<typeof values>) => setValues((now) => ({ ...now, ...changes }));
-  return { form, values, set };
+  return { form, values, set, isDirty: useIsChanged([values, form.values, form.chosen]) };
 }
 
 type State = ReturnType<typeof useConnectorState>;
@@ -63,6 +64,7 @@ export function ConnectorForm(props: Props) {
       }}
     >
       <Stack gap="lg">
+        <Unsaved isDirty={state.isDirty} />
         <TextInput
           label={t('name')}
           withAsterisk

@@ -7,6 +7,7 @@ import { ifMatch, useIdempotency } from '@/kit/api/idempotency';
 import type { Schemas } from '@/kit/api/types';
 import { Loaded } from '@/kit/components/Loaded';
 import { Page } from '@/kit/components/Page';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { ConnectorForm } from './ConnectorForm';
 import { refresh } from './refresh';
 import type { Connector } from './values';
@@ -86,6 +87,7 @@ function Create({ info }: { info: ConnectorTypeInfo }) {
               void navigate({
                 to: '/connectors/$connectorId',
                 params: { connectorId: data.id },
+                ignoreBlocker: true,
               });
             },
           },
@@ -114,7 +116,9 @@ export function EditConnectorPage() {
             {({ data }) => {
               const info = infos.find(({ type }) => type === data.type);
               return info ? (
-                <Edit connector={data} info={info} />
+                <EditedRecord latest={data}>
+                  {(record) => <Edit connector={record} info={info} />}
+                </EditedRecord>
               ) : (
                 <Text size="sm">{t('type_gone')}</Text>
               );
@@ -152,6 +156,7 @@ function Edit({ connector, info }: { connector: Connector; info: ConnectorTypeIn
               void navigate({
                 to: '/connectors/$connectorId',
                 params: { connectorId: connector.id },
+                ignoreBlocker: true,
               });
             },
           },

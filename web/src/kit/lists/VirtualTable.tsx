@@ -26,6 +26,8 @@ export interface VirtualTableProps<Row> {
   rowHeight?: number;
   hasMore?: boolean;
   isFetching?: boolean;
+  /** Why rows could not be read: without any, nobody knows whether there are none. */
+  error?: unknown;
   loadMore?: () => void;
   sort?: string | undefined;
   onSort?: (sort: string) => void;
@@ -65,6 +67,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { columns, rows, selection, rowHeight = 48 } = props;
   const { scroller, items, size } = useRows(props);
   const toggle = useLatestToggle(selection);
+  if (rows.length === 0 && props.error) return null;
   if (rows.length === 0 && !props.isFetching) return <>{props.empty}</>;
   if (rows.length === 0) return <Loading />;
   const before = items[0]?.start ?? 0;

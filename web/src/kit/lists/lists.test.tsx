@@ -4,7 +4,9 @@ import { renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { ApiError } from '@/kit/api/errors';
 import { Listing } from './Listing';
+import { PeriodInputs } from './PeriodInputs';
 import { useCursorList } from './useCursorList';
+import { VirtualTable } from './VirtualTable';
 
 const error = new ApiError(422, { code: 'validation_error', message: 'Too long.' });
 
@@ -51,4 +53,36 @@ test('rows that are shown stay when the next cannot be read, which is not tried 
     </QueryClientProvider>,
   );
   expect(list).toMatchObject({ rows: ['a', 'b'], error, hasMore: false });
+});
+
+test.each([
+  ['an error is not an empty list', error, false],
+  ['a list that was read may be empty', null, true],
+])('%s', (_, failure, isEmpty) => {
+  const text = (row: string) => row;
+  const html = renderToString(
+    <MantineProvider>
+      <VirtualTable
+        label=""
+        columns={[]}
+        rows={[]}
+        total={0}
+        rowId={text}
+        rowName={text}
+        error={failure}
+        empty="NOTHING"
+      />
+    </MantineProvider>,
+  );
+  expect(html.includes('NOTHING')).toBe(isEmpty);
+});
+
+test('a period can be chosen before the service has named one, and when it refuses one', () => {
+  const html = renderToString(
+    <MantineProvider>
+      <PeriodInputs from={undefined} to="2026-11-01" onChange={() => undefined} />
+    </MantineProvider>,
+  );
+  expect(html).toContain('value=""');
+  expect(html).toContain('value="2026-11-01"');
 });

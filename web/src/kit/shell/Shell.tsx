@@ -5,6 +5,7 @@ import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Loading } from '@/kit/components/Loading';
 import { Logo } from '@/kit/components/Logo';
+import { DiscardDialog } from '@/kit/forms/DiscardDialog';
 import { useSession } from '@/kit/session/store';
 import { useCurrentRoles } from '@/kit/session/useCurrentRoles';
 import { ColorSchemeButton } from './ColorSchemeButton';
@@ -97,6 +98,7 @@ function Frame() {
           <Outlet />
         </Suspense>
       </AppShell.Main>
+      <DiscardDialog />
     </AppShell>
   );
 }

@@ -6,6 +6,7 @@ import { $api } from '@/kit/api/client';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { FormActions } from '@/kit/forms/FormActions';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { roleMay } from '@/kit/session/may';
 import { useSession } from '@/kit/session/store';
 import { useMembers } from '@/workflow/labeling';
@@ -58,6 +59,7 @@ export function EscalateDialog({ close, isPending, error, escalate }: Props) {
     <Dialog onClose={close} title={t('escalate.title')}>
       <form onSubmit={submit}>
         <Stack>
+          <Unsaved isDirty={reason.trim() !== ''} />
           <Select
             label={t('escalate.to')}
             searchable

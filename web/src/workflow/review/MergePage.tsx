@@ -25,7 +25,8 @@ function useMerge(places: readonly Place[], setIds: readonly string[], choices: 
     },
   });
   const run = () => {
-    if (listUndecided(places, choices).length > 0) return;
+    // The keys also reach a button that is off.
+    if (merge.isPending || listUndecided(places, choices).length > 0) return;
     merge.mutate({
       body: {
         tag_set_ids: [...setIds],

@@ -7,6 +7,7 @@ import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
 import { FormActions } from '@/kit/forms/FormActions';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { useMembers } from '@/workflow/labeling';
 
 interface Props {
@@ -78,6 +79,7 @@ export function RejectDialog({ tagSet, close, isPending, error, reject }: Props)
     <Dialog onClose={close} title={t('reject.title')}>
       <form onSubmit={submit}>
         <Stack>
+          <Unsaved isDirty={reason.trim() !== ''} />
           <Textarea
             label={t('reason')}
             required

@@ -7,6 +7,7 @@ import type { Schemas } from '@/kit/api/types';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { FormActions } from '@/kit/forms/FormActions';
+import { Unsaved } from '@/kit/forms/unsaved';
 
 type TagSet = Schemas['TagSet'];
 
@@ -40,6 +41,7 @@ export function ReopenDialog({ tagSet, close }: { tagSet: TagSet; close: () => v
     <Dialog onClose={close} title={t('reopen.title')}>
       <form onSubmit={submit}>
         <Stack>
+          <Unsaved isDirty={reason.trim() !== ''} />
           <Textarea
             label={t('reason')}
             required

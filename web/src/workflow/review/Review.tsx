@@ -86,7 +86,7 @@ function useDone(name: string) {
   const navigate = useNavigate();
   return (note: 'accepted' | 'rejected' | 'escalated' | 'released') => {
     notifyDone(t(`done.${note}`, { name }));
-    return navigate({ to: '/review/next', replace: true });
+    return navigate({ to: '/review/next', replace: true, ignoreBlocker: true });
   };
 }
 

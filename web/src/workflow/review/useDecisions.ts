@@ -3,6 +3,7 @@ import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
 import { type Editor, fromServer, type LocalTag, readTagErrors } from '@/workflow/labeling';
+import { acceptOnce } from './accepting';
 import type { Keeper } from './keeper';
 
 export interface Conflict {
@@ -51,28 +52,20 @@ function useAccept({ item, editor, keeper, done }: Params) {
     });
   };
   const acceptNow = async () => {
-    editor.setProblems(new Map());
-    const sent = keeper.list();
-    const tags = keeper.corrections();
-    try {
-      await accept.mutateAsync({
-        params,
-        body: { revision: keeper.revision, ...(tags ? { tags } : {}) },
-      });
-    } catch (failure) {
-      editor.setLocked(false);
+    const outcome = await acceptOnce(editor, keeper, (body) =>
+      accept.mutateAsync({ params, body }),
+    );
+    if (outcome === 'accepted') {
+      keeper.forget();
+      await done('accepted');
+    } else if (outcome !== 'running') {
+      const { failure, sent } = outcome;
       if (isApiError(failure, 'stale_precondition')) await compare();
       else if (!showErrors(editor, failure, sent)) setError(failure);
-      return;
     }
-    keeper.forget();
-    await done('accepted');
   };
   const start = () => {
-    // A correction during the request would not be part of it, and would be lost.
-    if (editor.state.locked) return;
-    editor.setLocked(true);
-    setError(undefined);
+    if (!editor.state.locked) setError(undefined);
     void acceptNow().catch(setError);
   };
   return {

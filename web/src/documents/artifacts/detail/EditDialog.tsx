@@ -4,7 +4,9 @@ import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { showAtField } from '@/kit/forms/fieldErrors';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { SchemaSelect } from '@/schemas/artifact_schemas';
 import { type Artifact, refreshDocuments } from '../useDocuments';
 import { fromPairs, toPairs } from './metadata';
@@ -21,7 +23,7 @@ export function EditDialog({ row, opened, close }: Props) {
   const { t } = useTranslation('documents/artifacts');
   return (
     <Dialog opened={opened} onClose={close} title={t('edit.title')} size="lg">
-      <Form row={row} close={close} />
+      <EditedRecord latest={row}>{(record) => <Form row={record} close={close} />}</EditedRecord>
     </Dialog>
   );
 }
@@ -73,6 +75,7 @@ function Form({ row, close }: Omit<Props, 'opened'>) {
   return (
     <form onSubmit={submit}>
       <Stack>
+        <Unsaved isDirty={form.isDirty()} />
         <TextInput
           label={t('column.name')}
           required

@@ -69,21 +69,19 @@ export function DocumentsPage() {
           {mayAct && selection.some && (
             <BulkBar selection={selection} total={list.total} filters={filters} />
           )}
-          {(!list.error || list.rows.length > 0) && (
-            <VirtualTable
-              {...list}
-              label={t('title')}
-              columns={columns}
-              rowId={rowId}
-              rowName={rowName}
-              rowHeight={search.q ? 60 : 48}
-              sort={search.sort ?? '-created_at'}
-              onSort={(sort) => change({ sort: sort as Sort })}
-              selection={mayAct ? selection : undefined}
-              current={current}
-              empty={<EmptyList search={search} clear={clear} upload={upload.open} />}
-            />
-          )}
+          <VirtualTable
+            {...list}
+            label={t('title')}
+            columns={columns}
+            rowId={rowId}
+            rowName={rowName}
+            rowHeight={search.q ? 60 : 48}
+            sort={search.sort ?? '-created_at'}
+            onSort={(sort) => change({ sort: sort as Sort })}
+            selection={mayAct ? selection : undefined}
+            current={current}
+            empty={<EmptyList search={search} clear={clear} upload={upload.open} />}
+          />
         </Stack>
       </UploadArea>
       <UploadDialog opened={uploading} close={upload.close} />

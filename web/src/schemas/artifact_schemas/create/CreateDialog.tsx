@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { otherError, showAtField } from '@/kit/forms/fieldErrors';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { refreshSchemas } from '../useDraft';
 
 export function CreateDialog({ opened, close }: { opened: boolean; close: () => void }) {
@@ -28,7 +29,11 @@ function Form({ close }: { close: () => void }) {
       {
         onSuccess: ({ data }) => {
           void refreshSchemas();
-          void navigate({ to: '/schemas/$schemaId', params: { schemaId: data.id } });
+          void navigate({
+            to: '/schemas/$schemaId',
+            params: { schemaId: data.id },
+            ignoreBlocker: true,
+          });
         },
         onError: (error) => showAtField(form, error),
       },
@@ -37,6 +42,7 @@ function Form({ close }: { close: () => void }) {
   return (
     <form onSubmit={submit}>
       <Stack>
+        <Unsaved isDirty={form.isDirty()} />
         <TextInput
           label={t('column.name')}
           description={t('create.name_hint')}

@@ -8,6 +8,7 @@ import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
 import { withFieldName } from '@/kit/forms/fieldErrors';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { refreshSchemas } from '../useDraft';
 import { FORMATS, guessFormat, type ImportFormat } from './formats';
 import { ImportReport, Warnings } from './ImportReport';
@@ -38,7 +39,11 @@ function useImport() {
         onSuccess: ({ data }) => {
           void refreshSchemas();
           if (data.id === null) return;
-          void navigate({ to: '/schemas/$schemaId', params: { schemaId: data.id } });
+          void navigate({
+            to: '/schemas/$schemaId',
+            params: { schemaId: data.id },
+            ignoreBlocker: true,
+          });
         },
       },
     );
@@ -65,6 +70,7 @@ export function ImportPage() {
         }}
       >
         <Stack gap="sm">
+          <Unsaved isDirty={form.content !== ''} />
           <FormatInputs form={form} />
           <Textarea
             label={t('import.content')}

@@ -7,6 +7,7 @@ import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { useMay } from '@/kit/session/may';
 import { fromFields } from '../model';
 import { FormPreview } from '../preview/FormPreview';
@@ -45,6 +46,7 @@ function Form({ template }: { template: Schemas['SchemaTemplateDetail'] }) {
   const { create, submit } = useInstantiate(template.id, { name, fields: kept });
   return (
     <Stack lang="en">
+      <Unsaved isDirty={name !== template.name || kept.length !== template.fields.length} />
       <Text size="sm">{template.description}</Text>
       <Grid>
         <Grid.Col span={{ base: 12, sm: 5 }}>
@@ -97,7 +99,11 @@ function useInstantiate(id: string, body: { name: string; fields: string[] }) {
       {
         onSuccess: ({ data }) => {
           void refreshSchemas();
-          void navigate({ to: '/schemas/$schemaId', params: { schemaId: data.id } });
+          void navigate({
+            to: '/schemas/$schemaId',
+            params: { schemaId: data.id },
+            ignoreBlocker: true,
+          });
         },
       },
     );

@@ -9,6 +9,7 @@ import { Notice } from '@/kit/components/Notice';
 import { Loading } from '@/kit/components/Loading';
 import { NotFound } from '@/kit/components/NotFound';
 import { Page } from '@/kit/components/Page';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { useKeys } from '@/kit/keys/keys';
 import { useMay } from '@/kit/session/may';
 import { STATUS_COLORS } from '../list/SchemasPage';
@@ -53,6 +54,7 @@ function Loaded({ schema }: { schema: SchemaDetail }) {
       description={<Description schema={schema} />}
       actions={<SchemaActions schema={schema} isDirty={state.isDirty} />}
     >
+      <Unsaved isDirty={state.isDirty} keptInTab />
       {mayManage && <SaveBar schema={schema} state={state} />}
       <Tabs value={tab} onChange={change} keepMounted={false}>
         <Tabs.List mb="sm">

@@ -149,22 +149,20 @@ export function SchemasPage() {
       <Stack gap="sm">
         <Filters search={search} change={change} />
         <ErrorAlert error={list.error} retry={list.retry} />
-        {(!list.error || list.rows.length > 0) && (
-          <VirtualTable
-            {...list}
-            label={t('title')}
-            columns={columns}
-            rowId={(row) => row.id}
-            rowName={(row) => row.name}
-            sort={search.sort ?? 'name'}
-            onSort={(sort) => change({ sort })}
-            empty={
-              <Center p="xl">
-                <Text c="dimmed">{empty}</Text>
-              </Center>
-            }
-          />
-        )}
+        <VirtualTable
+          {...list}
+          label={t('title')}
+          columns={columns}
+          rowId={(row) => row.id}
+          rowName={(row) => row.name}
+          sort={search.sort ?? 'name'}
+          onSort={(sort) => change({ sort })}
+          empty={
+            <Center p="xl">
+              <Text c="dimmed">{empty}</Text>
+            </Center>
+          }
+        />
       </Stack>
       <CreateDialog opened={creating} close={create.close} />
     </Page>

@@ -128,7 +128,8 @@ export function CommentBox({
       return;
     }
     const member = offered[chosen];
-    if (!member) return;
+    // Enter also ends the composition of Japanese or Chinese text.
+    if (!member || event.nativeEvent.isComposing) return;
     if (event.key === 'Enter' || event.key === 'Tab') choose(member);
     else if (event.key === 'ArrowDown') setChosen((chosen + 1) % offered.length);
     else if (event.key === 'ArrowUp') setChosen((chosen + offered.length - 1) % offered.length);

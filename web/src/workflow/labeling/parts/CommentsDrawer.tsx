@@ -7,7 +7,7 @@ import { Markdown } from '@/kit/markdown/Markdown';
 import { useMay } from '@/kit/session/may';
 import { CommentBox } from './CommentBox';
 import { type Comment, groupThreads, type Mentionable, type Thread } from './comments';
-import { useComments, useMembers } from './useComments';
+import { useCommenting, useComments, useMembers } from './useComments';
 
 interface Props {
   tagSetId: string;
@@ -38,14 +38,17 @@ function Entry({ comment }: { comment: Comment }) {
 
 function ThreadActions({
   first,
+  tagSetId,
   comments,
   members,
 }: {
   first: Comment;
+  tagSetId: string;
   comments: Comments;
   members: readonly Mentionable[];
 }) {
   const { t } = useTranslation('workflow/labeling');
+  const { create, error, isPending } = useCommenting(tagSetId);
   const [isReplying, setReplying] = useState(false);
   const isResolved = first.resolved_at !== null;
   if (isReplying)
@@ -55,10 +58,10 @@ function ThreadActions({
         label={t('comments.reply')}
         button={t('comments.send')}
         members={members}
-        error={comments.creating.error}
-        isPending={comments.creating.isPending}
+        error={error}
+        isPending={isPending}
         send={(body, mentions) =>
-          comments.create({ body, mentions, parent_id: first.id }).then(() => setReplying(false))
+          create({ body, mentions, parent_id: first.id }).then(() => setReplying(false))
         }
       />
     );
@@ -82,11 +85,13 @@ function ThreadActions({
 
 function ThreadView({
   thread,
+  tagSetId,
   comments,
   members,
   label,
 }: {
   thread: Thread;
+  tagSetId: string;
   comments: Comments;
   members: readonly Mentionable[];
   label: string;
@@ -110,11 +115,33 @@ function ThreadView({
       {[first, ...replies].map((comment) => (
         <Entry key={comment.id} comment={comment} />
       ))}
-      {may('comments:write') && (
-        <ThreadActions first={first} comments={comments} members={members} />
-      )}
+      {may('comments:write') && <ThreadActions {...{ first, tagSetId, comments, members }} />}
       <Divider />
     </Stack>
+  );
+}
+
+interface NewThreadProps {
+  tagSetId: string;
+  field: string | null;
+  name: string;
+  members: readonly Mentionable[];
+}
+
+function NewThread({ tagSetId, field, name, members }: NewThreadProps) {
+  const { t } = useTranslation('workflow/labeling');
+  const { create, error, isPending } = useCommenting(tagSetId);
+  return (
+    <CommentBox
+      place={`${tagSetId}/${field ?? ''}`}
+      label={t('comments.new', { field: name })}
+      button={t('comments.send')}
+      members={members}
+      error={error}
+      isPending={isPending}
+      isFirst
+      send={(body, mentions) => create({ body, mentions, field })}
+    />
   );
 }
 
@@ -137,16 +164,11 @@ export function CommentsDrawer({ tagSetId, field, labelOf, close }: Props) {
     >
       <Stack gap="md">
         {may('comments:write') && (
-          <CommentBox
+          <NewThread
             key={field}
-            place={`${tagSetId}/${field ?? ''}`}
-            label={t('comments.new', { field: nameOf(field ?? null) })}
-            button={t('comments.send')}
-            members={members}
-            error={comments.creating.error}
-            isPending={comments.creating.isPending}
-            isFirst
-            send={(body, mentions) => comments.create({ body, mentions, field: field ?? null })}
+            {...{ tagSetId, members }}
+            field={field ?? null}
+            name={nameOf(field ?? null)}
           />
         )}
         <ErrorAlert error={comments.error} />
@@ -159,6 +181,7 @@ export function CommentsDrawer({ tagSetId, field, labelOf, close }: Props) {
           <ThreadView
             key={thread.first.id}
             thread={thread}
+            tagSetId={tagSetId}
             comments={comments}
             members={members}
             label={nameOf(thread.first.field)}

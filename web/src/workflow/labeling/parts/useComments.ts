@@ -11,7 +11,7 @@ const REFRESH_MILLISECONDS = 60_000;
 
 const NONE: readonly Schemas['Comment'][] = [];
 
-/** Reads the comments of a tag set and writes new ones. */
+/** Reads the comments of a tag set, and resolves them. */
 export function useComments(tagSetId: string) {
   const queryClient = useQueryClient();
   const params = { path: { tag_set_id: tagSetId } };
@@ -22,7 +22,6 @@ export function useComments(tagSetId: string) {
     { refetchInterval: (polled) => pollEvery(polled, REFRESH_MILLISECONDS) },
   );
   const onSuccess = () => queryClient.invalidateQueries({ queryKey: ['get', LIST] });
-  const create = $api.useMutation('post', LIST, { onSuccess });
   const resolve = $api.useMutation(
     'post',
     '/api/v1/tag-sets/{tag_set_id}/comments/{comment_id}/resolve',
@@ -32,17 +31,24 @@ export function useComments(tagSetId: string) {
   return {
     comments,
     error: list.error ?? resolve.error,
-    creating: create,
-    create: (body: {
-      body: string;
-      field?: string | null;
-      parent_id?: string;
-      mentions: string[];
-    }) => create.mutateAsync({ params, body }),
     resolve: (commentId: string) =>
       resolve.mutateAsync({
         params: { path: { tag_set_id: tagSetId, comment_id: commentId } },
       }),
+  };
+}
+
+/** Writes comments from one box: an error belongs to the box where it was written. */
+export function useCommenting(tagSetId: string) {
+  const queryClient = useQueryClient();
+  const create = $api.useMutation('post', LIST, {
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['get', LIST] }),
+  });
+  const params = { path: { tag_set_id: tagSetId } };
+  return {
+    error: create.error,
+    isPending: create.isPending,
+    create: (body: Schemas['CreateComment']) => create.mutateAsync({ params, body }),
   };
 }
 

@@ -18,7 +18,7 @@ export function NewRulePage() {
       {
         onSuccess: () => {
           void refreshRules();
-          void navigate({ to: '/routing' });
+          void navigate({ to: '/routing', ignoreBlocker: true });
         },
       },
     );

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { isApiError } from '@/kit/api/errors';
 import { withFieldName } from '@/kit/forms/fieldErrors';
+import { Unsaved, useIsChanged } from '@/kit/forms/unsaved';
 import { Simulation } from '../simulation/Simulation';
 import { ActionForm } from './ActionForm';
 import { GroupEditor } from './GroupEditor';
@@ -24,6 +25,7 @@ export function RuleForm({ draft, change, submit, isPending, error, readOnly }: 
   const { t } = useTranslation('workflow/routing_rules');
   const errorOf = (field: string) =>
     isApiError(error) && error.field === field ? error.message : undefined;
+  const isDirty = useIsChanged([toBody(draft), draft.apply]);
   return (
     <Stack>
       <form
@@ -34,6 +36,7 @@ export function RuleForm({ draft, change, submit, isPending, error, readOnly }: 
       >
         <fieldset disabled={readOnly} style={{ all: 'unset', display: 'block' }}>
           <Stack>
+            <Unsaved isDirty={!readOnly && isDirty} />
             <TextInput
               label={t('form.name')}
               required
@@ -113,7 +116,10 @@ function Buttons({ isPending }: { isPending: boolean }) {
   const navigate = useNavigate();
   return (
     <Group justify="flex-end">
-      <Button variant="default" onClick={() => void navigate({ to: '/routing' })}>
+      <Button
+        variant="default"
+        onClick={() => void navigate({ to: '/routing', ignoreBlocker: true })}
+      >
         {t('cancel')}
       </Button>
       <Button type="submit" loading={isPending}>

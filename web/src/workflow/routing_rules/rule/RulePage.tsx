@@ -13,6 +13,7 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { NotFound } from '@/kit/components/NotFound';
 import { Page } from '@/kit/components/Page';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { useMay } from '@/kit/session/may';
 import { refreshRules, type Rule } from '../useRules';
 import { toBody, toDraft } from './draft';
@@ -25,7 +26,8 @@ export function RulePage() {
     params: { path: { rule_id: ruleId } },
   });
   if (isApiError(error) && error.status === 404) return <NotFound />;
-  if (data) return <Loaded key={ruleId} rule={data.data} />;
+  if (data)
+    return <EditedRecord latest={data.data}>{(rule) => <Loaded rule={rule} />}</EditedRecord>;
   return (
     <Page title={t('rule')}>
       {error ? <ErrorAlert error={error} retry={() => void refetch()} /> : <Loading />}
@@ -50,7 +52,7 @@ function Loaded({ rule }: { rule: Rule }) {
       {
         onSuccess: () => {
           void refreshRules();
-          void navigate({ to: '/routing' });
+          void navigate({ to: '/routing', ignoreBlocker: true });
         },
       },
     );
@@ -59,11 +61,8 @@ function Loaded({ rule }: { rule: Rule }) {
     setRevision(Number(stale?.details['current_revision'] ?? revision));
     update.reset();
   };
-  const reload = () => {
-    setDraft(toDraft(rule));
-    setRevision(rule.revision);
-    update.reset();
-  };
+  // Without changes, the form begins anew with the latest version.
+  const discard = () => setDraft(toDraft(rule));
   const actions = mayManage && (
     <Button
       variant="default"
@@ -76,7 +75,7 @@ function Loaded({ rule }: { rule: Rule }) {
   );
   return (
     <Page title={rule.name} actions={actions}>
-      {stale && <Stale keep={takeRevision} drop={() => void refreshRules().then(reload)} />}
+      {stale && <Stale keep={takeRevision} drop={() => void refreshRules().then(discard)} />}
       <RuleForm
         draft={draft}
         change={(changes) => setDraft({ ...draft, ...changes })}
@@ -123,7 +122,7 @@ function DeleteDialog({ rule, opened, close }: DeleteProps) {
         onSuccess: () => {
           const queryKey = ['get', '/api/v1/routing-rules'];
           void queryClient.invalidateQueries({ queryKey });
-          void navigate({ to: '/routing' });
+          void navigate({ to: '/routing', ignoreBlocker: true });
         },
       },
     );
