@@ -14,6 +14,12 @@ from app.identity.users.models import User
 from app.kit import db, tenancy
 
 BATCH_SIZE = 1000
+MEMBER_BATCH_SIZE = 10
+"""The maximum number of members that one transaction erases.
+
+PostgreSQL looks for records of each deleted account in every table that refers to accounts, also in
+tables without an index for this. In a large database, that can take a second for each account.
+"""
 _FIRST_TABLES = ("jobs", "outbox_events")
 _AUDIT_PREFIX = "audit_"
 _MEMBERSHIP_TABLE = "memberships"
@@ -33,6 +39,7 @@ _ADD_TO_ERASURE = text(
     """
 )
 
+_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 _RECORD_FILES = text(
     """
     UPDATE organizations
@@ -118,8 +125,8 @@ def _build_leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
 
 
 def erase_memberships(organization_id: UUID) -> list[UUID]:
-    """Erase up to `BATCH_SIZE` memberships in an organization, and return the user ids."""
-    values = {"organization_id": organization_id, "batch": BATCH_SIZE}
+    """Erase up to `MEMBER_BATCH_SIZE` memberships in an organization, and return the user ids."""
+    values = {"organization_id": organization_id, "batch": MEMBER_BATCH_SIZE}
     with tenancy.organization(organization_id):
         return list(db.session().scalars(_DELETE_MEMBERSHIPS, values))
 
@@ -128,9 +135,10 @@ def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
     """Erase the users in `user_ids` whose accounts are unused; return how many were erased.
 
     An account is kept if it is a member of an organization, has a valid session, was used after
-    `closed_at`, or is referenced by records of another organization. Call this function within
-    `tenancy.across_organizations`.
+    `closed_at`, or is referenced by records of another organization. Turns off the statement
+    timeout until the transaction ends. Call this function within `tenancy.across_organizations`.
     """
+    db.session().execute(_NO_TIMEOUT)
     is_member = exists().where(Membership.user_id == User.id)
     is_used = exists().where(
         Session.user_id == User.id,

@@ -9,7 +9,7 @@ from sqlalchemy import Label, String, case, cast, func, select
 
 from app.engines.fields import Field
 from app.kit import db, tenancy
-from app.kit.pagination import Page, PageRequest, paginate, within
+from app.kit.pagination import KeyQuery, Page, PageRequest, paginate, within
 from app.kit.periods import Column
 from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
@@ -81,13 +81,21 @@ def list_schemas(
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of schemas. `fields` is None if it is too large for the page."""
-    statement = select(*_LISTED_COLUMNS, _build_size_limited_column(ArtifactSchema.fields, page))
+    conditions = within(ArtifactSchema.created_at, created_after, created_before)
     if status is not None:
-        statement = statement.where(ArtifactSchema.status == status)
+        conditions.append(ArtifactSchema.status == status)
     if document_type is not None:
-        statement = statement.where(ArtifactSchema.document_type == document_type)
-    statement = statement.where(*within(ArtifactSchema.created_at, created_after, created_before))
-    rows = paginate(statement, page, sorts=_SORTS, unique=ArtifactSchema.id)
+        conditions.append(ArtifactSchema.document_type == document_type)
+    # The sizes of the fields are read only for the rows of the page, not for all that are sorted.
+    keys = select(_SORTS[page.sort.lstrip("-")], ArtifactSchema.id).where(*conditions)
+    rows = paginate(
+        select(*_LISTED_COLUMNS, _build_size_limited_column(ArtifactSchema.fields, page)),
+        page,
+        sorts=_SORTS,
+        unique=ArtifactSchema.id,
+        count=select(ArtifactSchema.id).where(*conditions),
+        keys=[KeyQuery(keys)],
+    )
     return replace(rows, items=[ArtifactSchema(**row._mapping) for row in rows.items])  # noqa: SLF001 - public in SQLAlchemy
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,16 @@ VALUES (:there, gen_random_uuid(), 'jsonl', '{}', '{}', '{}', 'failed', 0, :revi
 _SIGNED_OUT = """
 UPDATE sessions SET expires_at = now(), last_seen_at = now() - interval '1 hour'
 WHERE user_id IN (:viewer, :reviewer, :labeler)
+"""
+
+_ADD_MEMBERS = """
+INSERT INTO users (id, email, name, created_at, updated_at, revision, locale, time_zone,
+                   token_version)
+SELECT md5(:salt || n)::uuid, :salt || n || '@test.example', 'Member', now(), now(), 1, 'en', 'UTC',
+       1
+FROM generate_series(1, :number) AS n;
+INSERT INTO memberships (organization_id, user_id, role, created_at)
+SELECT :here, md5(:salt || n)::uuid, 'viewer', now() FROM generate_series(1, :number) AS n
 """
 
 
@@ -160,6 +171,31 @@ def test_unused_accounts_are_erased(org: Org, other_org: Org) -> None:
     # The owner and the admin are signed in.
     assert _users(org) == {"owner", "admin", "viewer", "reviewer"}
     assert due_org.proof()["users"] == 1
+
+
+def test_many_accounts_are_erased_in_short_transactions(org: Org) -> None:
+    number = 2 * queries.MEMBER_BATCH_SIZE
+    values = {"here": org.id, "salt": org.slug, "number": number}
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
+        session.execute(text(_ADD_MEMBERS), values)
+    close(org)
+    due_org = DueOrg(org, rows_of(org), files_of(org))
+    left = [due_org.rows["memberships"]]
+    due_org.erase(at=lambda _: left.append(rows_of(org).get("memberships", 0)))
+    due_org.check_gone()
+    assert due_org.proof()["users"] == number
+    assert max(before - after for before, after in pairwise(left)) == queries.MEMBER_BATCH_SIZE
+
+
+def test_erasing_an_account_may_take_longer_than_a_request(org: Org) -> None:
+    with (
+        org.app.app_context(),
+        tenancy.across_organizations(reason="as erasing an organization does"),
+        db.transaction() as session,
+    ):
+        session.execute(text("SET LOCAL statement_timeout = 1"))
+        queries.erase_users([org.users["viewer"]], closed_at=db.utc_now())
+        assert session.scalar(text("SHOW statement_timeout")) == "0"
 
 
 def test_an_account_that_joins_another_organization_meanwhile_is_kept(

@@ -139,34 +139,40 @@ candidates AS (
     SELECT people.user_id, artifact_id
     FROM people JOIN artifact_skips ON organization_id = :org
      AND artifact_skips.user_id = people.user_id
-), withheld AS (
-    SELECT candidates.user_id, count(*) AS n
+), documents AS MATERIALIZED (
+    SELECT candidates.user_id, document.id, document.schema_id, document.due_at,
+           document.labeled_by, document.reserved_for, document.claim_user_id,
+           document.claim_expires_at
     FROM candidates
     JOIN artifacts document ON document.organization_id = :org
      AND document.id = candidates.artifact_id
-    CROSS JOIN LATERAL ({ASSIGNMENT_SUBQUERY.format(user="candidates.user_id")}) AS offer
-    JOIN user_schemas ON user_schemas.user_id = candidates.user_id
+), withheld AS (
+    SELECT document.user_id, count(*) AS n
+    FROM documents AS document
+    CROSS JOIN LATERAL ({ASSIGNMENT_SUBQUERY.format(user="document.user_id")}) AS offer
+    JOIN user_schemas ON user_schemas.user_id = document.user_id
      AND user_schemas.schema_id = document.schema_id
-    LEFT JOIN begun ON begun.user_id = candidates.user_id
-     AND begun.artifact_id = candidates.artifact_id
+    LEFT JOIN begun ON begun.user_id = document.user_id AND begun.artifact_id = document.id
     LEFT JOIN artifact_skips skip ON skip.organization_id = :org
-     AND skip.artifact_id = candidates.artifact_id AND skip.user_id = candidates.user_id
+     AND skip.artifact_id = document.id AND skip.user_id = document.user_id
     WHERE offer.by_name IS NOT NULL AND (offer.by_name OR has_skills)
-      AND array_position(document.labeled_by, candidates.user_id) IS NULL
+      AND array_position(document.labeled_by, document.user_id) IS NULL
       AND cardinality(document.labeled_by) + cardinality(document.reserved_for) < required_labels
       AND (CAST(:team_id AS uuid) IS NULL OR NOT offer.by_name AND offer.team_id = :team_id)
       AND (CAST(:schema_id AS uuid) IS NULL OR document.schema_id = :schema_id)
       AND (CAST(:until AS timestamptz) IS NULL OR document.due_at <= :until)
       AND (begun.user_id IS NOT NULL
-           OR required_labels <= 1 AND NOT {_FREE.format(user="candidates.user_id")}
+           OR required_labels <= 1 AND NOT {_FREE.format(user="document.user_id")}
            OR NOT offer.by_name AND skip.user_id IS NOT NULL)
-    GROUP BY candidates.user_id
+    GROUP BY document.user_id
 )
 """  # noqa: S608 - made of constants
 """The number of documents in `offered` that users may not begin.
 
 Somebody else is working on such a document, the user has skipped it, or the user has begun it and
 `own` counts it. The number of rows read depends on the documents in progress, not on the backlog.
+The documents are materialized: otherwise the planner, which expects few candidates, reads each
+document once for every active schema.
 """
 
 MAY_BEGIN_CONDITION = f"""
