@@ -28,7 +28,7 @@ def queueing(app: Flask, hold: Callable[[], object]) -> Iterator[Callable[..., F
 
             def start(call: Callable[[], Any]) -> Future[Any]:
                 futures.append(pool.submit(call))
-                wait_until(lambda: observer.scalar(_COUNT_WAITING) == len(futures), "the call", 8)
+                wait_until(lambda: observer.scalar(_COUNT_WAITING) == len(futures), "the call")
                 return futures[-1]
 
             yield start
