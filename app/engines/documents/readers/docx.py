@@ -21,13 +21,13 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import docx_symbols
 from app.engines.documents.readers.archives import check_archive
-from app.engines.documents.readers.docx_equations import EQUATION, format_equation
 from app.engines.documents.readers.docx_hidden import (
     HiddenStyles,
     get_on_off_value,
     is_on,
     is_row_hidden,
 )
+from app.engines.documents.readers.equations import EQUATION, format_equation
 from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 _MAX_CODE = 0xFFFF

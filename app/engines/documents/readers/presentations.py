@@ -19,7 +19,7 @@ from pptx.slide import Slide
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive
-from app.engines.documents.readers.docx_equations import EQUATION, format_equation
+from app.engines.documents.readers.equations import EQUATION, format_equation
 from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"

@@ -1,4 +1,4 @@
-"""Write equations of Word documents (ECMA-376, 22.1) on one line, such as `x=(-b±√(c))/(2a)`."""
+"""Write equations of Office files (ECMA-376, 22.1) on one line, such as `x=(-b±√(c))/(2a)`."""
 
 from collections.abc import Callable
 
