@@ -10,6 +10,7 @@ test.each([
   '',
   '//other.example',
   '/\\other.example',
+  '/\t/other.example',
   'https://other.example',
   'javascript:alert(1)',
 ])('%s does not', (next) => {
