@@ -20,7 +20,7 @@ from app.kit.errors import ApiError
 
 ISSUER = "labeling"
 _CLOCK_LEEWAY = 60
-"""By how many seconds the clocks of two machines may differ."""
+"""The maximum difference in seconds between the clocks of two machines."""
 
 
 @dataclass(frozen=True, slots=True)
