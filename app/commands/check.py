@@ -1,6 +1,7 @@
 """`flask check`: the command that checks the servers and the settings of this machine."""
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
 from uuid import uuid4
@@ -90,8 +91,10 @@ def _check_files() -> str:
 
 
 def _iterate_organizations_without_file() -> Iterator[str]:
-    organizations = list(islice(control_plane.list_organizations(), _MAX_ORGANIZATIONS))
-    for slug in (organization["slug"] for organization in organizations):
+    # Until it is closed, the list reads across organizations.
+    with closing(control_plane.list_organizations()) as organizations:
+        slugs = [row["slug"] for row in islice(organizations, _MAX_ORGANIZATIONS)]
+    for slug in slugs:
         with tenancy.organization(control_plane.get_organization(slug)["id"]):
             if not artifacts.is_newest_file_stored():
                 yield slug

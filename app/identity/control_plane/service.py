@@ -1,6 +1,6 @@
 """Service that provisions, lists and changes organizations for the operator."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -162,7 +162,7 @@ def _email_owners(organization: Organization, template: str, **values: str) -> N
 
 def list_organizations(
     *, status: str | None = None, plan: str | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any], None, None]:
     """Yield organizations with the number of their members, sorted by slug.
 
     `status` and `plan` are optional filters.
