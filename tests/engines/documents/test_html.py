@@ -147,3 +147,21 @@ def test_tables_that_lay_out_a_page_keep_its_lines(tmp_path: Path) -> None:
 )
 def test_incomplete_tables(tmp_path: Path, markup: str) -> None:
     assert read(tmp_path, markup).text.split() in (["a", "b"], ["ab"])
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<ol><li>a</li><li><p>b</p><p>more</p></li></ol>", "1. a\n\n2. b\n\nmore"),
+        ("<ol start=7><li>a<ol type=a><li>b<li>c</ol></li><li>d</ol>", "7. a|a. b\nb. c|8. d"),
+        ("<ol type=I><li value=9>a</li><li>b</li><li type=A>c</li></ol>", "IX. a\nX. b\nK. c"),
+        ("<ol reversed><li>a</li><li>b</li></ol>", "2. a\n1. b"),
+        ("<ol type=i start=0><li>a</li></ol><ol type=a start=28><li>b</ol>", "0. a|ab. b"),
+        ("<ol start=x><li>a</li><li value='99999999999'>b</li></ol>", "1. a\n2. b"),
+        ("<ol style='list-style: none'><li>a</ol><ul><li>b</ul>", "a|b"),
+        ("<ol><li hidden>a</li><li></li><li>b</li><div><li>c</li></div></ol>", "2. b\nc"),
+        ("<table><tr><th>x<td><ol><li>a<li>b</ol></table>", "x\t1. a 2. b"),
+    ],
+)
+def test_items_of_ordered_lists_are_numbered(tmp_path: Path, markup: str, expected: str) -> None:
+    assert read(tmp_path, markup).text == expected.replace("|", "\n\n")

@@ -60,7 +60,7 @@ def test_a_presentation_without_text(tmp_path: Path) -> None:
 
 def test_an_open_document(tmp_path: Path) -> None:
     assert text_of(tmp_path, office_files.open_document(), ODT) == (
-        "Lease\nItem\tPrice\nBolts\t7\nThe rent\nSee section 2\n is due\na   b\tc\nd"
+        "1. Lease\nItem\tPrice\nBolts\t7\nThe rent\nSee section 2\n is due\na   b\tc\nd"
     )
 
 
@@ -95,7 +95,7 @@ def test_parts_of_an_open_document(tmp_path: Path) -> None:
         ),
     )
     text = text_of(tmp_path, headed, ODT)
-    assert text.startswith("Top\nLease\n")
+    assert text.startswith("Top\n1. Lease\n")
     assert text.endswith("\nBottom")
 
 

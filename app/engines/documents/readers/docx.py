@@ -21,17 +21,14 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import docx_symbols
 from app.engines.documents.readers.archives import check_archive
-from app.engines.documents.readers.docx_hidden import (
-    HiddenStyles,
-    get_on_off_value,
-    is_on,
-    is_row_hidden,
-)
+from app.engines.documents.readers.docx_hidden import HiddenStyles, is_row_hidden
+from app.engines.documents.readers.docx_numbering import Numbering
+from app.engines.documents.readers.docx_styles import WORD as _WORD
+from app.engines.documents.readers.docx_styles import Styles, get_on_off_value, is_on
 from app.engines.documents.readers.equations import EQUATION, format_equation
 from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 _MAX_CODE = 0xFFFF
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _WORD_2010 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _SKIPPED_TAGS = {
@@ -58,25 +55,23 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     """Return the visible text of a DOCX file. Raises `ParseFailed`."""
     document = open_document(file, limits)
     part = document.part
-    styles = HiddenStyles(_find_styles(part))
-    body = _PartText(part.element, styles).build_text()
+    styles = Styles(_find_root(part, RELATIONSHIP_TYPE.STYLES))
+    numbering = Numbering(_find_root(part, RELATIONSHIP_TYPE.NUMBERING), styles)
+    hidden = HiddenStyles(styles)
     sections = [
-        *_extract_related_text(part, _PARTS_BEFORE_BODY, styles),
-        body,
-        *_extract_related_text(part, _PARTS_AFTER_BODY, styles),
+        *_extract_related_text(part, _PARTS_BEFORE_BODY, hidden, numbering),
+        _PartText(part.element, hidden, numbering).build_text(),
+        *_extract_related_text(part, _PARTS_AFTER_BODY, hidden, numbering),
     ]
     return normalize_text(
         replace_unstorable_chars("\n".join(section for section in sections if section))
     )
 
 
-def _find_styles(part: Part) -> etree._Element | None:
-    """Return the root element of the styles, or None if the document has no styles."""
-    try:
-        styles = part.part_related_by(RELATIONSHIP_TYPE.STYLES)
-    except KeyError:
-        return None
-    return styles.element if isinstance(styles, XmlPart) else None
+def _find_root(part: Part, relation_type: str) -> etree._Element | None:
+    """Return the root element of a related part, or None if the document has no such part."""
+    related = next(iter(find_related_parts(part, (relation_type,))), None)
+    return related.element if isinstance(related, XmlPart) else None
 
 
 def open_document(file: BinaryIO, limits: Limits) -> Document:
@@ -98,14 +93,15 @@ def open_document(file: BinaryIO, limits: Limits) -> Document:
 
 
 def _extract_related_text(
-    part: Part, relation_types: Iterable[str], styles: HiddenStyles
+    part: Part, relation_types: Iterable[str], hidden: HiddenStyles, numbering: Numbering
 ) -> list[str]:
     """Return the text of each related part, sorted by type and part name, without duplicates."""
     part_texts: dict[str, None] = {}
     for relation_type in relation_types:
         parts = find_related_parts(part, (relation_type,))
         for target in sorted(parts, key=lambda part: _get_natural_sort_key(str(part.partname))):
-            part_texts.setdefault(_PartText(parse_xml(target.blob), styles).build_text())
+            text = _PartText(parse_xml(target.blob), hidden, numbering).build_text()
+            part_texts.setdefault(text)
     return list(part_texts)
 
 
@@ -125,9 +121,11 @@ def _get_natural_sort_key(name: str) -> list[str]:
 class _PartText:
     """Collects the text of one part of the DOCX file in document order."""
 
-    def __init__(self, root: etree._Element, styles: HiddenStyles) -> None:
+    def __init__(self, root: etree._Element, styles: HiddenStyles, numbering: Numbering) -> None:
         self._parts: list[str] = []
         self._styles = styles
+        self._numbering = numbering
+        numbering.start_part()
         self._cell_depth = 0  # the number of enclosing table cells
         self._hidden: list[bool] = []  # for each enclosing paragraph, whether it is hidden
         # for each enclosing content control: its start in `_parts`, and its checkbox symbol
@@ -168,7 +166,7 @@ class _PartText:
             character = _CHARACTER_ELEMENTS[tag]
             self._parts.append(" " if self._cell_depth and character == "\n" else character)
         elif tag == _WORD + "p":
-            self._hidden.append(self._styles.is_paragraph_hidden(element))
+            self._enter_paragraph(element)
         elif tag == _WORD + "txbxContent":
             self._separate_text_box()
         elif tag == _WORD + "tc":
@@ -182,6 +180,12 @@ class _PartText:
             self._parts.append(docx_symbols.TICKED_BOX if is_ticked else docx_symbols.EMPTY_BOX)
         elif tag == _WORD + "sdt":
             self._controls.append((len(self._parts), _get_checkbox_symbol(element)))
+
+    def _enter_paragraph(self, paragraph: etree._Element) -> None:
+        is_hidden = self._styles.is_paragraph_hidden(paragraph)
+        self._hidden.append(is_hidden)
+        if not is_hidden and (number := self._numbering.number_paragraph(paragraph)):
+            self._parts.append(number)
 
     def _leave_element(self, tag: str) -> None:
         if tag == _WORD + "p":

@@ -2,7 +2,8 @@
 
 Scripts, styles, the head and hidden elements are omitted; nothing is fetched. The rows of a table
 become lines with their cells separated by tabs, including empty cells, as in DOCX. Empty cells are
-ignored in tables that only lay out a page, which are common in emails.
+ignored in tables that only lay out a page, which are common in emails. The items of ordered lists
+begin with their number.
 """
 
 import re
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import ParseFailed
+from app.engines.documents.readers.html_lists import ItemNumbers
 from app.engines.documents.text import decode_text, detect_bom
 
 _OMITTED_TAGS = {
@@ -165,6 +167,8 @@ class _VisibleText:
         self._skipped: set[etree._Element] = set()
         self._tables: list[_TableState] = []  # the enclosing tables
         self._cell_depth = 0  # the number of enclosing cells of data tables
+        self._item_numbers = ItemNumbers()
+        self._pending_number = ""  # the number of a list item to insert before its text
 
     def enter_element(self, element: etree._Element) -> None:
         """Add the start of an element and its leading text."""
@@ -181,6 +185,8 @@ class _VisibleText:
             self._tables[-1].start_row(len(self._parts))
         elif tag in _CELL_TAGS:
             self._enter_cell(element)
+        elif tag == "li":
+            self._pending_number += self._item_numbers.number_item(element)
         self._add_text(element.text)
 
     def leave_element(self, element: etree._Element) -> None:
@@ -195,6 +201,8 @@ class _VisibleText:
                 self._end_row()
             if tag == "table":
                 self._tables.pop()
+            elif tag == "li":
+                self._pending_number = ""
             if tag in _BLOCK_TAGS:
                 self._add_line_break("\n\n" if tag in _PARAGRAPH_TAGS else "\n")
                 self._pre_depth -= tag == "pre"
@@ -268,5 +276,5 @@ class _VisibleText:
             self._parts.append(self._pending_space)
         if self._pending_tabs:
             self._parts.append("\t" * self._pending_tabs)
-        self._pending_space, self._pending_tabs = "", 0
-        self._parts.append(text)
+        self._parts.append(self._pending_number + text)
+        self._pending_space, self._pending_tabs, self._pending_number = "", 0, ""

@@ -13,6 +13,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive
+from app.engines.documents.readers.open_document_lists import LIST, ListNumbers
 from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 _OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
@@ -50,9 +51,10 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     if body is None:
         raise ParseFailed("unreadable", _UNREADABLE)
     hidden_styles = _find_hidden_styles(content) | _find_hidden_styles(styles)
+    numbers = ListNumbers((styles, content))
     sections = [
         *_extract_parts(styles, _HEADERS, hidden_styles),
-        _ElementText(hidden_styles).build_text(body),
+        _ElementText(hidden_styles, numbers).build_text(body),
         *_extract_parts(styles, _FOOTERS, hidden_styles),
     ]
     return normalize_text(
@@ -106,14 +108,16 @@ def _extract_parts(
     `names` are the names of the elements to read.
     """
     parts = () if styles is None else styles.iter(*names)
-    return list(dict.fromkeys(_ElementText(hidden_styles).build_text(part) for part in parts))
+    texts = (_ElementText(hidden_styles, ListNumbers((styles,))).build_text(part) for part in parts)
+    return list(dict.fromkeys(texts))
 
 
 class _ElementText:
     """Collects the text of an element in document order."""
 
-    def __init__(self, hidden_styles: set[str]) -> None:
+    def __init__(self, hidden_styles: set[str], numbers: ListNumbers) -> None:
         self._hidden_styles = hidden_styles
+        self._numbers = numbers
         self._parts: list[str] = []
 
     def build_text(self, element: etree._Element) -> str:
@@ -129,10 +133,19 @@ class _ElementText:
                 self._add_paragraph(child)
             elif child.tag == _TABLE + "table":
                 self._add_rows(child)
+            elif child.tag == LIST:
+                self._add_list(child)
             else:
                 self._add_blocks(child)
 
+    def _add_list(self, element: etree._Element) -> None:
+        with self._numbers.enter_list(element):
+            for item in element:
+                self._numbers.enter_item(item)
+                self._add_blocks(item)
+
     def _add_paragraph(self, paragraph: etree._Element) -> None:
+        self._parts.append(self._numbers.number_paragraph(paragraph))
         first = len(self._parts)
         self._add_inline(paragraph)
         if not "".join(self._parts[first:]).endswith("\n"):
@@ -141,7 +154,7 @@ class _ElementText:
     def _add_rows(self, table: etree._Element) -> None:
         for row in _iterate_rows(table):
             cells = [
-                " ".join(_ElementText(self._hidden_styles).build_text(cell).split())
+                " ".join(_ElementText(self._hidden_styles, self._numbers).build_text(cell).split())
                 for cell in row
                 if cell.tag == _TABLE + "table-cell"
             ]

@@ -1,0 +1,206 @@
+"""Number the paragraphs of a Word document as Word displays them (ECMA-376, 17.9).
+
+Word stores no numbers of clauses, headings and lists. It stores for each paragraph a list and a
+level, and counts. Bullets are omitted.
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from lxml import etree  # type: ignore[import-untyped]
+
+from app.engines.documents.readers.docx_styles import (
+    WORD,
+    Styles,
+    get_on_off_value,
+    get_style_name,
+    get_value,
+)
+from app.engines.documents.readers.numerals import to_letters, to_roman
+
+_MAX_LEVEL = 8
+_MAX_NUMBER = 32_767
+_MAX_TEXT_LENGTH = 255
+_PLACEHOLDER = re.compile("%([1-9])")
+_NO_LIST = "0"
+
+
+def _to_ordinal(number: int) -> str:
+    is_teen = number // 10 % 10 == 1
+    return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+_FORMATS: dict[str, Callable[[int], str]] = {
+    "decimalZero": "{:02}".format,
+    "lowerLetter": partial(to_letters, repeat=True),
+    "lowerRoman": to_roman,
+    "none": lambda _number: "",
+    "ordinal": _to_ordinal,
+    "upperLetter": lambda number: to_letters(number, repeat=True).upper(),
+    "upperRoman": lambda number: to_roman(number).upper(),
+}
+"""The functions that format numbers. All other formats are written in digits."""
+
+
+class _Level(NamedTuple):
+    """A level of a list: how its numbers are counted and displayed."""
+
+    start: int
+    number_format: str
+    text: str
+    restart: int  # the level restarts after a paragraph of a level below this one
+    is_legal: bool  # whether the numbers of all levels are displayed in digits
+    suffix: str
+    style: str | None  # the style of paragraphs whose list does not specify their level
+
+
+class _List(NamedTuple):
+    """A list. Lists with the same definition continue one another's numbers."""
+
+    definition: str
+    levels: dict[int, _Level]
+    starts: dict[int, int]  # the numbers at which levels of this list start anew
+
+
+class Numbering:
+    """The lists of a document, and the numbers that the paragraphs so far have used."""
+
+    def __init__(self, root: etree._Element | None, styles: Styles) -> None:
+        self._styles = styles
+        self._lists: dict[str, etree._Element] = {}
+        self._definitions: dict[str, etree._Element] = {}
+        for element in () if root is None else root:
+            if element.tag == WORD + "num":
+                self._lists[element.get(WORD + "numId")] = element
+            elif element.tag == WORD + "abstractNum":
+                self._definitions[element.get(WORD + "abstractNumId")] = element
+        self._read_lists: dict[str, _List | None] = {}
+        self._numbers: dict[str, dict[int, int]] = {}  # by definition and level
+        self._started: set[tuple[str, int]] = set()
+
+    def start_part(self) -> None:
+        """Start to count anew. The body, each header and each note count their own paragraphs."""
+        self._numbers.clear()
+        self._started.clear()
+
+    def number_paragraph(self, paragraph: etree._Element) -> str:
+        """Count a visible paragraph; return its number and the space after it, or ""."""
+        list_id, index = self._find_list(paragraph)
+        used_list = None if list_id is None else self._read_list(list_id)
+        if list_id is None or used_list is None or _is_mark_hidden(paragraph):
+            return ""
+        if index is None:
+            index = _find_level_of_style(used_list, get_style_name(paragraph))
+        level = used_list.levels.get(index)
+        if level is None:
+            return ""
+        numbers = self._numbers.setdefault(used_list.definition, {})
+        is_first = (list_id, index) not in self._started
+        self._started.add((list_id, index))
+        if is_first and index in used_list.starts:
+            numbers[index] = used_list.starts[index]
+        else:
+            numbers[index] = numbers[index] + 1 if index in numbers else level.start
+        for deeper in [other for other in numbers if other > index]:
+            if index < used_list.levels[deeper].restart:
+                del numbers[deeper]
+        return _format_number(used_list, level, numbers)
+
+    def _find_list(self, paragraph: etree._Element) -> tuple[str | None, int | None]:
+        """Return the list of a paragraph and its level, or None for what is not specified."""
+        sources = [paragraph, *self._styles.iterate_bases(get_style_name(paragraph))]
+        list_id = level = None
+        for source in sources:
+            properties = source.find(f"{WORD}pPr/{WORD}numPr")
+            list_id = list_id or get_value(properties, "numId")
+            if level is None and (value := get_value(properties, "ilvl")) is not None:
+                level = _read_number(value, 0)
+        return (None if list_id == _NO_LIST else list_id), level
+
+    def _read_list(self, list_id: str) -> _List | None:
+        if list_id not in self._read_lists:
+            self._read_lists[list_id] = self._build_list(list_id)
+        return self._read_lists[list_id]
+
+    def _build_list(self, list_id: str) -> _List | None:
+        element = self._lists.get(list_id)
+        definition_id = get_value(element, "abstractNumId")
+        if element is None or definition_id not in self._definitions:
+            return None
+        definition = self._definitions[definition_id]
+        style = get_value(definition, "numStyleLink")
+        if style is not None:
+            linked_id = get_value(self._find_list_of_style(style), "abstractNumId")
+            definition = self._definitions.get(linked_id or "", definition)
+            definition_id = linked_id or definition_id
+        levels = _read_levels(definition)
+        starts: dict[int, int] = {}
+        for override in element.iterchildren(WORD + "lvlOverride"):
+            levels |= _read_levels(override)
+            start = get_value(override, "startOverride")
+            if start is not None:
+                starts[_get_index(override)] = _read_number(start, 1)
+        return _List(definition_id, levels, starts)
+
+    def _find_list_of_style(self, name: str) -> etree._Element | None:
+        for style in self._styles.iterate_bases(name):
+            list_id = get_value(style.find(f"{WORD}pPr/{WORD}numPr"), "numId")
+            if list_id is not None:
+                return self._lists.get(list_id)
+        return None
+
+
+def _is_mark_hidden(paragraph: etree._Element) -> bool:
+    """Return whether the mark of a paragraph, which carries its number, is hidden or deleted."""
+    mark = paragraph.find(f"{WORD}pPr/{WORD}rPr")
+    if mark is None:
+        return False
+    return get_on_off_value(mark, "vanish") is True or mark.find(WORD + "del") is not None
+
+
+def _find_level_of_style(used_list: _List, style: str | None) -> int:
+    indexes = (index for index, level in used_list.levels.items() if level.style == style)
+    return next(indexes, 0) if style is not None else 0
+
+
+def _read_levels(parent: etree._Element) -> dict[int, _Level]:
+    levels = {}
+    for element in parent.iterchildren(WORD + "lvl"):
+        index = _get_index(element)
+        levels[index] = _Level(
+            start=_read_number(get_value(element, "start"), 0),
+            number_format=get_value(element, "numFmt") or "decimal",
+            text=(get_value(element, "lvlText") or "")[:_MAX_TEXT_LENGTH],
+            restart=_read_number(get_value(element, "lvlRestart"), index),
+            is_legal=get_on_off_value(element, "isLgl") is True,
+            suffix="" if get_value(element, "suff") == "nothing" else " ",
+            style=get_value(element, "pStyle"),
+        )
+    return levels
+
+
+def _get_index(element: etree._Element) -> int:
+    return min(_read_number(element.get(WORD + "ilvl"), 0), _MAX_LEVEL)
+
+
+def _read_number(value: str | None, default: int) -> int:
+    is_small = value is not None and value.isdecimal() and len(value) <= len(str(_MAX_NUMBER))
+    return min(int(value), _MAX_NUMBER) if value is not None and is_small else default
+
+
+def _format_number(used_list: _List, level: _Level, numbers: dict[int, int]) -> str:
+    def format_level(placeholder: re.Match[str]) -> str:
+        index = int(placeholder[1]) - 1
+        referenced = used_list.levels.get(index)
+        if referenced is None:
+            return ""
+        number = numbers.get(index, referenced.start)
+        number_format = "decimal" if level.is_legal else referenced.number_format
+        return _FORMATS.get(number_format, str)(number)
+
+    if level.number_format == "bullet":
+        return ""
+    text = _PLACEHOLDER.sub(format_level, level.text).strip()
+    return text and text + level.suffix

@@ -1,0 +1,33 @@
+"""Write the numbers of lists as letters and as Roman numerals."""
+
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_MAX_ROMAN = 3999
+_MAX_LETTERS = 26 * 30
+
+
+def to_roman(number: int) -> str:
+    """Return a number as a Roman numeral in lower case, or in digits if there is no numeral."""
+    if not 1 <= number <= _MAX_ROMAN:
+        return str(number)
+    numeral = ""
+    for value, letters in _ROMAN:
+        count, number = divmod(number, value)
+        numeral += letters * count
+    return numeral
+
+
+def to_letters(number: int, *, repeat: bool = False) -> str:
+    """Return a number as letters in lower case, or in digits if it is out of range.
+
+    After `z` comes `aa`. Then comes `ab`, or `bb` if `repeat` is true.
+    """
+    if not 1 <= number <= _MAX_LETTERS:
+        return str(number)
+    quotient, remainder = divmod(number - 1, 26)
+    letter = chr(ord("a") + remainder)
+    if repeat:
+        return letter * (quotient + 1)
+    return (to_letters(quotient) if quotient else "") + letter
