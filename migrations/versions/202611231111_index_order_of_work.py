@@ -1,4 +1,4 @@
-"""Put what waits already in the new order, and index the pool by it."""
+"""Order pending work in the new way, and index the pool by this order."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""Put what waits already in the new order, and index it."""
+"""Order pending work in the new way, and index it."""
 
 import sqlalchemy as sa
 
