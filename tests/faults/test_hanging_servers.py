@@ -1,6 +1,6 @@
 """PostgreSQL or Valkey is suspended or unreachable.
 
-Without PostgreSQL everybody is refused soon, without Valkey nobody; all goes on afterwards.
+Without PostgreSQL all requests are soon refused, and without Valkey none; afterwards all succeed.
 """
 
 import subprocess

@@ -62,7 +62,7 @@ def test_a_digest_is_sent_once_although_a_worker_is_killed(place: Site) -> None:
     assert place.one(f"{pending} AND open_until IS NOT NULL") == 0
 
 
-def test_each_labeler_gets_one_notification_and_email_although_workers_are_killed(place: Site) -> None:
+def test_labelers_get_one_notification_and_email_although_workers_are_killed(place: Site) -> None:
     people = place.labelers(3)
     place.documents(300, schema_id=place.schema())
     place.submitted(people[0])
