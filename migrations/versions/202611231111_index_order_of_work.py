@@ -1,4 +1,4 @@
-"""Order pending work in the new way, and index the pool by this order."""
+"""Fill the sort keys of pending work with due dates first, and index the pool by them."""
 
 import sqlalchemy as sa
 

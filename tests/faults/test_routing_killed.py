@@ -87,7 +87,7 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
         redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
         for process in place.service.processes("postgres", "-D"):
             send_signal(process, signal.SIGKILL)
-    wait_until(place.is_database_ready, "PostgreSQL to be there again")
+    wait_until(place.is_database_ready, "PostgreSQL to accept connections again")
     # The worker lives. It may be quick enough to have continued already.
     routed = _routed(place)
     assert routed >= 3 * BATCH

@@ -125,9 +125,11 @@ def test_slow_receivers_of_one_organization_delay_no_other(
     assert loaded <= 2 * idle + SLACK_SECONDS, f"{idle:.2f} s, and {loaded:.2f} s with a backlog"
 
 
-def test_retries_keep_their_time_whatever_the_webhook_does(place: Site) -> None:
-    """Two deliveries fail eight times in a row. The pauses of their webhook grow to 16 s meanwhile,
-    and concern first attempts only."""
+def test_retries_are_punctual_while_their_webhook_is_paused(place: Site) -> None:
+    """Check that the pauses of a webhook, which grow to 16 s, apply only to first attempts.
+
+    Two deliveries fail eight times in a row.
+    """
     with holding(Holder(status=503)) as failing:
         webhook = _hook(place, f"{failing.url}/hook")
         delays = (1, 2, 3)
