@@ -27,7 +27,7 @@ from app.engines.invoices.model import (
     Totals,
 )
 from app.engines.invoices.proration import prorate
-from app.engines.invoices.service import render_pdf, render_xml, validate_xml
+from app.engines.invoices.service import render_pdf, render_xml
 from app.engines.invoices.tax_numbers import (
     EU_COUNTRIES,
     TaxNumberError,
@@ -86,5 +86,4 @@ __all__ = [
     "render_pdf",
     "render_xml",
     "round_amount",
-    "validate_xml",
 ]
