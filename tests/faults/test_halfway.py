@@ -21,7 +21,7 @@ from tests.faults.sites import Site
 pytestmark = pytest.mark.xdist_group("faults")
 
 BATCH = 1000
-"""How many records a transaction takes, of requests by filter and of jobs."""
+"""The number of records in a transaction of a bulk action or a job."""
 DOCUMENTS = 2 * BATCH
 
 
