@@ -49,7 +49,7 @@ def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
     )
     report.add(
         Row(
-            "another's document until ready meanwhile",
+            "upload of another organization meanwhile, until ready",
             f"{loaded * 1000:,.0f} ms",
             f"{idle * 1000:,.0f} ms idle",
             loaded / idle,

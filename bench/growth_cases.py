@@ -112,7 +112,7 @@ def _list_review_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
         ("by assigned user", f"assignee_id={users['reviewer0']}"),
         ("by assigned team", f"team_id={benchmark.review_team_id}"),
         ("by labeler", f"labeler_id={users['labeler0']}"),
-        ("of one's own", "mine=true"),
+        ("of the caller", "mine=true"),
         ("by flag", "flag=disagreement"),
         ("escalated", "escalated=true"),
         ("claimed", "claimed=true"),
@@ -130,7 +130,7 @@ def _list_work_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
     yield "work list of a reviewer", "reviewer0", path
     yield "workload of a team", "viewer", f"/teams/{benchmark.team_id}/workload"
     yield "workload of reviewers", "viewer", f"/teams/{benchmark.review_team_id}/workload"
-    yield "one's own activity", "labeler0", "/users/me/activity"
+    yield "the caller's activity", "labeler0", "/users/me/activity"
 
 
 def _list_log_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:

@@ -19,7 +19,7 @@ OWN_WORK = {
     # Tag sets of others for documents that the labeler has submitted are found one at a time.
     "tag sets as a labeler who labels blind",
     # The request reads the activity of one user in thirty days.
-    "one's own activity",
+    "the caller's activity",
 }
 """The cases whose time grows with the work of one user.
 

@@ -152,7 +152,7 @@ def _measure_login(report: Report, service: Service, org: Org) -> None:
     ours, floor = 1000 * median(logins[5:]), 1000 * median(floors[5:])
     report.add(
         Row(
-            "login, and the hash and session it takes",
+            "login, and only its hash and session",
             f"{ours:.1f} ms",
             f"{floor:.1f} ms",
             ours / floor,

@@ -72,7 +72,7 @@ def measure(
         plan[name] = {"statements": [[sql, values] for sql in statements]}
     plan_file = service.folder / "lean.json"
     plan_file.write_text(json.dumps(plan))
-    # The tag sets of other labelers' drafts are only listed for reviewers.
+    # Only reviewers see the drafts of others in the list.
     headers = {name: org.api("viewer").headers() for name in rows}
     headers["tag_sets"] = org.api("reviewer").headers()
     with run_floor(service, plan_file) as base:

@@ -148,7 +148,7 @@ class ClaimNext(Requests):
         behind = self._measure_claims(["caller0"], criteria).quantile(0.5)
         report.add(
             Row(
-                f"next behind {_ALREADY_LABELED:,} that one labeled",
+                f"next behind {_ALREADY_LABELED:,} that the user labeled",
                 f"{behind * 1000:.1f} ms",
                 f"{alone * 1000:.1f} ms without",
                 behind / alone,
@@ -214,7 +214,7 @@ def _measure_bulk_assignment(report: Report, service: Service, rows: int) -> Non
         longest = max(answered, default=inf)
         report.add(
             Row(
-                f"next meanwhile, of {len(waits)} the longest",
+                f"the slowest of {len(waits)} requests for next",
                 f"{longest * 1000:.0f} ms",
                 f"{len(waits) - len(answered)} found nothing",
                 None,

@@ -88,7 +88,7 @@ class Reviews(Requests):
             p50, p99 = (1000 * ours.quantile(share) for share in (0.5, 0.99))
             report.add(
                 Row(
-                    "its p99 and its p50",
+                    "the same, p99 and p50",
                     f"{p99:.1f} ms",
                     f"{p50:.1f} ms p50",
                     p99 / p50,
@@ -150,7 +150,7 @@ class Reviews(Requests):
             behind = median(self._measure_alone() for _ in range(_ROUNDS))
             report.add(
                 Row(
-                    f"next behind {self.rows // 2:,} of one's own",
+                    f"next behind {self.rows // 2:,} of the reviewer's own",
                     f"{behind:.1f} ms",
                     f"{plain:.1f} ms",
                     behind / plain,

@@ -121,11 +121,6 @@ def subscribe(name: str, function: str, queue: str, *, group_function: str | Non
         _group_functions[function] = group_function
 
 
-def list_handlers(name: str) -> list[tuple[str, str]]:
-    """Return the function name and queue of each handler that is subscribed to the event `name`."""
-    return list(_handlers.get(name, ()))
-
-
 def set_request_id(request_id: str | None) -> None:
     """Set the request id that is stored in emitted events and enqueued jobs."""
     _request_id.set(request_id)

@@ -48,11 +48,10 @@ def get_logger(name: str) -> FilteringBoundLogger:
     return cast("FilteringBoundLogger", structlog.get_logger(name))
 
 
-def bind_request(request_id: str, organization: str = "") -> None:
+def bind_request(request_id: str) -> None:
     """Bind a request id to all log lines until the next request or job begins."""
     clear_contextvars()
     bind_contextvars(request_id=request_id)
-    bind_organization(organization)
 
 
 def bind_organization(organization: str) -> None:

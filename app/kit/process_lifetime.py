@@ -29,8 +29,8 @@ def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def die_with_pipe(descriptor: int, signal_number: int = signal.SIGKILL) -> None:
-    """Have the kernel send `signal_number` to this process when a pipe has no writer left.
+def die_with_pipe(descriptor: int) -> None:
+    """Have the kernel kill this process when a pipe has no writer left.
 
     `descriptor` is the reading end of the pipe. Nothing may ever be written to the pipe. Unlike
     `die_with_parent`, this does not depend on which process is the parent. It uses fcntl(2) with
@@ -39,7 +39,7 @@ def die_with_pipe(descriptor: int, signal_number: int = signal.SIGKILL) -> None:
     """
     lifeline = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(lifeline, _F_SETSIG, signal_number)
+    fcntl.fcntl(lifeline, _F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
     poll = select.poll()
     poll.register(lifeline, 0)

@@ -1,4 +1,4 @@
-"""The ground floor: identity, labeling, delivery, and the kit's own tables."""
+"""Create the first tables: identity, labeling, delivery and infrastructure."""
 
 import sqlalchemy as sa
 from alembic import op

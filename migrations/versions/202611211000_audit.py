@@ -1,4 +1,4 @@
-"""The audit log: entries written by triggers, append-only for the application, and their seals."""
+"""Create the audit log: append-only entries that triggers write, and the hash chains."""
 
 import sqlalchemy as sa
 from alembic import op

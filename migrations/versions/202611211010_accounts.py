@@ -1,4 +1,4 @@
-"""Accounts: canonical addresses, slowed log-ins, mailed tokens."""
+"""Add canonical addresses, delays after failed logins, and emailed tokens."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Organizations: invitations, closing and erasing, and members in the order of their names."""
+"""Add invitations, closing and erasing of organizations, and the order of members by name."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Teams and who is in them."""
+"""Add teams and their members."""
 
 import sqlalchemy as sa
 from alembic import op

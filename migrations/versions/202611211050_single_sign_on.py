@@ -1,4 +1,4 @@
-"""Single sign-on: configurations, identities, flows under way."""
+"""Add single sign-on: configurations, identities and pending sign-ins."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What the operator decides of an organization; billing periods."""
+"""Add what the operator sets for an organization, and billing periods."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What labeling schemas ask of people."""
+"""Add the required skills of schemas."""
 
 import sqlalchemy as sa
 from alembic import op

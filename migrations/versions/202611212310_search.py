@@ -1,9 +1,9 @@
-"""Full-text search in the document's language.
+"""Add full-text search in the document's language.
 
-Documents that were there before keep being found by their old vector until a job has indexed them
-anew (`artifact_search_backlog`). Instances of the release before, which may run on for a while, ask
-`search_artifacts`: it finds by both, as what comes now has no old vector. That function, the old
-vector and its index go in a later release, when no process that asks them is left.
+Searches use the previous vector of existing documents until a job has indexed them again
+(`artifact_search_backlog`). Instances of the previous release, which may still be running, call
+`search_artifacts`. It searches both, because new documents have no previous vector. A later release
+drops this function, the previous vector and its index.
 """
 
 import sqlalchemy as sa

@@ -1,4 +1,4 @@
-"""Who is given which document: skips, what the draw reads, and assignees followed by statement."""
+"""Add skips and the columns for claiming documents, and maintain assignees by statement."""
 
 import sqlalchemy as sa
 from alembic import op

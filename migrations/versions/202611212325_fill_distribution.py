@@ -1,4 +1,4 @@
-"""Fill in and index what the draw reads of documents that were there before."""
+"""Fill and index the columns for claiming existing documents."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What became of label sets."""
+"""Add merges, reopening and provenance of tag sets."""
 
 import sqlalchemy as sa
 from alembic import op

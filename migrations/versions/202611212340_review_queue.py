@@ -1,4 +1,4 @@
-"""Who reviews what; review ranks that follow a document's urgency."""
+"""Add review assignments, and review ranks that follow the urgency of documents."""
 
 import sqlalchemy as sa
 from alembic import op

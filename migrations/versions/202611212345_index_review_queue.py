@@ -1,4 +1,4 @@
-"""Indexes to draw and to count reviews by."""
+"""Add indexes for claiming and counting reviews."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""Rules that give work to teams and people."""
+"""Add rules that assign documents to teams and users."""
 
 import sqlalchemy as sa
 from alembic import op

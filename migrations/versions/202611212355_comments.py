@@ -1,4 +1,4 @@
-"""The discussion of label sets."""
+"""Add comments on tag sets."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What people did with documents that no other record tells."""
+"""Record the actions on documents that no other record contains."""
 
 import sqlalchemy as sa
 from alembic import op

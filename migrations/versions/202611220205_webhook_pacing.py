@@ -1,4 +1,4 @@
-"""How long a webhook is left alone after a failure."""
+"""Store how long a webhook is paused after a failure."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""An index of the tests that webhooks are due."""
+"""Index due test deliveries."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""Notifications that collect what comes together, and what of them is mailed."""
+"""Let notifications collect events, and store which of them are emailed."""
 
 import sqlalchemy as sa
 from alembic import op

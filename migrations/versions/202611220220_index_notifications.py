@@ -1,4 +1,4 @@
-"""Indexes of the notifications that still collect."""
+"""Index the notifications that still collect events."""
 
 import sqlalchemy as sa
 

@@ -1,6 +1,6 @@
-"""The mark of archived documents follows into the index of words by statement, not by row.
+"""Copy the archived flag of documents to the word index by statement, not by row.
 
-Called for each of a hundred thousand documents, the trigger was half of the time of archiving them.
+The trigger took half of the time of archiving a hundred thousand documents.
 """
 
 from alembic import op

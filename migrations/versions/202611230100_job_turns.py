@@ -1,4 +1,4 @@
-"""What a job's runs met, apart: errors of its own, faults of the platform, workers that died."""
+"""Count errors of a job, faults of the platform and lost workers separately."""
 
 import sqlalchemy as sa
 from alembic import op

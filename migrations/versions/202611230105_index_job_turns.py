@@ -1,4 +1,4 @@
-"""Indexes by which jobs are claimed in turns, and by which old rows are found and deleted."""
+"""Add indexes for claiming jobs by organization in turn, and for purging old rows."""
 
 import sqlalchemy as sa
 

@@ -1,7 +1,7 @@
-"""Tag sets follow the urgency of their documents by statement, and are locked in one order.
+"""Update the urgency of tag sets by statement, and lock them in one order.
 
-By row they were locked in the order in which the documents were written, while whoever assigns
-reviews locks them in the order of their ids: the two waited for each other.
+The trigger locked them in the order in which the documents were written, and assignments of reviews
+lock them in the order of their ids, which caused deadlocks.
 """
 
 from alembic import op

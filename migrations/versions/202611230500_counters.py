@@ -1,4 +1,4 @@
-"""Exact counts of rows by their facets, kept by triggers; see `migrations/counting.py`."""
+"""Add exact counts of rows by facets, which triggers maintain; see `migrations/counting.py`."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Count documents; the rows of assignees know what lists and work lists ask for."""
+"""Count documents, and copy the columns that filters need to the rows of assignees."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Indexes that serve the order of lists of documents, whatever they are filtered by."""
+"""Add indexes for the sort orders of document lists, with any filter."""
 
 import sqlalchemy as sa
 

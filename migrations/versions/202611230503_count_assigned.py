@@ -1,4 +1,4 @@
-"""Count what each user and team is assigned."""
+"""Count the work that is assigned to each user and team."""
 
 from migrations.counting import Cube, Source, as_hour, as_text, counted, uncounted
 

@@ -1,4 +1,4 @@
-"""Count the documents of before, and what was assigned of them."""
+"""Count the existing documents and their assignments."""
 
 from migrations import live
 

@@ -1,7 +1,7 @@
-"""Keep on tag sets and decisions the columns that reviews are counted by.
+"""Add to tag sets and decisions the columns by which reviews are counted.
 
-What waits for review has its document's archived mark and its due time; a decision has the schema
-and how long it was waited for.
+A pending review has the archived flag and the due time of its document. A decision has the schema
+and the waiting time.
 """
 
 import sqlalchemy as sa

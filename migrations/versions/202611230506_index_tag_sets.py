@@ -1,4 +1,4 @@
-"""Indexes that serve the order of lists of label sets and of the review queue, by every filter."""
+"""Add indexes for the lists of tag sets and the review queue, with any filter."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""Count label sets, reviews and decisions."""
+"""Count tag sets, reviews and decisions."""
 
 from migrations.counting import Cube, Source, as_hour, as_text, counted, uncounted
 

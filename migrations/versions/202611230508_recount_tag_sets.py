@@ -1,4 +1,4 @@
-"""Count the label sets, reviews and decisions of before."""
+"""Count the existing tag sets, reviews and decisions."""
 
 from migrations import live
 

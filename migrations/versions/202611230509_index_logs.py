@@ -1,4 +1,4 @@
-"""Indexes that serve lists of the audit log and of deliveries by every filter."""
+"""Add indexes for the lists of audit entries and deliveries, with any filter."""
 
 from migrations import live
 

@@ -1,4 +1,4 @@
-"""Count the entries, deliveries, members and teams of before."""
+"""Count the existing audit entries, deliveries, members and teams."""
 
 from migrations import live
 

@@ -1,4 +1,4 @@
-"""Count what is searched, with a sum that is another one whenever a document's words are."""
+"""Count searchable documents, with a sum that changes whenever the words of a document do."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Count what was searched before."""
+"""Count the existing searchable documents."""
 
 from migrations import live
 

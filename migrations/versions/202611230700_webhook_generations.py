@@ -1,7 +1,7 @@
-"""A webhook counts its deactivations, and a delivery belongs to one of the times in between.
+"""Count the deactivations of a webhook, and store the count in its deliveries.
 
-So what waited for a webhook when it was deactivated can be abandoned afterwards, in batches, and
-stays apart from what comes after it is activated again. Deleting a webhook is done in batches too.
+Therefore, deliveries that were pending at a deactivation can be abandoned later in batches, and are
+distinguished from deliveries after the next activation. Webhooks are deleted in batches, too.
 """
 
 import sqlalchemy as sa

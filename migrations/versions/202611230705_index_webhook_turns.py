@@ -1,4 +1,4 @@
-"""Indexes by which deliveries are found in turns by organization, retried on time, and purged."""
+"""Add indexes to find deliveries by organization in turn, retries in time, and old rows."""
 
 import sqlalchemy as sa
 

@@ -1,7 +1,7 @@
-"""Tell each term as an owner apart, so that single sign-on is confirmed for that term.
+"""Distinguish the terms of an owner, so that single sign-on is confirmed for each term.
 
-A trigger gives every membership that becomes an owner's a new `ownership_id`, whatever wrote it:
-instances of the release before know nothing of the column.
+A trigger sets a new `ownership_id` whenever a member becomes an owner, because instances of the
+previous release do not write this column.
 """
 
 import sqlalchemy as sa

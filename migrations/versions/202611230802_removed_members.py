@@ -1,4 +1,4 @@
-"""Remember whose membership was ended by hand: single sign-on does not let them in again."""
+"""Record members who were removed manually, because single sign-on must not add them again."""
 
 import sqlalchemy as sa
 from alembic import op

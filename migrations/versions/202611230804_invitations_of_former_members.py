@@ -1,4 +1,4 @@
-"""End the open invitations of people who may not invite any more: they end with that right now."""
+"""Revoke the open invitations of users who may no longer invite."""
 
 from migrations import live
 

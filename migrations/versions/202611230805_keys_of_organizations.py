@@ -1,4 +1,4 @@
-"""API keys belong to their organization: they stay when the membership of their creator ends."""
+"""Let API keys belong to their organization and outlive the membership of their creator."""
 
 import sqlalchemy as sa
 from alembic import op

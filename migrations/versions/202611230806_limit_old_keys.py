@@ -1,7 +1,7 @@
-"""The upgrade raises no key's rights: keys keep what they could do under the release before.
+"""Limit existing API keys to the rights that they had in the previous release.
 
-There a key had the lower of its role and its creator's, and was refused while the creator's account
-was disabled.
+In that release, a key had the lower of its role and the role of its creator, and was refused while
+the creator's account was disabled.
 """
 
 from migrations import live

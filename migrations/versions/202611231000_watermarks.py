@@ -1,4 +1,4 @@
-"""Watermarks, and the triggers that keep the times of tag sets behind them.
+"""Add watermarks, and the triggers that prevent earlier times of tag sets.
 
 See `app.kit.watermarks`: a period that ends at the watermark stays complete.
 """

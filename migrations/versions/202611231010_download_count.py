@@ -1,4 +1,4 @@
-"""Exports count their downloads, so that the audit log gets an entry for each."""
+"""Count the downloads of exports, so that each adds an entry to the audit log."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Documents know when they were first ready, so that `artifact.ingested` fires once for each."""
+"""Store when a document was first ready, so that `artifact.ingested` is emitted only once."""
 
 import sqlalchemy as sa
 from alembic import op

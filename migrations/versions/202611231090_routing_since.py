@@ -1,4 +1,4 @@
-"""Documents that were read say since when they wait for the routing rules."""
+"""Store since when a parsed document has been waiting for the routing rules."""
 
 import sqlalchemy as sa
 from alembic import op

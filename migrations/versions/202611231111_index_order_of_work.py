@@ -1,4 +1,4 @@
-"""Put what waits already in the new order, and index the pool by it."""
+"""Fill the sort keys of pending work with due dates first, and index the pool by them."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""Keep documents for begun drafts, and count rejections by document."""
+"""Reserve documents for drafts that were started, and count rejections by document."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Index the begun drafts by when they keep their documents no longer."""
+"""Index started drafts by the end of their reservation."""
 
 import sqlalchemy as sa
 

@@ -1,7 +1,7 @@
-"""Index words in composed form (NFC), so that a query finds them however a file has its accents.
+"""Index words in composed form (NFC), so that a query finds them with any form of accents.
 
-Documents that were there before are indexed again by the job that works off the backlog. Until then,
-composed queries do not find those of them that have decomposed accents, as before.
+The job for the search backlog indexes existing documents again. Until then, composed queries do not
+find documents with decomposed accents.
 """
 
 from alembic import op

@@ -1,4 +1,4 @@
-"""Put work that is due within 24 hours first: documents by a mark, reviews by their rank."""
+"""Order work that is due within 24 hours first: documents by a flag, reviews by their rank."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Put what waits already in the new order, and index it."""
+"""Fill the sort keys of pending work that is due within 24 hours, and index them."""
 
 import sqlalchemy as sa
 

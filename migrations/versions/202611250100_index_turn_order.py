@@ -1,4 +1,4 @@
-"""Index the turns of jobs by an expression that row-level security lets PostgreSQL use."""
+"""Index jobs by organization with an expression that PostgreSQL may use with row-level security."""
 
 import sqlalchemy as sa
 

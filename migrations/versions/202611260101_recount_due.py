@@ -1,4 +1,4 @@
-"""Count the open documents with a due date that exist already."""
+"""Count the existing open documents with a due date."""
 
 from migrations import live
 

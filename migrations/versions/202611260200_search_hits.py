@@ -1,8 +1,8 @@
-"""Find words with the index of words alone, whatever share of the documents an organization has.
+"""Find words with the word index alone, regardless of how many documents an organization has.
 
-PostgreSQL does not know the bound organization when it plans. Where few organizations exist, or one
-has most documents, it read the index entries of all documents of the organization as well. It has
-no index for `IS NOT DISTINCT FROM`.
+PostgreSQL does not know the organization when it plans the prepared statement. If there were few
+organizations, or if one had most documents, it also read the index entries of all documents of the
+organization. It has no index for `IS NOT DISTINCT FROM`.
 """
 
 from alembic import op

@@ -1,4 +1,4 @@
-"""Index the turns of jobs by an expression of the queue that no other index can serve."""
+"""Index jobs by an expression of the queue that only this index contains."""
 
 import sqlalchemy as sa
 

@@ -1,7 +1,7 @@
 """Index the words of new texts by statement, not by row.
 
-An import inserts 500 texts at once. Indexed one by one, each of them was a statement of its own,
-with triggers of its own.
+An import inserts 500 texts at once. Each of them was indexed by a separate statement with separate
+triggers.
 """
 
 from alembic import op

@@ -1,4 +1,4 @@
-"""Index ingestion jobs by connector; one crawl of a connector waits or runs at a time."""
+"""Index ingestion jobs by connector, and allow only one unfinished crawl per connector."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""Count the ingestion jobs of before, and index them by kind."""
+"""Count the existing ingestion jobs, and index them by kind."""
 
 from migrations import live
 

@@ -1,6 +1,7 @@
-"""Analyze the large tables after one row of 50 has changed, not one of 10.
+"""Analyze the large tables after one row in 50 has changed, not one in 10.
 
-Until then, the planner expects one row of an organization that is newer than the statistics.
+Until a table is analyzed, the planner expects only one row for an organization that is newer than
+the statistics.
 """
 
 from alembic import op

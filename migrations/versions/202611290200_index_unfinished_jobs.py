@@ -1,4 +1,4 @@
-"""Give the two indexes of unfinished jobs conditions of their own; see `app.kit.jobs.claims`."""
+"""Give the two indexes of unfinished jobs different conditions; see `app.kit.jobs.claims`."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""Store how many files an email carries."""
+"""Store the number of attachments of an email."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Count the notifications of before, and index the lists of them."""
+"""Count the existing notifications, and index their lists."""
 
 import sqlalchemy as sa
 

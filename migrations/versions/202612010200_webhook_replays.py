@@ -1,4 +1,4 @@
-"""Replays of webhooks: what is missed is recorded, sent after what is new, and counted by hour."""
+"""Add replays of webhooks: record missed deliveries, send them last, and count them by hour."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Count the outcomes of before, and order pending deliveries so that replayed ones come last."""
+"""Count the existing outcomes, and order replayed deliveries after all others."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""Exports keep the manifest of their file."""
+"""Store the manifest of an export's file."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Remember accepted tag sets that are reopened or deleted, so that exports can tell of them."""
+"""Record accepted tag sets that are reopened or deleted, so that exports can list them."""
 
 import sqlalchemy as sa
 from alembic import op

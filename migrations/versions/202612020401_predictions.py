@@ -1,4 +1,4 @@
-"""Predictions, trained extraction models, and the prediction that a tag set began from."""
+"""Add predictions, trained extraction models, and the prediction that a draft started from."""
 
 import sqlalchemy as sa
 from alembic import op

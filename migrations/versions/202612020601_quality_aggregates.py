@@ -1,4 +1,4 @@
-"""Daily aggregates of quality, and what each document contributes to them."""
+"""Add daily quality aggregates, and the contribution of each document to them."""
 
 import sqlalchemy as sa
 from alembic import op

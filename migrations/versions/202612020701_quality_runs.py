@@ -1,4 +1,4 @@
-"""Quality runs, and the disagreements of labelers by document and field."""
+"""Add quality runs, and the disagreements of labelers by document and field."""
 
 import sqlalchemy as sa
 from alembic import op

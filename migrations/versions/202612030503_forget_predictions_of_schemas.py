@@ -1,4 +1,4 @@
-"""Documents do not show predictions that were deleted with their schemas."""
+"""Clear the predictions of documents when they are deleted with their schemas."""
 
 from alembic import op
 

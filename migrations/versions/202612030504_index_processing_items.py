@@ -1,4 +1,4 @@
-"""Find the items of ingestion jobs that wait for a document."""
+"""Index the items of ingestion jobs that wait for a document."""
 
 import sqlalchemy as sa
 

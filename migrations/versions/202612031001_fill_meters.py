@@ -1,4 +1,4 @@
-"""Meter what organizations had before 202612031000."""
+"""Meter the usage from before 202612031000."""
 
 from migrations import live
 

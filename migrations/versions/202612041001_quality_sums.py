@@ -1,6 +1,7 @@
-"""Sums of the daily aggregates of quality by day, week and month, kept by triggers.
+"""Add sums of the daily quality aggregates by day, week and month, which triggers maintain.
 
-A job computes those of the existing cells; until then `summed_at` is null, and nobody reads them.
+A job computes the sums of the existing cells. Until then, `summed_at` is null and the sums are not
+used.
 """
 
 import sqlalchemy as sa

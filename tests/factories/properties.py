@@ -8,7 +8,7 @@ many examples as each test declares, chosen at random.
 import os
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 _FACTOR = float(os.environ.get("EXAMPLES", "0.4"))
 _MIN_EXAMPLES = 25
@@ -21,8 +21,15 @@ def examples(count: int, **options: Any) -> settings:
     The number of examples is `count` times EXAMPLES, by default times 0.4. It is at least 25, or
     `count` if that is less.
     """
-    max_examples = max(round(count * _FACTOR), min(count, _MIN_EXAMPLES))
-    return settings(max_examples=max_examples, deadline=None, derandomize=not _IS_RANDOM, **options)
+    # This check measures the time that examples take, and fails on a busy machine.
+    unchecked = (HealthCheck.too_slow, *options.pop("suppress_health_check", ()))
+    return settings(
+        max_examples=max(round(count * _FACTOR), min(count, _MIN_EXAMPLES)),
+        deadline=None,
+        derandomize=not _IS_RANDOM,
+        suppress_health_check=unchecked,
+        **options,
+    )
 
 
 def load_profile() -> None:

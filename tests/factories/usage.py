@@ -31,7 +31,8 @@ def measure(org: Org, start: datetime, end: datetime, *, settle: bool = False) -
     """Measure the usage in a period, and commit. If `settle` is set, settle the period before."""
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         if settle:
-            service.settle_period(end)
+            with tenancy.across_organizations(reason="settles like the job of invoices"):
+                service.settle_many([org.id], end)
         return service.measure_period(start, end)
 
 

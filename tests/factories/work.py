@@ -98,11 +98,10 @@ def make_due(app: Flask, *names: str) -> None:
 
 
 def postpone_periodic_jobs(app: Flask, *, shortest: int = 60) -> None:
-    """Postpone all periodic jobs for hours, except those that run more often.
+    """Postpone for hours the periodic jobs that run every `shortest` seconds or less often.
 
-    `shortest` is the shortest period of a postponed job in seconds. Otherwise a job could become
-    due during a test, which would then process the organizations of all earlier tests. A test that
-    needs such a job calls `make_due`.
+    Otherwise a job could become due during a test, which would then process the organizations of
+    all earlier tests. A test that needs such a job calls `make_due`.
     """
     entries = [entry for entry in handlers.SCHEDULE.values() if entry.every >= shortest]
     values = {

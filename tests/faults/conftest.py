@@ -182,7 +182,7 @@ class Service:
             try:
                 page = self.call("GET", f"/webhooks/{webhook}/deliveries", params=query).json()
                 if page["data"]:
-                    # All of them are many, and only asked for once none is pending.
+                    # The list of all deliveries is long, so it is only read when none is pending.
                     return False
                 deliveries[:] = self.deliveries(webhook)
             except (requests.RequestException, KeyError, ValueError):

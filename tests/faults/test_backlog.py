@@ -1,4 +1,4 @@
-"""A long backlog, and workers that stand still: others are served, and nothing runs twice."""
+"""A long backlog, and suspended workers: other work continues, and nothing runs twice."""
 
 import contextlib
 import signal
@@ -60,7 +60,7 @@ def _deliver(service: Service, receiver: Receiver) -> None:
 
 @pytest.fixture
 def hooked(demo: Service, receiver: Receiver) -> Service:
-    """The demo organization, with a webhook."""
+    """Return the service; the demo organization has a webhook."""
     demo.hook(receiver)
     return demo
 
@@ -91,7 +91,7 @@ def test_one_organizations_backlog_delays_no_other(
 
 
 def test_workers_that_stood_still_go_on_where_they_were(place: Site) -> None:
-    """Longer than their leases: none of the jobs that waited runs twice, or waits for a lease."""
+    """Suspend workers for longer than their leases; no job runs twice or waits for a lease."""
     store = redis.Redis.from_url(place.service.environment()["REDIS_URL"])
     workers = place.service.processes("worker.py")
     for worker in workers:

@@ -1,5 +1,7 @@
-"""Sixteen labelers and four reviewers drain a backlog while the API's workers are killed: every
-document is done once, nothing that was acknowledged is lost, and nobody was given another's."""
+"""Sixteen labelers and four reviewers drain a backlog while the API's workers are killed.
+
+Each document is done once, no acknowledged write is lost, and no document is claimed by two users.
+"""
 
 import json
 import random
@@ -36,7 +38,7 @@ DEADLINE = 600.0
 
 @dataclass
 class Backlog:
-    """An organization with documents to label, and its people."""
+    """An organization with documents to label, labelers and reviewers."""
 
     service: Service
     engine: Engine
@@ -47,7 +49,7 @@ class Backlog:
     reviewers: list[Person] = field(default_factory=list)
 
     def sql(self, statement: str) -> list[Any]:
-        """Rows of a statement; `:org` is the organization."""
+        """Run a statement, and return its rows; `:org` is the organization."""
         with self.engine.begin() as connection:
             connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
             return list(connection.execute(text(statement), {"org": self.id}))
@@ -59,7 +61,7 @@ class Backlog:
 
 @pytest.fixture
 def backlog(place: Site) -> Iterator[Backlog]:
-    """Documents of one schema, each label set of which is reviewed."""
+    """Create documents of one schema whose tag sets are all reviewed."""
     engine = create_engine(
         place.engine.url, json_serializer=lambda value: json.dumps(value, default=str)
     )
@@ -117,7 +119,7 @@ def _document(number: int, schema_id: UUID) -> dict[str, Any]:
 
 
 class Killer:
-    """Kills workers of the API as the work goes on: at drawn points of it, one or all of them."""
+    """Kills one or all workers of the API at random points of the work."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -126,7 +128,7 @@ class Killer:
         self.kills = 0
 
     def look(self, done: int) -> None:
-        """Kill, if the time has come."""
+        """Kill workers if the next point is reached."""
         if self.kills == KILLS or done < self._points[self.kills]:
             return
         workers = self._workers()
@@ -138,7 +140,7 @@ class Killer:
             send_signal(worker, signal.SIGKILL)
 
     def _workers(self) -> list[psutil.Process]:
-        """Those of gunicorn's processes whose parent is gunicorn's master."""
+        """Return the gunicorn processes whose parent is the gunicorn master."""
         found = self._service.processes("gunicorn")
         pids, workers = {process.pid for process in found}, []
         for process in found:
@@ -180,7 +182,7 @@ def test_a_backlog_is_drained_while_workers_are_killed(backlog: Backlog) -> None
 
 
 def _check_documents(backlog: Backlog) -> None:
-    """Each is done, by one label set, and nobody holds it."""
+    """Check that each document is done, has one accepted tag set, and is not claimed."""
     rows = backlog.sql(
         """
         SELECT status, label_counts ->> 'accepted' AS accepted, label_counts ->> 'draft' AS draft,
@@ -195,7 +197,7 @@ def _check_documents(backlog: Backlog) -> None:
 
 
 def _check_label_sets(backlog: Backlog) -> None:
-    """Who decided was somebody else; each acceptance was told once; verdicts stand."""
+    """Check that no labeler reviewed their own tag set, and each acceptance has one event."""
     sets = {
         str(row.id): row
         for row in backlog.sql(
@@ -222,7 +224,7 @@ def _check_label_sets(backlog: Backlog) -> None:
 
 
 def _check_revisions(backlog: Backlog) -> None:
-    """No number is missing, and each acknowledged save is the revision that it was said to be."""
+    """Check that revisions have no gaps, and that each acknowledged save has its revision."""
     gaps = backlog.sql(
         """
         SELECT t.id FROM tag_sets t JOIN tag_set_revisions r ON r.tag_set_id = t.id

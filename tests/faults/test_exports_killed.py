@@ -1,4 +1,4 @@
-"""Exports whose workers are killed: every job ends right, and every file is whole."""
+"""Exports whose workers are killed: every job is completed, and every file is complete."""
 
 import hashlib
 import random
@@ -96,7 +96,7 @@ def _wait_for_end(place: Site, job_id: str) -> None:
 
 
 def _check(place: Site, job_id: str) -> bytes:
-    """Check that an export is completed and told once, and return its file."""
+    """Check that an export is completed and has one event, and return its file."""
     export = place.call("GET", f"/exports/{job_id}")
     assert (export["status"], export["row_count"]) == ("completed", DOCUMENTS)
     answer: requests.Response = place.service.call("GET", f"/exports/{job_id}/download")

@@ -1,5 +1,8 @@
-"""Kills and outages. After each: every committed event was delivered, every acknowledged write is
-there, and nothing was attempted more than four times."""
+"""Kills and outages of single processes.
+
+Afterwards every committed event is delivered, every acknowledged write exists, and no delivery has
+more than four attempts.
+"""
 
 import signal
 import threading
@@ -17,7 +20,7 @@ pytestmark = pytest.mark.xdist_group("faults")
 
 
 class Writers:
-    """Clients that create documents until told to stop; `written` are the acknowledged ones."""
+    """Clients that create documents until `stop` is called; `written` has the acknowledged ids."""
 
     def __init__(self, service: Service, threads: int = 4) -> None:
         self.service = service

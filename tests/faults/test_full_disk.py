@@ -1,4 +1,4 @@
-"""The disk fills up under the running service: reads and labeling go on, and all comes back."""
+"""The disk of a running service fills up: reads and labeling continue, and uploads recover."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def _metrics(service: Service) -> dict[Any, float]:
 
 
 def _lasting(service: Service) -> set[int]:
-    """The processes that stay for as long as the service runs; a job has one of its own."""
+    """Return the processes that run as long as the service; jobs run in other processes."""
     found = [*service.processes("gunicorn"), *service.processes("worker.py")]
     parents = {process.pid for process in found if process.ppid() == service.process.pid}
     return parents | {process.pid for process in found if process.ppid() in parents}

@@ -1,5 +1,7 @@
-"""Processes that are killed halfway through what they do for many: a request leaves nothing behind,
-a job is resumed, and in the end everything was done exactly once."""
+"""Processes that are killed in the middle of bulk work.
+
+A request leaves no partial changes, a job is resumed, and everything is done exactly once.
+"""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -19,12 +21,12 @@ from tests.faults.sites import Site
 pytestmark = pytest.mark.xdist_group("faults")
 
 BATCH = 1000
-"""How many records a transaction takes, of requests by filter and of jobs."""
+"""The number of records in a transaction of a bulk action or a job."""
 DOCUMENTS = 2 * BATCH
 
 
 def _cut_off(place: Site, table: str, path: str, body: dict[str, Any]) -> None:
-    """Send a request, and kill who serves it once it comes to write to `table`."""
+    """Send a request, and kill the process that serves it before it writes to `table`."""
     with ThreadPoolExecutor(1) as pool, place.turnstile(table) as gate:
         lost = pool.submit(place.call, "POST", path, json=body)
         gate.kill(gate.arrived("gunicorn"))
@@ -82,7 +84,7 @@ def test_a_verdict_by_filter_is_whole_or_nothing_a_thousand_at_a_time(place: Sit
 
 
 def _label_sets(place: Site) -> Counter[tuple[Any, ...]]:
-    """How many label sets there are by state, their document's, and their revisions."""
+    """Count the tag sets by status, status of the document, and number of revisions."""
     return Counter(
         tuple(row)
         for row in place.sql(
@@ -125,7 +127,7 @@ def test_a_bulk_assignment_is_whole_or_nothing_a_thousand_at_a_time(
 
 
 def _assigned(place: Site) -> Counter[tuple[str, ...]]:
-    """How many documents each group of people has."""
+    """Count the documents of each set of assignees."""
     rows = place.sql("SELECT assignees FROM artifacts WHERE organization_id = :org")
     return Counter(tuple(sorted(one["user_id"] for one in row.assignees)) for row in rows)
 
@@ -158,7 +160,7 @@ def test_reindexing_goes_on_where_its_worker_was_killed(place: Site) -> None:
 
 
 def _indexed(place: Site) -> dict[UUID, str]:
-    """The transaction that indexed each document."""
+    """Return the id of the transaction that indexed each document."""
     rows = place.sql(
         "SELECT artifact_id, CAST(xmin AS text) AS by FROM artifact_search"
         " WHERE organization_id = :org"

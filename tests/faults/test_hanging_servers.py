@@ -1,6 +1,6 @@
-"""PostgreSQL or Valkey stands still, or vanishes.
+"""PostgreSQL or Valkey is suspended or unreachable.
 
-Without PostgreSQL everybody is refused soon, without Valkey nobody; all goes on afterwards.
+Without PostgreSQL all requests are soon refused, and without Valkey none; afterwards all succeed.
 """
 
 import subprocess
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.xdist_group("faults")
 
 
 class Database:
-    """An external PostgreSQL, as the service sees it: behind an address."""
+    """An external PostgreSQL that the service reaches through a proxy."""
 
     def __init__(self, server: EmbeddedPostgres, proxy: Proxy) -> None:
         self._server = server

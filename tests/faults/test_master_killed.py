@@ -79,7 +79,7 @@ def find_api(service: Service) -> tuple[psutil.Process | None, set[int]]:
 
 @contextmanager
 def without_master(service: Service) -> Iterator[set[int]]:
-    """Kill the master and give the workers that it leaves."""
+    """Kill the master, and yield the workers that it leaves."""
     master, left = find_api(service)
     assert master is not None
     assert len(left) == 2

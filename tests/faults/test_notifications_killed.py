@@ -1,5 +1,4 @@
-"""Workers that are killed while they tell people: everyone is told of all that is theirs, once, and
-gets one letter."""
+"""Workers that are killed while they notify users: each user gets each notification once."""
 
 import pytest
 
@@ -22,7 +21,7 @@ AND function IN (:function, :function || '_many') AND status <> 'completed'
 
 
 def _done(place: Site, function: str) -> None:
-    """Let leases of the dead run out, and wait until nothing is left to do."""
+    """Expire the leases of killed workers, and wait until no job is left."""
     place.sql(
         "UPDATE jobs SET leased_until = now()"
         " WHERE leased_until IS NOT NULL AND (organization_id = :org"
@@ -46,46 +45,46 @@ CROSS JOIN unnest(CAST(:kinds AS text[])) AS kinds (kind) CROSS JOIN generate_se
 """
 
 
-def test_a_digest_is_neither_lost_nor_sent_twice_whoever_is_killed(place: Site) -> None:
-    people = [str(one) for one in place.labelers(3)]
+def test_a_digest_is_sent_once_although_a_worker_is_killed(place: Site) -> None:
+    people = [str(user_id) for user_id in place.labelers(3)]
     place.sql(_DIGESTS, people=people)
     place.sql(_NOTES, people=people, kinds=["mention", "export_ready"])
-    letters = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
+    emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
     # Its periodic job comes within ten seconds.
     with place.turnstile("notifications") as gate:
         gate.change(_MAKE_DUE, org=place.org)
         gate.kill(gate.arrived("worker.py"))
     place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
-    wait_until(lambda: place.one(letters) > 0, "the digests to be sent")
+    wait_until(lambda: place.one(emails) > 0, "the digests to be sent")
     _done(place, "letters.send")
-    assert place.one(letters) == 3
+    assert place.one(emails) == 3
     pending = "SELECT count(*) FROM notifications WHERE organization_id = :org AND by_mail"
     assert place.one(f"{pending} AND open_until IS NOT NULL") == 0
 
 
-def test_three_labelers_get_one_letter_each_whoever_is_killed(place: Site) -> None:
+def test_labelers_get_one_notification_and_email_although_workers_are_killed(place: Site) -> None:
     people = place.labelers(3)
     place.documents(300, schema_id=place.schema())
     place.submitted(people[0])
-    place.sql(_BY_TURNS, people=[str(one) for one in people])
+    place.sql(_BY_TURNS, people=[str(user_id) for user_id in people])
     rows = place.sql("SELECT id FROM tag_sets WHERE organization_id = :org")
     body = {"tag_set_ids": [str(row.id) for row in rows], "reason": "No", "send_to": "labeler"}
     with place.turnstile("notifications") as gate:
         assert place.call("POST", "/review-queue/bulk-reject", json=body)["succeeded"] == 300
         gate.kill(gate.step("worker.py"))
     _done(place, "notifications.tag_set_rejected")
-    told = "SELECT user_id, count AS number, title FROM notifications WHERE organization_id = :org"
-    assert sorted((row.user_id, row.number, row.title) for row in place.sql(told)) == sorted(
-        (one, 100, "100 of your tag sets were sent back") for one in people
+    sent = "SELECT user_id, count AS number, title FROM notifications WHERE organization_id = :org"
+    assert sorted((row.user_id, row.number, row.title) for row in place.sql(sent)) == sorted(
+        (user_id, 100, "100 of your tag sets were sent back") for user_id in people
     )
-    letters = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
-    assert place.one(letters) == 0
+    emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
+    assert place.one(emails) == 0
     # Its periodic job comes within ten seconds.
     with place.turnstile("notifications") as gate:
         gate.change(_MAKE_DUE, org=place.org)
         gate.kill(gate.arrived("worker.py"))
-        assert place.one(letters) == 0
+        assert place.one(emails) == 0
     place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
-    wait_until(lambda: place.one(letters) > 0, "the letters to be posted")
+    wait_until(lambda: place.one(emails) > 0, "the emails to be posted")
     _done(place, "letters.send")
-    assert place.one(letters) == 3
+    assert place.one(emails) == 3

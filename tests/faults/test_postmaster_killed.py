@@ -1,4 +1,4 @@
-"""The death of the embedded PostgreSQL costs clients a few seconds, and idle ones nothing."""
+"""A kill of the embedded PostgreSQL costs active clients a few seconds, and idle ones nothing."""
 
 import signal
 import time
@@ -56,7 +56,7 @@ def test_the_service_is_soon_back_after_a_kill_under_load(demo: Service) -> None
 
 
 def _nobody_stumbles_over_old_connections(service: Service, clients: Clients) -> None:
-    """A kill that no request has noticed is noticed by none."""
+    """Check that later requests succeed after a kill during which no request was sent."""
     clients.stop()
     _kill(service)
     wait_until(lambda: _stays_ready(service), "the service to be ready")

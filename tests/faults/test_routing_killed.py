@@ -1,5 +1,8 @@
-"""Routing of what waits, broken off in the middle of a batch: in the end each document went to one
-person, turns were taken evenly, and everyone was told of all that is theirs."""
+"""Routing of unassigned documents is interrupted in the middle of a batch.
+
+In the end each document has one assignee, the documents are distributed evenly, and each assignee
+is notified of all of their documents.
+"""
 
 import json
 import signal
@@ -28,7 +31,7 @@ FLASK = Path(sys.executable).with_name("flask")
 
 
 def _rule(place: Site, people: list[UUID], *, apply: bool) -> None:
-    """A rule by which all documents go to these people by turns; it may be applied at once."""
+    """Create a rule that assigns all documents to users in rotation; `apply` applies it now."""
     team = place.call("POST", "/teams", json={"name": "Everybody"})
     members = {"user_ids": [str(one) for one in people]}
     place.call("POST", f"/teams/{team['id']}/members", json=members)
@@ -47,7 +50,7 @@ def _routed(place: Site) -> int:
 
 
 def _check(place: Site, people: list[UUID], number: int, batches: int) -> None:
-    """Each document was given to one of `people`, once, and they were told of their share, once."""
+    """Check that each document is assigned to one of `people`, and each of them notified once."""
     share = {str(one): number // len(people) for one in people}
     rows = place.sql("SELECT assignees FROM artifacts WHERE organization_id = :org")
     assert Counter(one["user_id"] for row in rows for one in row.assignees) == share
@@ -84,7 +87,7 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
         redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
         for process in place.service.processes("postgres", "-D"):
             send_signal(process, signal.SIGKILL)
-    wait_until(place.is_database_ready, "PostgreSQL to be there again")
+    wait_until(place.is_database_ready, "PostgreSQL to accept connections again")
     # The worker lives. It may be quick enough to have continued already.
     routed = _routed(place)
     assert routed >= 3 * BATCH
@@ -97,7 +100,7 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
 
 @contextmanager
 def _command(place: Site, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """The command line of the service's operator."""
+    """Return the command line of an operator's command."""
     process = subprocess.Popen(
         [FLASK, *arguments],
         cwd=ROOT,

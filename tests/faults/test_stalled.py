@@ -1,4 +1,4 @@
-"""Clients that stall, and how little others notice of them."""
+"""Clients that stall do not delay other clients."""
 
 import os
 import time
@@ -23,7 +23,7 @@ SLACK_SECONDS = 0.1
 
 @pytest.fixture
 def download(demo: Service) -> str:
-    """The path of a file that no socket takes at once."""
+    """Return the path of a file that is too large for the buffer of a socket."""
     content = b"%PDF-1.7\n" + os.urandom(DOWNLOAD_BYTES)
     files = {"file": ("large.pdf", content, "application/pdf")}
     answer = demo.call("POST", "/artifacts", files=files)
@@ -32,7 +32,7 @@ def download(demo: Service) -> str:
 
 
 def slowest(service: Service, path: str) -> float:
-    """The time of the slowest in a hundred of the requests."""
+    """Return the 99th percentile of the response times."""
     times = []
     with requests.Session() as session:
         for _ in range(REQUESTS):
@@ -76,7 +76,7 @@ def test_clients_that_stall_slow_nobody_down(
 
 
 def test_an_upload_and_a_stop_go_through_beside_them() -> None:
-    """All kinds at once; a stop does not wait for them longer than it must."""
+    """Run all types of stalling clients at once; a stop does not wait longer than documented."""
     with running(RATE_LIMITS="off") as service, ExitStack() as stack:
         for kind in ("head", "body"):
             stack.enter_context(stalling(port_of(service), kind, STALLED))
@@ -89,7 +89,7 @@ def test_an_upload_and_a_stop_go_through_beside_them() -> None:
 
 
 def test_pages_that_must_be_rendered_slow_nobody_down(demo: Service) -> None:
-    """Few are rendered at a time; the others are told to come again, and hold no thread."""
+    """Check that few pages are rendered at a time, and that other requests are refused with 503."""
     body = {"name": "pages.txt", "text": "A line of the document's text.\n" * 500}
     answer = demo.call("POST", "/artifacts", json=body)
     path = f"/artifacts/{answer.json()['data']['id']}"

@@ -1,4 +1,4 @@
-"""Standard output and standard error are a pipe that is full, and that nobody reads."""
+"""Standard output and standard error are a full pipe that nobody reads."""
 
 import os
 import threading
@@ -35,7 +35,7 @@ class Pipe:
 
     @contextmanager
     def unread(self) -> Iterator[None]:
-        """Leave no room for a single byte, and read nothing, while the block runs."""
+        """Fill the pipe completely, and do not read from it during the block."""
         with self._may_read:
             own = os.open(f"/proc/self/fd/{self.writing}", os.O_WRONLY | os.O_NONBLOCK)
             for size in (4096, 1):
@@ -60,7 +60,7 @@ def pipe() -> Iterator[Pipe]:
 
 
 def _supervised(service: Service, *words: str) -> list[psutil.Process]:
-    """The processes with these words that the supervisor itself started."""
+    """Return the children of the supervisor whose command lines contain all words."""
     found = service.processes(*words)
     supervised = []
     for process in found:

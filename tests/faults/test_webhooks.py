@@ -1,4 +1,4 @@
-"""Slow receivers, deliverers that stand still, retries on time: under the running service."""
+"""Slow receivers, suspended deliverers and punctual retries in the running service."""
 
 import signal
 import subprocess
@@ -52,7 +52,7 @@ processes._run_source(create_app(with_api=False), Event(), source=handlers.SOURC
 
 @dataclass
 class Holder:
-    """A receiver that answers `status` after `seconds`, or at once when `gate` is set."""
+    """A receiver that responds with `status` after `seconds`, or immediately if `gate` is set."""
 
     status: int = 204
     seconds: float = 0.0
@@ -91,7 +91,7 @@ def holding(holder: Holder) -> Iterator[Holder]:
 
 
 def _arrival(service: Service, receiver: Receiver) -> float:
-    """Return the seconds from creating a document to the delivery that says so."""
+    """Return the seconds from the creation of a document to the delivery of its event."""
     began = time.monotonic()
     identifier = service.write(f"A document of its own: {uuid4()}")
     assert identifier is not None
@@ -125,9 +125,11 @@ def test_slow_receivers_of_one_organization_delay_no_other(
     assert loaded <= 2 * idle + SLACK_SECONDS, f"{idle:.2f} s, and {loaded:.2f} s with a backlog"
 
 
-def test_retries_keep_their_time_whatever_the_webhook_does(place: Site) -> None:
-    """Two deliveries fail eight times in a row. The pauses of their webhook grow to 16 s meanwhile,
-    and concern first attempts only."""
+def test_retries_are_punctual_while_their_webhook_is_paused(place: Site) -> None:
+    """Check that the pauses of a webhook, which grow to 16 s, apply only to first attempts.
+
+    Two deliveries fail eight times in a row.
+    """
     with holding(Holder(status=503)) as failing:
         webhook = _hook(place, f"{failing.url}/hook")
         delays = (1, 2, 3)
@@ -189,7 +191,7 @@ def test_a_deliverer_that_stands_still_sends_nothing_that_was_taken_over(
 
 
 def _check_attempts(place: Site, webhook: str, under_way: set[str]) -> None:
-    """What the stopped deliverer had under way was taken over, and its outcome is refused."""
+    """Check that attempts of the suspended deliverer were taken over, and their results refused."""
     for delivery in place.call("GET", f"/webhooks/{webhook}/deliveries?page_size=100"):
         assert delivery["status"] == "delivered"
         kinds = [attempt["error_kind"] for attempt in delivery["attempts"]]

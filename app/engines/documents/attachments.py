@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.engines.documents import frames
-from app.engines.documents.model import DEFAULT_LIMITS, Limits
+from app.engines.documents.model import DEFAULT_LIMITS
 from app.engines.documents.processes import build_invalid_result_error, call_entry
 from app.engines.documents.text import replace_unstorable_chars
 
@@ -22,16 +22,14 @@ class Attachment(NamedTuple):
     data: bytes
 
 
-def iterate_attachments(
-    path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS
-) -> Iterator[Attachment]:
+def iterate_attachments(path: Path, media_type: str) -> Iterator[Attachment]:
     """Yield the attachments and forwarded messages of an email, or the emails in a mailbox.
 
     `media_type` is one of `MAIL_TYPES`. Small pictures inside the text, such as logos, are left
     out. Raises `ParseFailed`.
     """
     with call_entry(
-        "extract_attachments", path, {"media_type": media_type}, limits
+        "extract_attachments", path, {"media_type": media_type}, DEFAULT_LIMITS
     ) as received_frames:
         for frame_type, payload in received_frames:
             content_type, content = next(received_frames, (b"", b""))

@@ -44,7 +44,6 @@ __all__ = [
     "SourceWord",
     "can_replace",
     "check_content",
-    "compute_version",
     "evaluate",
     "load_model",
     "propose_by_rules",
@@ -105,19 +104,6 @@ def check_content(content: bytes) -> None:
     from app.engines.extraction.contents import check_content  # noqa: PLC0415
 
     check_content(content)
-
-
-def compute_version(
-    examples: Sequence[Example], fields: Sequence[Field], *, schema_version: str
-) -> str:
-    """Return the version that a model trained on these arguments would have.
-
-    No model is trained. The version is the SHA-256 of the ids and revisions of the examples that
-    would be used, the schema version and its fields, the feature version, and the library versions.
-    """
-    from app.engines.extraction.examples import hash_version  # noqa: PLC0415
-
-    return hash_version(examples, fields, schema_version)
 
 
 def can_replace(new: Report, old: Report) -> bool:

@@ -131,14 +131,9 @@ def _choose_day_order(dates: list[TypedText]) -> list[TypedText]:
 def find_typed_texts(
     layout: Layout,
     find: Callable[[str], Iterable[patterns.PatternMatch]],
-    rows: Iterable[tuple[int, int]] | None = None,
 ) -> Iterable[TypedText]:
-    """Yield the matches that `find` returns for each row's text, with their tokens and offsets.
-
-    `rows` contains the first and the last token index of each row. By default, all rows of the
-    layout are searched.
-    """
-    for first, last in layout.rows if rows is None else rows:
+    """Yield the matches that `find` returns for each row's text, with their tokens and offsets."""
+    for first, last in layout.rows:
         text, offsets = join_row(layout, first, last)
         for match in find(text):
             yield from _build_typed_texts(layout, first, text, offsets, match)

@@ -45,8 +45,8 @@ def list_options(analysis: Analysis, searcher: Searcher, target: Target) -> list
     return candidates
 
 
-def _build_candidate(kind: str, key: str, text: str, span: tuple[int, int] = (0, 0)) -> Candidate:
-    return Candidate(kind, (span,), 0, 0, text, key)
+def _build_candidate(kind: str, key: str, text: str) -> Candidate:
+    return Candidate(kind, ((0, 0),), 0, 0, text, key)
 
 
 def _find_option(

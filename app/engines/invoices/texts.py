@@ -106,7 +106,6 @@ def describe_plan(
     end: datetime,
     *,
     period_count: int = 1,
-    time_zone: str = "UTC",
     language: Language = "en",
 ) -> str:
     """Return the description for a line that charges a plan's price for a period.
@@ -115,20 +114,11 @@ def describe_plan(
     begins at `start` and the last of which ends at `end`.
     """
     translations = load_translations(language)
-    period = translations.format_period(start, end, time_zone)
+    period = translations.format_period(start, end, "UTC")
     if period_count == 1:
         return translations.sentences["plan"].format(plan=plan, period=period)
     count = translations.format_quantity(Decimal(period_count))
     return translations.sentences["plan_periods"].format(plan=plan, period=period, count=count)
-
-
-def describe_unused_plan(
-    plan: str, start: datetime, end: datetime, *, time_zone: str = "UTC", language: Language = "en"
-) -> str:
-    """Return the description for a line that credits the unused time of a plan."""
-    translations = load_translations(language)
-    period = translations.format_period(start, end, time_zone)
-    return translations.sentences["plan_unused"].format(plan=plan, period=period)
 
 
 def describe_meter(

@@ -54,7 +54,7 @@ class DocumentSearch:
         self._budget = budget
 
     def find_text(self, text: str) -> TextRange | None:
-        """Find the first occurrence of `text` in the document, ignoring case and white space."""
+        """Return the first occurrence of `text`, ignoring case and white space, or None."""
         return self._index.find(text)
 
     def find_values(self, searched_values: Mapping[int, SearchedValue]) -> dict[int, TextRange]:

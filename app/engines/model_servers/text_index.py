@@ -47,7 +47,7 @@ class TextIndex:
         self._ranges: dict[str, TextRange | None] = {}
 
     def find(self, text: str) -> TextRange | None:
-        """Find the first occurrence of `text` that does not begin or end within a word."""
+        """Return the first occurrence of `text` that begins and ends at words, or None."""
         folded = " ".join(_lower_text(word) for word in text.split())
         if folded not in self._ranges:
             self._ranges[folded] = self._find_folded_text(folded) if folded else None
@@ -67,7 +67,7 @@ class TextIndex:
         return None
 
     def _find_symbol_text(self, folded: str) -> TextRange | None:
-        """Find text without letters or digits, which the word index does not contain."""
+        """Find text without letters or digits, which is not in the word index, or return None."""
         start = -1
         for _ in range(_MAX_POSITIONS if len(folded) <= _MAX_SYMBOL_CHARS else 0):
             start = self._folded.find(folded, start + 1)

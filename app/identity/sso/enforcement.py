@@ -34,7 +34,7 @@ class SingleSignOnPasswordPolicy:
     """
 
     def find_address_error(self, email: str) -> ApiError | None:
-        """Return an error if single sign-on is enforced for the domain of the address."""
+        """Return an error if single sign-on is enforced for the domain of an address, or None."""
         return _build_password_error() if _find_enforcing_organization(email) is not None else None
 
     def find_account_error(self, user: User) -> ApiError | None:

@@ -153,7 +153,7 @@ def find_confirmation(code_hash: str) -> Confirmation | None:
 
 
 def find_linked_user_id(issuer: str, subject: str) -> UUID | None:
-    """Return the id of the user to whom an identity is linked in the current organization."""
+    """Return the id of the user to whom an identity is linked in the organization, or None."""
     statement = select(Identity.user_id)
     return db.session().scalar(
         statement.where(Identity.issuer == issuer, Identity.subject == subject)

@@ -208,9 +208,9 @@ def _describe_access_and_limits(op: Operation) -> str:
     if op.limit:
         rate, scope = LIMITS[op.limit]
         counted_by = "organization" if scope == "org" else "client address"
-        sentences.append(f"Rate limit: {rate} per {counted_by}.")
+        sentences.append(f"Rate limit: {rate.replace('/', ' per ')} for each {counted_by}.")
     if op.revision:
-        sentences.append(f"Sending the revision that the change is based on is {op.revision}.")
+        sentences.append(f"The revision on which the change is based is {op.revision}.")
     return " ".join(sentences)
 
 

@@ -8,7 +8,6 @@ counts to sums in Redis (`store`). The route `/metrics` in every API process sho
 from app.kit import logging
 from app.kit.metrics.counters import Counter, Histogram, HistogramSeries
 from app.kit.metrics.page import (
-    COLLECTOR_FAILURES,
     Gauge,
     GaugeReading,
     QueueReading,
@@ -18,7 +17,6 @@ from app.kit.metrics.page import (
 from app.kit.metrics.store import STORE
 
 __all__ = [
-    "COLLECTOR_FAILURES",
     "DELIVERIES",
     "JOBS",
     "JOBS_GIVEN_UP",

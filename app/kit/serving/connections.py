@@ -13,7 +13,7 @@ _EVICTION_DIVISOR = 20
 """An eviction closes one in 20 connections, so that a flood of clients does not cause a search for
 each new connection."""
 _STALLED_SECONDS = 2.0
-"""The number of seconds behind the minimum transfer rate above which a client is stalled."""
+"""A client that is more than this many seconds behind the minimum transfer rate is stalled."""
 
 
 class ConnectionState(Enum):

@@ -22,9 +22,9 @@ def predict_artifact(caller: Caller, artifact_id: UUID) -> models.Prediction:
     that was trained on the organization's accepted tag sets, or, before the first model is trained,
     by rules. The artifact's property `prediction` shows the status. After the prediction is
     completed, a draft can start from its tags. While a prediction is queued, other requests return
-    the same prediction. Returns 409 `conflict` with `details.state` if the artifact is being
-    processed, has failed or is archived, or if its schema is not active. Returns 409 `conflict`
-    with `details.missing` if the artifact has no schema, or if AI assistance is turned off for the
-    schema.
+    the same prediction. Responds with 409 `conflict` and `details.state` if the artifact is being
+    processed, has failed or is archived, or if its schema is not active. Responds with 409
+    `conflict` and `details.missing` if the artifact has no schema, or if AI assistance is turned
+    off for the schema.
     """
     return service.request(artifact_id, requested_by=caller.user_id)

@@ -239,7 +239,8 @@ class DecisionStats(Response):
     rejected = Int()
     acceptance_rate = Float(allow_none=True)
     mean_seconds_to_decision = Float(
-        allow_none=True, description="Mean time in seconds from submission to decision."
+        allow_none=True,
+        description="Mean time in seconds from the submission or reopening to the decision.",
     )
 
 

@@ -59,8 +59,8 @@ def create_routing_rule(caller: Caller, body: dict[str, Any]) -> object:
 def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     """Reorder routing rules.
 
-    Sets the order of all rules. Returns 409 `conflict` unless `rule_ids` contains exactly the ids
-    of all existing rules.
+    Sets the order of all rules. Responds with 409 `conflict` unless `rule_ids` contains exactly the
+    ids of all existing rules.
     """
     return service.reorder(**body, requested_by=caller.user_id)
 

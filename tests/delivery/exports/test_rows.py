@@ -179,7 +179,7 @@ TAGS = st.lists(
 
 @examples(
     15,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(batch=st.lists(TAGS, min_size=5, max_size=15))
 def test_copy_and_python_agree_on_any_tags(exports: Any, batch: list[list[Any]]) -> None:

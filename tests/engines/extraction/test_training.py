@@ -87,7 +87,7 @@ def test_a_model_of_other_library_versions_is_read(model, monkeypatch):
     content = model.to_bytes()
     monkeypatch.setattr("app.engines.extraction.examples.get_version", lambda name: f"{name} 99")
     learned_from = build_examples(60, layouts=SEEN, seed=1)
-    other = extraction.compute_version(learned_from, FIELDS, schema_version="v1")
+    other = example_selection.hash_version(learned_from, FIELDS, "v1")
     assert other != model.version
     extraction.check_content(content)
     assert extraction.load_model(content).version == model.version
@@ -97,7 +97,7 @@ def test_the_version_depends_on_accepted_revisions_and_the_schema_version(model)
     examples = build_examples(60, layouts=SEEN, seed=1)
 
     def version(examples=examples, schema_version="v1"):
-        return extraction.compute_version(examples, FIELDS, schema_version=schema_version)
+        return example_selection.hash_version(examples, FIELDS, schema_version)
 
     assert version() == version(list(reversed(examples))) == model.version
     assert version(schema_version="v2") != version()

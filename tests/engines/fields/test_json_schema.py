@@ -25,7 +25,7 @@ from tests.factories.properties import examples
 
 THOROUGH = examples(
     100,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    suppress_health_check=[HealthCheck.filter_too_much],
 )
 TEXT_LENGTH, PAGES = 12, 2
 OPTIONS = [{"value": "a"}, {"value": "b ö", "label": "B"}]

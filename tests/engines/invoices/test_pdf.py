@@ -14,7 +14,7 @@ from typing import Any
 import facturx
 import pypdfium2
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader
 
@@ -166,7 +166,7 @@ def test_a_pdf_is_written_even_if_a_missing_font_was_not_foreseen(
     assert "Acme [U+12000] \u5317\u4eac" in read_text(build_document(buyer=buyer), tmp_path)
 
 
-@examples(25, suppress_health_check=[HealthCheck.too_slow])
+@examples(25)
 @given(st.lists(st.text(min_size=1, max_size=60).filter(str.strip), min_size=4, max_size=4))
 def test_any_text_is_rendered(texts: list[str]) -> None:
     name, city, description, note = texts

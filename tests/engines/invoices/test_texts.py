@@ -14,7 +14,6 @@ from app.engines.invoices import (
     TaxCategory,
     describe_meter,
     describe_plan,
-    describe_unused_plan,
 )
 from app.engines.invoices.plain import clean_text
 from app.engines.invoices.texts import Translations, describe_tier, load_translations
@@ -106,7 +105,7 @@ def test_lines_are_described_in_the_language() -> None:
     assert describe_plan("Team", START, END, period_count=1060, language="de") == (
         "Tarif Team, 01.11.2026 \N{EN DASH} 30.11.2026 (1.060 Zeiträume)"
     )
-    assert describe_unused_plan("{x}", START, END).startswith("Unused time of plan {x}, 1 Nov")
+    assert describe_plan("{x}", START, END).startswith("Plan {x}, 1 Nov")
     assert describe_tier("Seiten", Decimal(5000), None, "de") == "Seiten (über 5.000)"
     assert describe_tier("GiB", Decimal("0.5"), Decimal("1.5")) == "GiB (0.5\N{EN DASH}1.5)"
 

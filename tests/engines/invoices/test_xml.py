@@ -19,9 +19,8 @@ from app.engines.invoices import (
     compute_price_line,
     compute_usage_lines,
     render_xml,
-    validate_xml,
 )
-from tests.engines.invoices.rules import find_violations
+from tests.engines.invoices.rules import find_violations, list_schema_errors
 from tests.engines.invoices.samples import (
     BUYER,
     RULES,
@@ -85,7 +84,7 @@ def find_text(xml: bytes, path: str) -> str | None:
 @pytest.mark.parametrize("case", CASES)
 def test_every_document_passes_the_schema_and_the_rules(case: str) -> None:
     xml = render(CASES[case])
-    assert validate_xml(xml) == []
+    assert list_schema_errors(xml) == []
     assert find_violations(xml) == []
 
 
@@ -94,7 +93,7 @@ def test_the_texts_of_every_language_pass_too(language: Language) -> None:
     for name in ("exempt", "reverse charge", "export", "outside"):
         rule = replace(RULES[name], reason=None)
         xml = render(build_document(rules=[rule], language=language))
-        assert validate_xml(xml) == find_violations(xml) == []
+        assert list_schema_errors(xml) == find_violations(xml) == []
 
 
 @examples(25)
@@ -125,7 +124,7 @@ def test_computed_documents_pass(
             currency=currency,
         )
     xml = render(build_document(lines, rules=rules, currency=currency))
-    assert validate_xml(xml) == find_violations(xml) == []
+    assert list_schema_errors(xml) == find_violations(xml) == []
 
 
 def test_type_codes_dates_and_references() -> None:
@@ -179,6 +178,5 @@ def test_errors_are_found() -> None:
     assert "BR-CO-15" in find_violations(
         xml.replace(b"<ram:GrandTotalAmount>58.31", b"<ram:GrandTotalAmount>58.32")
     )
-    (error,) = validate_xml(xml.replace(b"ram:GrandTotalAmount>", b"ram:TotalAmount>"))
+    (error,) = list_schema_errors(xml.replace(b"ram:GrandTotalAmount>", b"ram:TotalAmount>"))
     assert "TotalAmount" in error
-    assert validate_xml(b"<not xml")

@@ -11,7 +11,7 @@ from tests.factories.properties import examples
 
 QUICK = examples(
     150,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    suppress_health_check=[HealthCheck.data_too_large],
 )
 _KEYWORDS = (
     *(

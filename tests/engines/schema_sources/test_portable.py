@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.fields import check_fields
@@ -69,7 +69,7 @@ def _key(field: dict[str, Any]) -> str:
     return str(field["key"])
 
 
-@examples(60, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(st.lists(_a_field(), min_size=1, max_size=6, unique_by=_key), st.booleans())
 def test_exported_fields_are_imported_unchanged(
     fields: list[dict[str, Any]], as_text: bool

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from app.engines.extraction import Document, Example
+from app.engines.extraction import Example
 from app.engines.fields import Field, check_fields
 from tests.factories.receipts.pages import Line, build_document
 from tests.factories.receipts.words import LANGUAGES, SYLLABLES
@@ -234,11 +234,6 @@ def build_examples(
         build_example(built[number], f"{seed}-{place:05}-{number}", noise=noise, typed=typed)
         for place, number in enumerate(picked)
     ]
-
-
-def without_tags(example: Example) -> Document:
-    """Return the document of an example without its tags, as a prediction receives it."""
-    return example.document
 
 
 def _format_date(pattern: str, ymd: tuple[int, int, int], words: dict[str, Any]) -> str:

@@ -119,3 +119,12 @@ def test_every_link_of_notifications_has_a_page() -> None:
         for parameter in filter(None, query.split("&")):
             name, value = parameter.split("=")
             assert re.fullmatch(PARAMETERS[name], value), link
+
+
+def test_the_page_for_front_ends_lists_every_target() -> None:
+    page = (APP.parent / "docs/integrators/front-end.md").read_text(encoding="utf-8")
+    table = page.partition("The targets of `/open/{org_slug}/`:")[2].partition("New targets")[0]
+    paths = [path.partition("?")[0] for path in re.findall(r"`([a-z][^`]*)`", table)]
+    resources = [path.replace("{id}", ID).replace("{slug}", "acme") for path in paths]
+    described = {p for p in TARGETS for resource in resources if re.fullmatch(p, resource)}
+    assert described == set(TARGETS)

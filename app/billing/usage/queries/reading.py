@@ -74,7 +74,6 @@ _READ_DAYS_BY_ORGANIZATION = text(
     f"SELECT o.id AS organization_id, d.* FROM {_ORGANIZATIONS}"  # noqa: S608 - consists of constants
     f" CROSS JOIN LATERAL ({_DAYS.replace(':organization', 'o.id')}) AS d"
 )
-_SETTLE = text("SELECT settle_usage(:organization, :until)")
 _SETTLE_MANY = text(f"SELECT settle_usage(o.id, :until) FROM {_ORGANIZATIONS}")  # noqa: S608 - as above
 
 
@@ -152,21 +151,13 @@ def read_days_by_organization(
 
 
 def settle_many(organization_ids: Sequence[UUID], until: date) -> None:
-    """Settle the usage of many organizations; see `settle`.
+    """Settle the usage of many organizations before the day `until`.
 
-    Requires access to all organizations.
+    Changes that are committed later count on the day `until` instead. Requires access to all
+    organizations.
     """
     ids = [str(organization_id) for organization_id in organization_ids]
     db.session().execute(_SETTLE_MANY, {"organizations": ids, "until": until})
-
-
-def settle(until: date) -> None:
-    """Settle the usage of the current organization before the day `until`.
-
-    Changes that are committed later count on the day `until` instead.
-    """
-    values = {"organization": tenancy.current_organization_id(), "until": until}
-    db.session().execute(_SETTLE, values)
 
 
 def _build_params(meters: Sequence[Meter]) -> dict[str, Any]:

@@ -1,13 +1,11 @@
 """Measure the usage of organizations in a period, for invoices."""
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from uuid import UUID
 
 from app.billing.usage.queries import reading as queries
 from app.kit.plan_limits import Meter
-
-_DAY = timedelta(days=1)
 
 
 def measure_period(start: datetime, end: datetime) -> dict[str, int]:
@@ -36,9 +34,12 @@ def measure_many(
 
 
 def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
-    """Settle the usage of many organizations; see `settle_period`.
+    """Settle the usage of many organizations before `end`, which must be midnight in UTC.
 
-    Requires access to all organizations.
+    Call this before `measure_many`, in the transaction that writes the invoices. A change by a
+    transaction that began before `end` and commits later counts on the day that begins at `end`, so
+    it belongs to the next period. Repeated calls change nothing. Requires access to all
+    organizations. Raises ValueError if `end` is not midnight in UTC.
     """
     queries.settle_many(organization_ids, _to_utc_day(end))
 
@@ -54,17 +55,6 @@ def _compute_quantities(rows: Sequence[queries.DayRow], first_day: date) -> dict
             # The first row has the level before the period, which is valid until the first change.
             quantities[row.meter] = max(quantities[row.meter], row.level)
     return quantities
-
-
-def settle_period(end: datetime) -> None:
-    """Settle the usage of the current organization before `end`, which must be midnight in UTC.
-
-    Call this before `measure_period`, in the transaction that writes the invoice. A change by a
-    transaction that began before `end` and commits later counts on the day that begins at `end`, so
-    it belongs to the next period. Repeated calls change nothing. Raises ValueError if `end` is not
-    midnight in UTC.
-    """
-    queries.settle(_to_utc_day(end))
 
 
 def _to_utc_day(at: datetime) -> date:

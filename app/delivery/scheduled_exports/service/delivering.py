@@ -140,7 +140,10 @@ def _lock_pending_run(job_id: UUID) -> ScheduledRun | None:
 
 
 def _lock_run(job_id: UUID) -> ScheduledRun | None:
-    """Lock a run's scheduled export and then the run, in the order that a deletion uses."""
+    """Lock a run and return it, or None if it was deleted.
+
+    The scheduled export is locked first, as a deletion does.
+    """
     row = runs.read(job_id)
     if row is None or records.get(row.run.scheduled_export_id, lock=True) is None:
         return None

@@ -4,7 +4,6 @@ from app.documents.artifacts.queries.listing import list_artifacts
 from app.documents.artifacts.queries.predictions import set_predictions
 from app.documents.artifacts.queries.reading import select_ids, select_matching
 from app.documents.artifacts.queries.updating import (
-    FailedDocument,
     FailedSelection,
     count_failed_documents,
     detach_schema,
@@ -20,7 +19,7 @@ from app.documents.artifacts.service.bulk import (
 )
 from app.documents.artifacts.service.cleaning import delete, delete_contents, sweep
 from app.documents.artifacts.service.counting import get_stats
-from app.documents.artifacts.service.creating import create, create_from_file, create_from_text
+from app.documents.artifacts.service.creating import create, create_from_file
 from app.documents.artifacts.service.creating_many import (
     MAX_BATCH,
     NewText,
@@ -64,7 +63,6 @@ __all__ = [
     "ATTACH_JOB",
     "MAX_BATCH",
     "RECOGNIZE_JOB",
-    "FailedDocument",
     "FailedSelection",
     "Intake",
     "NewText",
@@ -80,7 +78,6 @@ __all__ = [
     "count_failed_documents",
     "create",
     "create_from_file",
-    "create_from_text",
     "create_from_texts",
     "delete",
     "delete_contents",

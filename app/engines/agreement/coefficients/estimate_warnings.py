@@ -98,9 +98,9 @@ def find_ratio_warning(pairable: Ratings, metric: Metric) -> EstimateWarning | N
 
 
 def build_interval(
-    resampled: Floats, document_count: int, confidence: float
+    resampled: Floats, document_count: int
 ) -> tuple[float | None, float | None, list[EstimateWarning]]:
-    """Build an interval from percentiles of `resampled`; return its bounds and its warnings.
+    """Build a 95% interval from percentiles of `resampled`; return its bounds and its warnings.
 
     Both bounds are None if there is no interval.
     """
@@ -121,8 +121,7 @@ def build_interval(
         warnings.append(EstimateWarning(WarningCode.UNDEFINED_RESAMPLES, f"{text}resamples."))
     if 2 * len(defined) < len(resampled):
         return None, None, warnings
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(defined, (tail, 1 - tail))
+    low, high = np.quantile(defined, (0.025, 0.975))
     if low == high:
         text = (
             "The agreement is the same in all documents, so the interval has no width. This does "

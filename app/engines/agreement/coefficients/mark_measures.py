@@ -31,7 +31,6 @@ def measure_marks(
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Measure the agreement of all raters on spans or regions.
 
@@ -47,9 +46,7 @@ def measure_marks(
     metric, and for alpha if the text lengths are unknown.
     """
     statistic, documents = _build_statistic(marks, metric)
-    return _compute_estimates([(marks, statistic, documents)], metric, resamples, seed, confidence)[
-        0
-    ]
+    return _compute_estimates([(marks, statistic, documents)], metric, resamples, seed)[0]
 
 
 def measure_mark_pairs(
@@ -58,7 +55,6 @@ def measure_mark_pairs(
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    confidence: float = 0.95,
 ) -> list[PairEstimate]:
     """Measure the agreement on spans or regions for each pair of raters with shared documents."""
     count = len(marks.raters)
@@ -67,7 +63,7 @@ def measure_mark_pairs(
     for key in keys.tolist():
         part = _select_pair(marks, key // count, key % count)
         parts.append((part, *_build_statistic(part, metric)))
-    results = _compute_estimates(parts, metric, resamples, seed, confidence)
+    results = _compute_estimates(parts, metric, resamples, seed)
     return [
         PairEstimate(marks.raters[key // count], marks.raters[key % count], result)
         for key, result in zip(keys.tolist(), results, strict=True)
@@ -192,7 +188,6 @@ def _compute_estimates(
     metric: Metric,
     resamples: int,
     seed: int,
-    confidence: float,
 ) -> list[Estimate]:
     statistics = [statistic for _, statistic, _ in parts if statistic is not None]
     if not statistics:
@@ -208,9 +203,7 @@ def _compute_estimates(
         if not np.isfinite(value):
             results.append(_build_estimate(marks, metric, documents, None, []))
             continue
-        low, high, warnings = estimate_warnings.build_interval(
-            values_of_part, len(documents), confidence
-        )
+        low, high, warnings = estimate_warnings.build_interval(values_of_part, len(documents))
         results.append(
             _build_estimate(marks, metric, documents, (float(value), low, high), warnings)
         )

@@ -47,7 +47,6 @@ class _MeasureOptions:
     weights: Weights
     resamples: int
     seed: int
-    confidence: float
 
 
 @dataclass(slots=True)
@@ -61,7 +60,7 @@ class _EstimatePlan:
     warnings: list[EstimateWarning]
     statistic: Statistic | None = None
 
-    def build_estimate(self, value: float, resampled_values: Floats, confidence: float) -> Estimate:
+    def build_estimate(self, value: float, resampled_values: Floats) -> Estimate:
         """Build the estimate from the coefficient and its values in the resamples."""
         low = high = result = None
         warnings = self.warnings
@@ -72,7 +71,7 @@ class _EstimatePlan:
         else:
             result = float(value)
             low, high, interval_warnings = estimate_warnings.build_interval(
-                resampled_values, self.documents, confidence
+                resampled_values, self.documents
             )
             warnings = [*warnings, *interval_warnings]
         return Estimate(
@@ -107,17 +106,14 @@ def measure(
     weights: Weights = "unweighted",
     resamples: int = RESAMPLES,
     seed: int = 0,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Measure the agreement of all raters with one coefficient.
 
     `weights` apply to Cohen's kappa and AC2 and require an ordered level. AC2 without weights is
-    AC1. If `resamples` is 0, there is no interval. `confidence` is the confidence level of the
-    interval. Raises ValueError for a metric that requires marks, and for weights at the nominal
-    level.
+    AC1. If `resamples` is 0, there is no interval. Raises ValueError for a metric that requires
+    marks, and for weights at the nominal level.
     """
-    options = {"resamples": resamples, "seed": seed, "confidence": confidence}
-    return measure_all(ratings, [metric], weights=weights, **options)[0]  # type: ignore[arg-type]
+    return measure_all(ratings, [metric], weights=weights, resamples=resamples, seed=seed)[0]
 
 
 def measure_all(
@@ -127,10 +123,9 @@ def measure_all(
     weights: Weights = "unweighted",
     resamples: int = RESAMPLES,
     seed: int = 0,
-    confidence: float = 0.95,
 ) -> list[Estimate]:
     """Measure the agreement of all raters with several coefficients, on the same resamples."""
-    options = _MeasureOptions(weights, resamples, seed, confidence)
+    options = _MeasureOptions(weights, resamples, seed)
     compressed = compress_ratings(ratings)
     pairs = _list_needed_pairs(compressed.ratings, metrics)
     plans = [_build_plan(compressed, metric, pairs, options) for metric in metrics]
@@ -151,10 +146,9 @@ def measure_pairs(
     weights: Weights = "unweighted",
     resamples: int = RESAMPLES,
     seed: int = 0,
-    confidence: float = 0.95,
 ) -> list[PairEstimate]:
     """Measure the agreement of each pair of raters with shared units, sorted by rater keys."""
-    options = _MeasureOptions(weights, resamples, seed, confidence)
+    options = _MeasureOptions(weights, resamples, seed)
     compressed = compress_ratings(ratings)
     pairs = list_pairs(compressed.ratings)
     plans = _build_pair_plans(compressed, metric, pairs, options)
@@ -197,7 +191,7 @@ def _compute_estimates(
     results = []
     for plan in plans:
         value, values_of_plan = next(rows) if plan.statistic is not None else no_result
-        results.append(plan.build_estimate(float(value), values_of_plan, options.confidence))
+        results.append(plan.build_estimate(float(value), values_of_plan))
     return results
 
 

@@ -42,7 +42,7 @@ _XML_ENCODING = re.compile(
 )
 _MAX_SPAN = 1_000
 _MAX_SPAN_COLUMNS = 100
-"""The maximum number of columns of a table in which the cells that span rows are followed."""
+"""Cells that span rows are only tracked in this many columns of a table."""
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 
 

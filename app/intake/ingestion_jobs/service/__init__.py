@@ -30,7 +30,6 @@ from app.intake.ingestion_jobs.service.requests import (
 from app.intake.ingestion_jobs.service.running import (
     begin_batch,
     fail,
-    fail_after_attempts,
     finish,
     is_running,
     record_batch,
@@ -59,7 +58,6 @@ __all__ = [
     "delete_expired_files",
     "delete_stray_files",
     "fail",
-    "fail_after_attempts",
     "finish",
     "get",
     "get_stats",

@@ -11,7 +11,6 @@ from app.workflow.assignment.service.claims import claim, claim_next, release, r
 from app.workflow.assignment.service.recipients import (
     LabelerPool,
     build_no_member_error,
-    lock_team,
     lock_team_members,
     lock_users,
 )
@@ -27,7 +26,6 @@ __all__ = [
     "claim_next",
     "count_open_artifacts",
     "expire_claims",
-    "lock_team",
     "lock_team_members",
     "lock_users",
     "mark_nearly_due",

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import exists, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.documents.artifacts.models import Artifact
@@ -13,7 +13,7 @@ from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.ids import generate
 from app.schemas.artifact_schemas.models import ArtifactSchema
-from app.workflow.predictions.models import Prediction, PredictionStatus, PredictionUsage
+from app.workflow.predictions.models import Prediction, PredictionStatus
 
 
 class PredictionRow(NamedTuple):
@@ -137,17 +137,3 @@ def is_ai_assisted(schema_id: UUID) -> bool:
     statement = select(exists().where(ArtifactSchema.id == schema_id)
                        .where(ArtifactSchema.ai_assist_enabled))  # fmt: skip
     return bool(db.session().scalar(statement))
-
-
-def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
-    """Return the total pages, prompt tokens and completion tokens used in a period.
-
-    Predictions that were completed at or after `start` and before `end` are included.
-    """
-    usage = PredictionUsage
-    columns = (usage.pages, usage.prompt_tokens, usage.completion_tokens)
-    statement = select(*(func.coalesce(func.sum(column), 0) for column in columns)).where(
-        usage.completed_at >= start, usage.completed_at < end
-    )
-    row = db.session().execute(statement).one()
-    return int(row[0]), int(row[1]), int(row[2])

@@ -3,12 +3,10 @@
 from app.engines.learning import LearningInterrupted
 from app.workflow.predictions.queries.purging import purge_outdated
 from app.workflow.predictions.queries.records import (
-    PredictionRow,
     find_latest,
     find_schema_version_id,
-    sum_usage,
 )
-from app.workflow.predictions.service.predicting import BUILTIN, RULES_VERSION, fail, predict
+from app.workflow.predictions.service.predicting import fail, predict
 from app.workflow.predictions.service.requesting import (
     BUILTIN_JOB,
     SERVER_JOB,
@@ -25,7 +23,6 @@ from app.workflow.predictions.service.training import (
     enqueue_due_training,
     enqueue_following_training,
     enqueue_latest_training,
-    enqueue_training,
     evaluate,
     record_interruption,
     retrain_without_documents,
@@ -33,14 +30,11 @@ from app.workflow.predictions.service.training import (
 )
 
 __all__ = [
-    "BUILTIN",
     "BUILTIN_JOB",
-    "RULES_VERSION",
     "SERVER_JOB",
     "TRAIN_JOB",
     "DocumentsChanged",
     "LearningInterrupted",
-    "PredictionRow",
     "QueueOutcome",
     "activate",
     "choose_job",
@@ -48,7 +42,6 @@ __all__ = [
     "enqueue_following_training",
     "enqueue_latest_training",
     "enqueue_prediction",
-    "enqueue_training",
     "evaluate",
     "fail",
     "find_latest",
@@ -60,6 +53,5 @@ __all__ = [
     "request",
     "request_many",
     "retrain_without_documents",
-    "sum_usage",
     "train",
 ]

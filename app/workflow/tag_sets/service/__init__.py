@@ -7,7 +7,6 @@ from app.workflow.tag_sets.queries.skips import (
     create_skip,
     delete_skip,
     record_action,
-    record_skips_after_rejection,
     select_actions,
 )
 from app.workflow.tag_sets.queries.statuses import (
@@ -87,7 +86,6 @@ __all__ = [
     "list_tag_sets",
     "merge",
     "record_action",
-    "record_skips_after_rejection",
     "reject",
     "reject_many",
     "release_reservations",

@@ -248,10 +248,6 @@ def test_fields_are_read_in_one_pass_each_with_its_level() -> None:
     assert measure(both["total"], metric) == measure(alone, metric)
 
 
-def _euros(amount: str) -> dict[str, str]:
-    return {"amount": amount, "currency": "EUR"}
-
-
 @pytest.mark.parametrize(
     ("field_type", "a", "b", "same"),
     [
