@@ -63,6 +63,20 @@ def test_a_filter_can_be_sent_as_it_was_returned(scheduled: Any) -> None:
     assert scheduled.api.post("/exports/preview", json=request).status_code == 200
 
 
+def test_another_choice_of_parts_selects_the_same_tag_sets(scheduled: Any) -> None:
+    created = scheduled.schedule()
+    parts = scheduled.change(created["id"], include={"text": True})
+    assert parts["include"] == {**created["include"], "text": True}
+    # A new filter must not add the statuses that nobody requested.
+    labeler = {"labeler_id": str(scheduled.org.users["labeler"])}
+    filtered = scheduled.change(created["id"], filter=labeler)
+    assert filtered["filter"]["statuses"] == ["accepted"]
+    incremental = scheduled.schedule(mode="incremental", filter=created["filter"])
+    assert incremental["include"] == created["include"]
+    changed = scheduled.change(incremental["id"], include={"evidence": False})
+    assert changed["include"] == {**created["include"], "evidence": False}
+
+
 def test_the_list_shows_all(scheduled: Any) -> None:
     first, second = scheduled.schedule(name="B"), scheduled.schedule(name="A", paused=True)
     listed = scheduled.api.get("/exports/scheduled").json
