@@ -168,6 +168,16 @@ def test_what_is_refused(scheduled: Any, members: dict[str, Any], field: str) ->
     assert scheduled.read(created["id"]) == created
 
 
+@pytest.mark.parametrize("host", ["[x", "[::1", "exam\u2100ple.com", "x:port", "x:99999", "."])
+def test_a_malformed_host_is_refused(scheduled: Any, host: str) -> None:
+    for kind, name, settings in (
+        ("s3", "endpoint_url", {**S3, "endpoint_url": f"http://{host}"}),
+        ("http", "url", {"url": f"http://{host}?y=/z"}),
+    ):
+        error = scheduled.schedule(400, destination={"kind": kind, "settings": settings})
+        assert error["field"] == f"destination.settings.{name}"
+
+
 def test_an_unknown_kind_of_destination_is_refused(scheduled: Any) -> None:
     error = scheduled.schedule(422, destination={"kind": "pigeon", "settings": {}})
     assert error["field"] == "destination.kind"
