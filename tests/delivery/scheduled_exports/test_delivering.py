@@ -255,3 +255,17 @@ def test_without_its_credentials_nothing_is_sent(scheduled: Any, storehouse: Any
     run = scheduled.run(created["id"])
     assert run["delivery"]["error"]["code"] == "credentials_refused"
     assert storehouse.files == {}
+
+
+def test_a_destination_without_secrets_replaces_credentials_of_a_lost_key(
+    scheduled: Any, storehouse: Any
+) -> None:
+    created = scheduled.schedule(destination=_to_web(storehouse, token="hush"))
+    scheduled.sql(
+        "UPDATE scheduled_exports SET credentials = 'of a lost key' WHERE id = :id",
+        id=created["id"],
+    )
+    for destination in ({"kind": "download"}, _to_web(storehouse)):
+        scheduled.change(created["id"], destination=destination)
+    assert scheduled.run(created["id"])["status"] == "completed"
+    assert len(storehouse.files) == 1

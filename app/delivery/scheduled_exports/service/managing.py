@@ -202,7 +202,8 @@ def _change_destination(export: ScheduledExport, destination: Mapping[str, Any])
 
 def _store_settings(export: ScheduledExport, settings: ValidatedSettings) -> None:
     export.settings = settings.public
-    if settings.secrets != destinations.read_secrets(export):
+    # Stored secrets that cannot be decrypted are read as none, but must be removed.
+    if not settings.secrets or settings.secrets != destinations.read_secrets(export):
         export.credentials = typed_settings.encrypt_secrets(settings.secrets)
     export.stored_secrets = sorted(settings.secrets)
 
