@@ -178,6 +178,13 @@ def test_a_malformed_host_is_refused(scheduled: Any, host: str) -> None:
         assert error["field"] == f"destination.settings.{name}"
 
 
+def test_a_port_with_a_decimal_point_is_an_integer(scheduled: Any) -> None:
+    settings = {"host": "127.0.0.2", "port": 22.0, "username": "labels", "password": "hush"}
+    settings["host_key"] = "SHA256:uNiVztksCsDhcc0u9e8BrrJXVGDxl4ESKhKmWEoF1jE"
+    created = scheduled.schedule(destination={"kind": "sftp", "settings": settings})
+    assert repr(created["destination"]["settings"]["port"]) == "22"
+
+
 def test_an_unknown_kind_of_destination_is_refused(scheduled: Any) -> None:
     error = scheduled.schedule(422, destination={"kind": "pigeon", "settings": {}})
     assert error["field"] == "destination.kind"
