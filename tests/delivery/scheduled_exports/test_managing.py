@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -75,6 +76,19 @@ def test_another_choice_of_parts_selects_the_same_tag_sets(scheduled: Any) -> No
     assert incremental["include"] == created["include"]
     changed = scheduled.change(incremental["id"], include={"evidence": False})
     assert changed["include"] == {**created["include"], "evidence": False}
+
+
+def test_a_filter_with_a_deleted_document_does_not_prevent_other_changes(
+    scheduled: Any, schema_id: UUID
+) -> None:
+    gone = scheduled.artifact_of(scheduled.label(schema_id, [])).id
+    where = {"artifact_ids": [str(gone)]}
+    created = scheduled.schedule(filter=where)
+    assert scheduled.admin.delete(f"/artifacts/{gone}").status_code in (200, 204)
+    for change in ({"format": "csv"}, {"options": {"bom": True}}, {"include": {"tags": "latest"}}):
+        changed = scheduled.change(created["id"], **change)
+        assert changed["filter"]["artifact_ids"] == where["artifact_ids"]
+    assert scheduled.change(created["id"], 400, filter=where)["field"] == "filter.artifact_ids"
 
 
 def test_the_list_shows_all(scheduled: Any) -> None:
