@@ -56,7 +56,7 @@ def check_settings(
     _check_encryption(settings, field)
     names = settings_type.secrets
     return ValidatedSettings(
-        {name: value for name, value in settings.items() if name not in names},
+        {name: _to_integer(value) for name, value in settings.items() if name not in names},
         {name: value for name, value in settings.items() if name in names},
     )
 
@@ -100,6 +100,11 @@ def decrypt_secrets(token: str | None) -> dict[str, Any]:
         return {}
     secrets: dict[str, Any] = json.loads(container.keyring().decrypt(token))
     return secrets
+
+
+def _to_integer(value: object) -> object:
+    """Convert a number such as 22.0, which is an integer in JSON, to an integer."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _check_encryption(settings: Mapping[str, Any], field: str) -> None:

@@ -320,6 +320,27 @@ def test_an_object_store_that_does_not_answer_is_unavailable() -> None:
         list(storage.list())
 
 
+def test_a_read_from_an_object_store_that_stops_answering_is_an_outage() -> None:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        address = f"http://{host}:{port}"
+        fsspec.filesystem("s3", key="test", secret="test", endpoint_url=address).mkdir("bucket")
+        storage = Storage(f"s3://bucket?{OPTIONS}{address}")
+        for key in ("gone", "kept"):
+            storage.write(key, [bytes(5_000_000)] * 2)
+        streams = {key: storage.stream(key) for key in ("gone", "kept")}
+        assert [next(stream)[:1] for stream in streams.values()] == [b"\0", b"\0"]
+        storage.delete("gone")
+        with pytest.raises(NotStored):
+            list(streams["gone"])
+    finally:
+        server.stop()
+    with pytest.raises(StorageUnavailable):
+        list(streams["kept"])
+
+
 def test_a_missing_bucket_is_an_outage_for_writers(s3_address: str) -> None:
     storage = Storage(f"s3://no-such-bucket?{OPTIONS}{s3_address}")
     with pytest.raises(StorageUnavailable):

@@ -1,7 +1,7 @@
 """Jobs that write export files, delete obsolete files, and purge old removal records."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from time import monotonic
 from typing import Any, BinaryIO, cast
 from uuid import UUID
@@ -121,7 +121,7 @@ def _write_file(
         source = None
         if format_.document_writer is not None:
             pages = stack.enter_context(snapshot.open_page_reader())
-            source = DocumentSource(pages, progress.report_if_due)
+            source = stack.enter_context(closing(DocumentSource(pages, progress.report_if_due)))
         # Writers only call `write`; a staged file does not implement the rest of BinaryIO.
         out = cast("BinaryIO", staged)
         writer: Writer

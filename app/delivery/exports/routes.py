@@ -99,8 +99,8 @@ def cancel_export(caller: Caller, job_id: UUID) -> models.Export:
 def retry_export(caller: Caller, job_id: UUID) -> models.Export:
     """Retry an export.
 
-    Queues an export again if it has failed or its file has expired. The filter, options and period
-    stay the same. A retry does not count toward the hourly limit for exports.
+    Queues an export again if it has failed, or if its file has expired or is missing. The filter,
+    options and period stay the same. A retry does not count toward the hourly limit for exports.
     """
     return controlling.retry(job_id)
 

@@ -8,7 +8,7 @@ import base64
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from app.engines.destinations import limits
 from app.engines.destinations.content import ProgressReporter, read_blocks, validate_name
@@ -101,6 +101,9 @@ class WebDestination:
         headers = {"Content-Type": file.media_type, "Content-Digest": f"sha-256=:{digest}:"}
         if self._authorization:
             headers["Authorization"] = self._authorization
+        if parse_qs(urlsplit(self._url).query).keys() >= {"sv", "sig"}:
+            # A shared access signature of Azure Blob Storage, which requires this header.
+            headers["x-ms-blob-type"] = "BlockBlob"
         return headers
 
 

@@ -25,6 +25,11 @@ _BATCH_ROWS = 200
 _BATCH_BYTES = 4 << 20
 _GROUP_ROWS = 65_536
 _GROUP_BYTES = 8 << 20
+_GROUP_BYTES_PER_COLUMN = 16 << 10
+"""The size of a row group in a file with many columns.
+
+pyarrow keeps 1.4 kB of metadata for each column of each row group until the file is complete.
+"""
 # A dictionary is useful only for values that repeat; for other columns it would waste time.
 _DICTIONARY_COLUMNS = (
     *("status", "source", "artifact.media_type", "artifact.language", "artifact.page_count"),
@@ -65,12 +70,14 @@ class ParquetWriter(ParsingWriter):
         self._batch_bytes = 0
         self._group: list[RecordBatch] = []
         self._group_rows = self._group_bytes = 0
+        label_paths = _list_label_paths(self._schema)
+        self._max_group_bytes = max(_GROUP_BYTES, len(label_paths) * _GROUP_BYTES_PER_COLUMN)
         self._is_open = True
         self._file: ParquetFile = importlib.import_module("pyarrow.parquet").ParquetWriter(
             pyarrow.PythonFile(_OutputFile(out), mode="w"),
             self._schema,
             compression=options.get("compression", "snappy"),
-            use_dictionary=[*_DICTIONARY_COLUMNS, *_list_label_paths(self._schema)],
+            use_dictionary=[*_DICTIONARY_COLUMNS, *label_paths],
         )
 
     def write(self, row: Row) -> None:
@@ -101,7 +108,7 @@ class ParquetWriter(ParsingWriter):
         self._group.append(batch)
         self._group_rows += batch.num_rows
         self._group_bytes += batch.nbytes
-        if self._group_rows >= _GROUP_ROWS or self._group_bytes >= _GROUP_BYTES:
+        if self._group_rows >= _GROUP_ROWS or self._group_bytes >= self._max_group_bytes:
             self._end_group()
 
     def _end_group(self) -> None:

@@ -36,6 +36,21 @@ def _translate_errors(key: str, not_found_error: type[Exception] = NotStored) ->
         raise StorageUnavailable(f"{type(error).__name__} at {key}") from error
 
 
+def _translate_read_errors(file: BinaryIO, key: str) -> None:
+    """Translate the errors of later reads from an open file; files in blocks have a `cache`."""
+    cache = getattr(file, "cache", None)
+    if cache is None:
+        return
+    fetch = cache.fetcher
+
+    def fetch_range(start: int, end: int) -> bytes:
+        with _translate_errors(key):
+            data: bytes = fetch(start, end)
+            return data
+
+    cache.fetcher = fetch_range
+
+
 class WritableFile(Protocol):
     """A file of fsspec that is being written. Only files in blocks have `discard`."""
 
@@ -161,6 +176,7 @@ class RemoteFiles:
             )
             if getattr(file, "details", {}).get("type") == "directory":
                 raise NotStored(key)
+            _translate_read_errors(file, key)
             return file
 
     def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:

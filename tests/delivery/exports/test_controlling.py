@@ -93,6 +93,18 @@ def test_an_expired_export_runs_again(exports: Any) -> None:
     assert len(exports.file(made["id"]).splitlines()) == 3
 
 
+def test_an_export_whose_file_is_missing_runs_again(exports: Any) -> None:
+    make_labeled(exports.org, 3)
+    made = exports.make()
+    container.current().storage.delete(exports.key_of(made["id"]))
+    answer = exports.api.get(f"/exports/{made['id']}/download")
+    assert answer.status_code == 409
+    assert answer.json["error"]["details"] == {"state": "expired"}
+    _act(exports, made["id"], "retry", 202)
+    exports.work()
+    assert len(exports.file(made["id"]).splitlines()) == 3
+
+
 @pytest.mark.parametrize("status", ["queued", "running", "cancelled"])
 def test_other_exports_are_not_retried(exports: Any, status: str) -> None:
     export_id = exports.start()

@@ -57,6 +57,7 @@ def test_a_format_says_what_is_kept_by_default(exports: Any) -> None:
     [
         ({}, "accepted", ["accepted"]),
         ({"filter": {"statuses": ["rejected", "submitted"]}}, "all", ["submitted", "rejected"]),
+        ({"filter": {"statuses": ["accepted", "accepted"]}}, "accepted", ["accepted"]),
         ({"include": {"tags": "latest"}}, "latest", ["draft", "submitted", "accepted", "rejected"]),
         (
             {"include": {"tags": "all"}, "filter": {"statuses": ["draft", "draft"]}},
@@ -64,7 +65,7 @@ def test_a_format_says_what_is_kept_by_default(exports: Any) -> None:
             ["draft"],
         ),
         (
-            {"include": {"tags": "accepted"}, "filter": {"statuses": ["accepted"]}},
+            {"include": {"tags": "accepted"}, "filter": {"statuses": ["accepted", "accepted"]}},
             "accepted",
             ["accepted"],
         ),

@@ -142,6 +142,27 @@ def test_coco_has_images_of_the_pages(shelf: Shelf, tmp_path: Path) -> None:
     assert first["bbox"] == pytest.approx([100, height / 2, 100, height / 4], abs=0.02)
 
 
+def test_the_file_of_a_document_is_fetched_once_for_all_its_pages(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = shelf.upload(PDF, "invoice.pdf"), shelf.upload(make_pdf("a", "b"), "other.pdf")
+    for document in documents:
+        shelf.label(document, tag("stamp", None, evidence=piece(page=2, box=BOX)))
+    storage, fetched = type(container.current().storage), []
+    local = storage.local
+
+    def fetch(self: Any, key: str) -> Any:
+        fetched.append(key)
+        return local(self, key)
+
+    monkeypatch.setattr(storage, "local", fetch)
+    files = unpack(shelf.export("coco"))
+    assert len([name for name in files if name.startswith("images/")]) == 4
+    assert fetched == [
+        build_blob_key(shelf.exports.org.id, document["sha256"]) for document in documents
+    ]
+
+
 def test_docile_has_the_files(shelf: Shelf) -> None:
     png = make_png()
     pdf, picture = shelf.upload(PDF, "invoice.pdf"), shelf.upload(png, "scan.png")

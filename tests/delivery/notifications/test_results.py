@@ -106,9 +106,7 @@ def test_of_a_member_who_was_not_invited_nobody_is_told(org: Org, work: Work) ->
     assert [_notes(org.api(role)) for role in ("owner", "admin", "viewer")] == [[], [], []]
 
 
-def test_whoever_scheduled_an_export_is_told_that_its_file_was_not_delivered(
-    org: Org, work: Work
-) -> None:
+def _fail_delivery(org: Org, user: str) -> None:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         events.emit(
             "scheduled_export.delivery_failed",
@@ -117,9 +115,15 @@ def test_whoever_scheduled_an_export_is_told_that_its_file_was_not_delivered(
                 "job_id": uuid7(),
                 "name": "Nightly",
                 "error": {"code": "unreachable", "message": "The host did not answer in time."},
-                "created_by": org.users["admin"],
+                "created_by": org.users[user],
             },
         )
+
+
+def test_whoever_scheduled_an_export_is_told_that_its_file_was_not_delivered(
+    org: Org, work: Work
+) -> None:
+    _fail_delivery(org, "admin")
     work()
     (note,) = _notes(org.api("admin"))
     assert (note["kind"], note["title"]) == (
@@ -129,3 +133,26 @@ def test_whoever_scheduled_an_export_is_told_that_its_file_was_not_delivered(
     assert note["body"] == "The host did not answer in time."
     assert note["link"].startswith("/api/v1/exports/")
     assert _notes(org.api("owner")) == []
+
+
+def test_admins_are_told_of_a_scheduled_export_whose_user_has_left(org: Org, work: Work) -> None:
+    api = org.api("admin")
+    schedule = {"name": "Nightly", "format": "csv", "cron": "0 2 * * *"}
+    scheduled = api.post("/exports/scheduled", schedule).json["data"]
+    run = org.api("reviewer").post(f"/exports/scheduled/{scheduled['id']}/run").json["data"]
+    one_time = _export(org.api("reviewer"))
+    left = org.users["reviewer"]
+    path = f"/organizations/{org.slug}/members/{left}"
+    assert org.api("owner").delete(path).status_code == 204
+    run_sql(org, "UPDATE jobs SET due_at = NULL, status = 'failed' WHERE function = 'exports.run'")
+    with org.app.app_context(), tenancy.organization(org.id), db.transaction():
+        for export_id in (run["job_id"], one_time):
+            running.fail(UUID(export_id), "StorageFull: no space")
+    _fail_delivery(org, "reviewer")
+    work()
+    for role in ("owner", "admin"):
+        titles = {note["title"] for note in _notes(org.api(role))}
+        assert titles == {"Your csv export failed", "The file of Nightly could not be delivered"}
+        links = {note["link"] for note in _notes(org.api(role))}
+        assert f"/api/v1/exports/{run['job_id']}" in links
+        assert f"/api/v1/exports/{one_time}" not in links

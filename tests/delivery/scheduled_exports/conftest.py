@@ -106,8 +106,9 @@ def storehouse() -> Iterator[Storehouse]:
         protocol_version = "HTTP/1.1"
 
         def do_PUT(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            if house.status < 400:
+            size = int(self.headers["Content-Length"])
+            body = self.rfile.read(size)
+            if house.status < 400 and len(body) == size:
                 house.files[self.path] = body
                 house.headers[self.path] = dict(self.headers.items())
             self.send_response(house.status)

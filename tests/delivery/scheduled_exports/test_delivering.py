@@ -6,7 +6,11 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+import pytest
 
+from app.delivery.scheduled_exports.queries import runs
+from app.engines.destinations import limits
+from tests.delivery.exports.test_rows import tag
 from tests.factories.labels import make_labeled
 
 OF_DELIVERY = "organization_id = :org AND function = 'scheduled_exports.deliver'"
@@ -112,6 +116,26 @@ def test_a_deleted_scheduled_export_delivers_nothing(scheduled: Any, storehouse:
     storehouse.status = 201
     scheduled.admin.delete(f"/exports/scheduled/{created['id']}")
     _try_again(scheduled)
+    assert storehouse.files == {}
+    assert _delivery_job(scheduled).status == "completed"
+
+
+def test_a_file_is_not_sent_to_its_end_if_its_scheduled_export_is_deleted(
+    scheduled: Any, storehouse: Any, schema_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheduled.label(schema_id, [tag("number", "x" * 5 * limits.BLOCK_BYTES)])
+    created = scheduled.schedule(destination=_to_web(storehouse))
+    set_sent_bytes = runs.set_sent_bytes
+
+    def delete_first(job_id: UUID, sent_bytes: int) -> bool:
+        path = f"/exports/scheduled/{created['id']}"
+        scheduled.apart(lambda: scheduled.admin.delete(path))
+        return set_sent_bytes(job_id, sent_bytes)
+
+    monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(runs, "set_sent_bytes", delete_first)
+    scheduled.run_now(created["id"])
+    scheduled.work()
     assert storehouse.files == {}
     assert _delivery_job(scheduled).status == "completed"
 
@@ -255,3 +279,17 @@ def test_without_its_credentials_nothing_is_sent(scheduled: Any, storehouse: Any
     run = scheduled.run(created["id"])
     assert run["delivery"]["error"]["code"] == "credentials_refused"
     assert storehouse.files == {}
+
+
+def test_a_destination_without_secrets_replaces_credentials_of_a_lost_key(
+    scheduled: Any, storehouse: Any
+) -> None:
+    created = scheduled.schedule(destination=_to_web(storehouse, token="hush"))
+    scheduled.sql(
+        "UPDATE scheduled_exports SET credentials = 'of a lost key' WHERE id = :id",
+        id=created["id"],
+    )
+    for destination in ({"kind": "download"}, _to_web(storehouse)):
+        scheduled.change(created["id"], destination=destination)
+    assert scheduled.run(created["id"])["status"] == "completed"
+    assert len(storehouse.files) == 1

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -61,6 +62,33 @@ def test_a_filter_can_be_sent_as_it_was_returned(scheduled: Any) -> None:
     assert changed["filter"] == created["filter"]
     request = {"format": "jsonl", "filter": created["filter"]}
     assert scheduled.api.post("/exports/preview", json=request).status_code == 200
+
+
+def test_another_choice_of_parts_selects_the_same_tag_sets(scheduled: Any) -> None:
+    created = scheduled.schedule()
+    parts = scheduled.change(created["id"], include={"text": True})
+    assert parts["include"] == {**created["include"], "text": True}
+    # A new filter must not add the statuses that nobody requested.
+    labeler = {"labeler_id": str(scheduled.org.users["labeler"])}
+    filtered = scheduled.change(created["id"], filter=labeler)
+    assert filtered["filter"]["statuses"] == ["accepted"]
+    incremental = scheduled.schedule(mode="incremental", filter=created["filter"])
+    assert incremental["include"] == created["include"]
+    changed = scheduled.change(incremental["id"], include={"evidence": False})
+    assert changed["include"] == {**created["include"], "evidence": False}
+
+
+def test_a_filter_with_a_deleted_document_does_not_prevent_other_changes(
+    scheduled: Any, schema_id: UUID
+) -> None:
+    gone = scheduled.artifact_of(scheduled.label(schema_id, [])).id
+    where = {"artifact_ids": [str(gone)]}
+    created = scheduled.schedule(filter=where)
+    assert scheduled.admin.delete(f"/artifacts/{gone}").status_code in (200, 204)
+    for change in ({"format": "csv"}, {"options": {"bom": True}}, {"include": {"tags": "latest"}}):
+        changed = scheduled.change(created["id"], **change)
+        assert changed["filter"]["artifact_ids"] == where["artifact_ids"]
+    assert scheduled.change(created["id"], 400, filter=where)["field"] == "filter.artifact_ids"
 
 
 def test_the_list_shows_all(scheduled: Any) -> None:
@@ -152,6 +180,23 @@ def test_what_is_refused(scheduled: Any, members: dict[str, Any], field: str) ->
     created = scheduled.schedule()
     assert scheduled.change(created["id"], 400, **members)["field"] == field
     assert scheduled.read(created["id"]) == created
+
+
+@pytest.mark.parametrize("host", ["[x", "[::1", "exam\u2100ple.com", "x:port", "x:99999", "."])
+def test_a_malformed_host_is_refused(scheduled: Any, host: str) -> None:
+    for kind, name, settings in (
+        ("s3", "endpoint_url", {**S3, "endpoint_url": f"http://{host}"}),
+        ("http", "url", {"url": f"http://{host}?y=/z"}),
+    ):
+        error = scheduled.schedule(400, destination={"kind": kind, "settings": settings})
+        assert error["field"] == f"destination.settings.{name}"
+
+
+def test_a_port_with_a_decimal_point_is_an_integer(scheduled: Any) -> None:
+    settings = {"host": "127.0.0.2", "port": 22.0, "username": "labels", "password": "hush"}
+    settings["host_key"] = "SHA256:uNiVztksCsDhcc0u9e8BrrJXVGDxl4ESKhKmWEoF1jE"
+    created = scheduled.schedule(destination={"kind": "sftp", "settings": settings})
+    assert repr(created["destination"]["settings"]["port"]) == "22"
 
 
 def test_an_unknown_kind_of_destination_is_refused(scheduled: Any) -> None:

@@ -10,7 +10,8 @@ import orjson
 import psycopg2
 import pytest
 
-from app.delivery.scheduled_exports.queries import runs
+from app.delivery.scheduled_exports.models import ScheduledExport
+from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.service import starting
 from app.kit import container, db, tenancy
 from app.kit.storage import StorageFull
@@ -137,6 +138,31 @@ def test_a_due_run_waits_for_the_one_before(scheduled: Any) -> None:
     runs = scheduled.runs(created["id"])
     assert [run["trigger"] for run in runs] == ["schedule", "manual"]
     assert runs[1]["job_id"] == before["job_id"]
+
+
+def test_a_due_run_waits_for_one_that_was_requested_while_it_was_found(
+    scheduled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created = scheduled.schedule()
+    scheduled.make_due(created["id"])
+    lock_due_exports = records.lock_due_exports
+
+    def lock_late(limit: int) -> list[ScheduledExport]:
+        """Find due exports, and lock them only after a run was requested."""
+        found = [export.id for export in lock_due_exports(limit)]
+        if found:
+            db.session().rollback()
+            scheduled.apart(lambda: scheduled.run_now(created["id"]))
+        exports = [records.get(export_id, lock=True) for export_id in found]
+        return [export for export in exports if export is not None]
+
+    monkeypatch.setattr(records, "lock_due_exports", lock_late)
+    scheduled.start_due()
+    monkeypatch.undo()
+    assert [run["trigger"] for run in scheduled.runs(created["id"])] == ["manual"]
+    scheduled.work()
+    scheduled.start_due()
+    assert [run["trigger"] for run in scheduled.runs(created["id"])] == ["schedule", "manual"]
 
 
 def test_paused_and_suspended_ones_do_not_run(scheduled: Any) -> None:

@@ -123,8 +123,17 @@ def test_a_file_is_delivered(
     assert server.headers["content-digest"] == f"sha-256=:{digest}:"
     assert "transfer-encoding" not in server.headers
     assert "authorization" not in server.headers
+    assert "x-ms-blob-type" not in server.headers
     assert sent[-1] == len(content)
     assert network.connections
+
+
+def test_a_shared_access_signature_of_azure_needs_a_blob_type(
+    open_destination: Open, server: Server
+) -> None:
+    url = f"{server.url}/results/{{name}}?sv=2024-11-04&sp=cw&sig=hush%3D"
+    open_destination(url=url).send(build_file(CONTENT), ignore)
+    assert server.headers["x-ms-blob-type"] == "BlockBlob"
 
 
 @pytest.mark.parametrize(

@@ -302,6 +302,12 @@ def test_row_groups_are_bounded_and_written_while_rows_arrive() -> None:
     assert texts == [f"{number:01000000}" for number in range(100)]
 
 
+def test_row_groups_of_wide_files_have_thousands_of_rows() -> None:
+    fields = [field(f"field_{number}", "text") for number in range(3_000)]
+    out = write(({"tag_set_id": str(number)} for number in range(2_000)), fields)
+    assert pq.ParquetFile(out).num_row_groups == 1
+
+
 def test_what_the_output_raises_is_raised() -> None:
     class FullError(Exception):
         pass

@@ -5,7 +5,8 @@ from uuid import UUID
 from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.exports.queries import records
 from app.delivery.exports.service import creating, running
-from app.kit import capacity, db, errors, events
+from app.kit import capacity, container, db, errors, events
+from app.kit.stored_files import translate_storage_errors
 
 
 def cancel(export_id: UUID) -> Export:
@@ -31,21 +32,31 @@ def cancel(export_id: UUID) -> Export:
 
 @capacity.guard("export")
 def retry(export_id: UUID) -> Export:
-    """Retry an export that failed or whose file has expired, by queueing it again.
+    """Retry an export that failed, or whose file has expired or is missing, by queueing it again.
 
     The filter stays the same, including the end of the period. Raises 404 if the export does not
     exist, 409 `conflict` with `details.state` if it cannot be retried, and 503 while the disk is
-    full.
+    full or the storage is unavailable.
     """
     export = _lock_export(export_id)
-    is_expired = export.expires_at is not None and export.expires_at <= db.utc_now()
-    if export.status != ExportStatus.FAILED and not is_expired:
+    if export.status != ExportStatus.FAILED and not _has_lost_file(export):
         message = f"The export is {export.status}; only failed or expired exports can be retried."
         raise errors.conflict(message, state=export.status)
     running.queue_again(export)
     creating.emit_requested(export)
     db.session().flush()
     return export
+
+
+def _has_lost_file(export: Export) -> bool:
+    """Return whether an export is completed, but its file has expired or is missing."""
+    if export.expires_at is None:
+        return False
+    if export.storage_key is None or export.expires_at <= db.utc_now():
+        return True
+    # A backup of the files may be older than the backup of the database.
+    with translate_storage_errors():
+        return not container.current().storage.exists(export.storage_key)
 
 
 def _lock_export(export_id: UUID) -> Export:

@@ -18,6 +18,7 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 ComputeEnd: TypeAlias = Callable[[datetime | None], datetime]
 _PARTS = ("evidence", "text", "history")
 """The parts of a tag set that a request can include."""
+_ACCEPTED_ONLY = {TagSetStatus.ACCEPTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +140,10 @@ def _complete_include(
         raise errors.invalid(
             f"The format {format_.id} cannot include removed tag sets.", "include.removed"
         )
+    # `accepted` would silently drop the other statuses that were requested.
+    has_accepted_only = set(where.get("statuses", _ACCEPTED_ONLY)) == _ACCEPTED_ONLY
     return {
-        # If only `statuses` is set, export all of them: `accepted` would silently drop the others.
-        "tags": requested.get("tags") or ("all" if "statuses" in where else "accepted"),
+        "tags": requested.get("tags") or ("accepted" if has_accepted_only else "all"),
         **{name: requested.get(name, name in format_.default_parts) for name in _PARTS},
         "removed": requested.get("removed", False),
     }
@@ -151,15 +153,14 @@ def _complete_filter(
     where: Mapping[str, Any], selection: str, compute_end: ComputeEnd
 ) -> dict[str, Any]:
     """Complete the filter with defaults, and return its values as JSON; None means no condition."""
-    requested = where.get("statuses")
     is_accepted_only = selection in ("accepted", "final")
-    if is_accepted_only and requested not in (None, [TagSetStatus.ACCEPTED]):
+    statuses = set(where.get("statuses", _ACCEPTED_ONLY if is_accepted_only else TagSetStatus))
+    if is_accepted_only and statuses != _ACCEPTED_ONLY:
         message = (
             f"If `include.tags` is `{selection}`, only accepted tag sets can be exported. Set"
             " `include.tags` to `latest` or `all`, or omit `filter.statuses`."
         )
         raise errors.invalid(message, "filter.statuses")
-    statuses = requested or ([TagSetStatus.ACCEPTED] if is_accepted_only else list(TagSetStatus))
     ends = {
         f"{name}_before": _compute_period_end(where, name, compute_end)
         for name in ("created", "decided")

@@ -20,6 +20,11 @@ class DocumentSource:
     def __init__(self, reader: PageReader, on_step: Callable[[], None]) -> None:
         self._reader = reader
         self._on_step = on_step
+        self._images = artifacts.PageImages()
+
+    def close(self) -> None:
+        """Delete the local copy of the latest document's file."""
+        self._images.close()
 
     def iterate_pages(
         self, artifact_ids: Sequence[str | None], *, with_words: bool
@@ -43,7 +48,7 @@ class DocumentSource:
     ) -> bytes | None:
         """Render a page as an image, or return None if the file is missing or damaged."""
         self._on_step()
-        return artifacts.find_page_image(
+        return self._images.find(
             artifact["sha256"], artifact["media_type"], number, width=width, format=image_format
         )
 

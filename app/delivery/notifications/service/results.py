@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from app.delivery.notifications.queries import causes, names
+from app.delivery.notifications.queries.collecting import Audience, list_members
 from app.delivery.notifications.service.sending import notify
 from app.delivery.notifications.service.work import Event
 from app.kit.permissions import Role
@@ -29,7 +30,7 @@ def notify_of_completed_export(event: Event) -> None:
 
 
 def notify_of_failed_export(event: Event) -> None:
-    """Notify the user who requested an export when the export has failed."""
+    """Notify the user who requested or scheduled an export when the export has failed."""
     export = causes.get_export_result(UUID(event.data["job_id"]))
     # A retry of the job may have reopened the export.
     if export is None or export.user_id is None or export.error is None:
@@ -41,6 +42,7 @@ def notify_of_failed_export(event: Event) -> None:
         link=f"/api/v1/exports/{event.data['job_id']}",
         unique_key=f"export:{event.id}",
         user_ids=[export.user_id],
+        role=_find_substitute(export.user_id) if event.data["scheduled_export_id"] else None,
     )
 
 
@@ -48,14 +50,21 @@ def notify_of_failed_delivery(event: Event) -> None:
     """Notify the user who scheduled or started a run about the failed delivery of its file."""
     if event.data["created_by"] is None:
         return
+    user_id = UUID(event.data["created_by"])
     notify(
         "delivery_failed",
         kind="export_failed",
         values={"name": event.data["name"], "reason": event.data["error"]["message"]},
         link=f"/api/v1/exports/{event.data['job_id']}",
         unique_key=f"export_delivery:{event.id}",
-        user_ids=[UUID(event.data["created_by"])],
+        user_ids=[user_id],
+        role=_find_substitute(user_id),
     )
+
+
+def _find_substitute(user_id: UUID) -> Role | None:
+    """Return the role to notify about a scheduled export if its user has left, or else None."""
+    return None if list_members([Audience(user_ids=[user_id])]) else Role.admin
 
 
 def notify_of_accepted_invitation(event: Event) -> None:

@@ -99,8 +99,12 @@ def lock(job_id: UUID) -> ScheduledRun | None:
     return db.session().execute(statement, execution_options=options).scalar_one_or_none()
 
 
-def set_sent_bytes(job_id: UUID, sent_bytes: int) -> None:
-    """Record how many bytes of a run's file have been sent."""
-    statement = update(ScheduledRun).where(ScheduledRun.job_id == job_id)
-    statement = statement.values(sent_bytes=sent_bytes)
-    db.session().execute(statement.execution_options(synchronize_session=False))
+def set_sent_bytes(job_id: UUID, sent_bytes: int) -> bool:
+    """Record how many bytes of a run's file have been sent; return False if the run is deleted."""
+    statement = (
+        update(ScheduledRun)
+        .where(ScheduledRun.job_id == job_id)
+        .values(sent_bytes=sent_bytes)
+        .execution_options(synchronize_session=False)
+    )
+    return bool(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]

@@ -40,6 +40,10 @@ _SLUG_LENGTH = 80
 _ID_DIGITS = 8
 
 
+class _RunDeleted(Exception):  # noqa: N818 - a signal, not an error
+    """Signals that the scheduled export was deleted while a file was being sent."""
+
+
 def finish_or_enqueue(job_id: UUID) -> None:
     """Finish a run whose file is only for download, or queue the delivery of the file.
 
@@ -89,6 +93,8 @@ def deliver(job: Job, job_id: UUID) -> None:
         location = _send_files(
             kind, settings, files, lambda size: _report_progress(job, job_id, size)
         )
+    except _RunDeleted:
+        return
     except DestinationError as problem:
         _record_problem(job, job_id, problem)
     except NotStored:
@@ -193,7 +199,8 @@ def _send_files(
 
 
 def _report_progress(job: Job, job_id: UUID, sent_bytes: int) -> None:
-    runs.set_sent_bytes(job_id, sent_bytes)
+    if not runs.set_sent_bytes(job_id, sent_bytes):
+        raise _RunDeleted
     job.checkpoint()
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from app.delivery.scheduled_exports.models import ScheduledExport
 from app.engines.destinations import (
@@ -96,8 +95,9 @@ def _check_host(checked_settings: ValidatedSettings) -> ValidatedSettings:
                 port = checked_settings.public.get("port", _SFTP_PORT)
                 egress.resolve_address(target, port, guard=guard)
             else:
-                parts = urlsplit(target)
-                egress.check_url(f"{parts.scheme}://{parts.netloc}/", guard=guard)
+                # Not `urlsplit`, which raises ValueError if the host is malformed.
+                scheme_and_host = "/".join(target.partition("?")[0].split("/")[:3])
+                egress.check_url(f"{scheme_and_host}/", guard=guard)
         except EgressRefused as refusal:
             message = f"This host is not accepted: {refusal.reason}."
             raise errors.invalid(message, f"{_FIELD}.{name}") from None

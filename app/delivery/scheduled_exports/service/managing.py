@@ -60,6 +60,7 @@ def create(
         organization_id=tenancy.current_organization_id(), created_by=created_by
     )
     export.name, export.mode, export.paused = name, mode, paused
+    creating.check_references(where)
     _set_request(
         export, {"format_id": format_id, "where": where, "options": options, "include": include}
     )
@@ -131,6 +132,8 @@ def _apply_request_changes(export: ScheduledExport, changes: Mapping[str, Any]) 
     request_keys = ("format_id", "where", "options", "include", "mode")
     if changes.keys().isdisjoint(request_keys):
         return
+    if "where" in changes:  # the stored filter may refer to a document that was deleted since
+        creating.check_references(changes["where"])
     old_values = (export.format, export.filter, export.options, export.include, export.mode)
     export.mode = changes.get("mode", export.mode)
     stored = {
@@ -148,7 +151,6 @@ def _apply_request_changes(export: ScheduledExport, changes: Mapping[str, Any]) 
 
 
 def _set_request(export: ScheduledExport, requested: Mapping[str, Any]) -> None:
-    creating.check_references(requested["where"])
     request = creating.validate_request(**requested, compute_end=_keep_end)
     for name in ("created", "decided"):
         creating.check_start(requested["where"], name, records.read_clock())
@@ -202,7 +204,8 @@ def _change_destination(export: ScheduledExport, destination: Mapping[str, Any])
 
 def _store_settings(export: ScheduledExport, settings: ValidatedSettings) -> None:
     export.settings = settings.public
-    if settings.secrets != destinations.read_secrets(export):
+    # Stored secrets that cannot be decrypted are read as none, but must be removed.
+    if not settings.secrets or settings.secrets != destinations.read_secrets(export):
         export.credentials = typed_settings.encrypt_secrets(settings.secrets)
     export.stored_secrets = sorted(settings.secrets)
 

@@ -67,6 +67,9 @@ def start_due_runs() -> int:
     now = records.read_clock()
     for scheduled in due_exports:
         with tenancy.organization(scheduled.organization_id):
+            if records.find_active_job_id(scheduled.id) is not None:
+                # A run on request was committed after the query had begun, but before its lock.
+                continue
             try:
                 _start_due_run(scheduled, now)
             except Exception as problem:

@@ -1,7 +1,8 @@
 """Render images of pages on request in a child process, and cache them for a week."""
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Literal
 from uuid import UUID
@@ -71,31 +72,61 @@ def get_page_image(
     )
 
 
-def find_page_image(
-    sha256: str,
-    media_type: str,
-    number: int,
-    *,
-    width: int,
-    format: Format,  # noqa: A002 - named like the query parameter
-) -> bytes | None:
-    """Return the image of a page for a job: from the cache, or rendered.
+class PageImages:
+    """Images of pages for a job, which needs the pages of one document after the other.
 
-    Returns None if the file is missing or cannot be rendered. Rendered images are not cached,
-    because a job may render all pages of an organization. Raises `StorageUnavailable`, and
-    `SandboxUnavailable` if no process can be started.
+    Keeps the local copy of a file until another file is needed. Otherwise, an object store would
+    send the file again for each page.
     """
-    storage = files.get_storage()
-    prefix = files.build_page_images_prefix(current_organization_id(), sha256)
-    with suppress(NotStored):
-        return b"".join(storage.stream(f"{prefix}/{number}-{width}.{format}"))
-    try:
-        with storage.local(files.build_content_key(sha256)) as path:
+
+    def __init__(self) -> None:
+        self._copy = ExitStack()
+        self._sha256: str | None = None
+        self._path: Path | None = None
+
+    def find(
+        self,
+        sha256: str,
+        media_type: str,
+        number: int,
+        *,
+        width: int,
+        format: Format,  # noqa: A002 - named like the query parameter
+    ) -> bytes | None:
+        """Return the image of a page: from the cache, or rendered.
+
+        Returns None if the file is missing or cannot be rendered. Rendered images are not cached,
+        because a job may render all pages of an organization. Raises `StorageUnavailable`, and
+        `SandboxUnavailable` if no process can be started.
+        """
+        prefix = files.build_page_images_prefix(current_organization_id(), sha256)
+        with suppress(NotStored):
+            return b"".join(files.get_storage().stream(f"{prefix}/{number}-{width}.{format}"))
+        try:
             return documents.render(
-                path, media_type, number, width_px=width, format=format, limits=LIMITS
+                self._open(sha256),
+                media_type,
+                number,
+                width_px=width,
+                format=format,
+                limits=LIMITS,
             )
-    except (NotStored, *_UNRENDERABLE):
-        return None
+        except (NotStored, *_UNRENDERABLE):
+            return None
+
+    def close(self) -> None:
+        """Delete the local copy."""
+        self._copy.close()
+        self._sha256 = self._path = None
+
+    def _open(self, sha256: str) -> Path:
+        """Return the local path of a file. Raises NotStored if the file is missing."""
+        if self._path is None or sha256 != self._sha256:
+            self.close()
+            key = files.build_content_key(sha256)
+            self._path = self._copy.enter_context(files.get_storage().local(key))
+            self._sha256 = sha256
+        return self._path
 
 
 def _find_size(key: str) -> int | None:
