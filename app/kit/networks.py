@@ -10,8 +10,13 @@ def parse_network(address: str) -> bytes:
     """Return an IPv4 address, or the /64 network of an IPv6 address, in network byte order.
 
     A household or a server has a whole /64 network, so a single address does not identify a client.
-    An IPv4-mapped IPv6 address counts as IPv4. Raises OSError if `address` is not an IP address.
+    An IPv4-mapped IPv6 address counts as IPv4. A port after the address is ignored, because some
+    proxies add one to `X-Forwarded-For`. Raises OSError if `address` is not an IP address.
     """
+    if address.startswith("["):
+        address = address[1:].partition("]")[0]
+    elif address.count(":") == 1:
+        address = address.partition(":")[0]
     if ":" not in address:
         return socket.inet_aton(address)
     packed = socket.inet_pton(socket.AF_INET6, address.partition("%")[0])

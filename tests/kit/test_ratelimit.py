@@ -57,6 +57,14 @@ def test_an_ipv4_address_written_as_ipv6_is_the_same_client(org: Org) -> None:
     assert _login(org, "::ffff:192.0.2.10").status_code == 401
 
 
+@pytest.mark.parametrize("address", ["192.0.2.11:{}", "[2001:db8:1:4::1]:{}"])
+def test_the_port_of_a_client_gives_no_other_allowance(org: Org, address: str) -> None:
+    """Some proxies, such as Azure's application gateway, forward addresses with ports."""
+    for port in range(10):
+        assert _login(org, address.format(50_000 + port)).status_code == 401
+    assert _login(org, address.format(60_000)).status_code == 429
+
+
 def test_forwarded_addresses_are_not_believed_unless_told_to(org: Org) -> None:
     for number in range(10):
         org.anonymous().post(

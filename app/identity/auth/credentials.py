@@ -93,7 +93,7 @@ def verify_password(caller: Caller, password: str) -> User:
     """Verify the caller's password, and return the caller's account with its row locked.
 
     Raises 401 if the password is wrong, 429 after repeated failures, 409 if a concurrent request
-    has changed the password, and 403 if the account may not use a password.
+    has changed the password, and 403 if the account is disabled or may not use a password.
     """
     subject = attempts.get_user_subject(caller.user_id)
     has_failures = attempts.check_wait(subject)
@@ -112,6 +112,8 @@ def verify_password(caller: Caller, password: str) -> User:
     locked_user = user_queries.lock(user.id)
     if locked_user is None or locked_user.password_hash != stored_hash:
         raise errors.conflict("The password was changed by another request. Try again.")
+    if locked_user.disabled_at is not None:
+        raise errors.denied("This account is disabled.")
     # If passwords are disabled for the account, even a correct password must not allow a change,
     # for example of the address for which passwords are disabled.
     password_policy.check(locked_user)

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, and_, case, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.invitations.models import Invitation
-from app.identity.organizations.models import Organization
+from app.identity.organizations.models import CLOSED_STATUSES, Organization
 from app.identity.users.models import User
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
@@ -194,9 +194,18 @@ def accept_by_address(email: str) -> EndedInvitation | None:
 
 
 def find_open_address(token_hash: str) -> str | None:
-    """Return the address of the open invitation with this token, or None."""
-    statement = select(Invitation.email).where(
-        Invitation.token_hash == token_hash, Invitation.expires_at > func.now(), *_PENDING
+    """Return the address of the open invitation with this token, or None.
+
+    The invitations of a closed organization are not open.
+    """
+    statement = (
+        select(Invitation.email)
+        .join(Organization, Organization.id == Invitation.organization_id)
+        .where(
+            Invitation.token_hash == token_hash,
+            *_CONDITIONS["open"],
+            Organization.status.not_in(CLOSED_STATUSES),
+        )
     )
     return db.session().execute(statement).scalar_one_or_none()
 

@@ -65,9 +65,6 @@ def invite(
     users.check_enabled(caller.user_id)
     unique_team_ids = sorted(set(team_ids or []))
     _check_teams(unique_team_ids)
-    account = user_queries.find_by_email(address)
-    if account is not None and organization_queries.get_role(account.id) is not None:
-        raise errors.ApiError("conflict", "This address belongs to a member.", field="email")
     token = secrets.random_token()
     now = db.utc_now()
     values = {
@@ -83,6 +80,10 @@ def invite(
     }
     invitation = queries.get(queries.upsert(values))
     assert invitation is not None
+    # Check afterwards, because the statement waits while an earlier invitation is being accepted.
+    account = user_queries.find_by_email(address)
+    if account is not None and organization_queries.get_role(account.id) is not None:
+        raise errors.ApiError("conflict", "This address belongs to a member.", field="email")
     _send_email(caller, invitation, token, account)
     return invitation
 

@@ -167,19 +167,24 @@ def lock_and_check_disabled(user_id: UUID) -> bool:
     return db.session().execute(statement.with_for_update(read=True)).scalar_one() is not None
 
 
-def count_other_owners(user_id: UUID) -> int:
-    """Count the owners of the organization whose accounts are enabled, excluding `user_id`."""
+def lock_and_count_other_owners(user_id: UUID) -> int:
+    """Count the owners of the organization whose accounts are enabled, excluding `user_id`.
+
+    These accounts cannot be disabled until the transaction ends. Call this function before locking
+    a membership, because users are locked first.
+    """
     statement = (
-        select(func.count())
-        .select_from(Membership)
-        .join(User, User.id == Membership.user_id)
+        select(User.id)
+        .join(Membership, Membership.user_id == User.id)
         .where(
             Membership.role == "owner",
             Membership.user_id != user_id,
             User.disabled_at.is_(None),
         )
+        .order_by(User.id)
+        .with_for_update(read=True, of=User)
     )
-    return db.session().execute(statement).scalar_one()
+    return len(db.session().scalars(statement).all())
 
 
 def set_role(user_id: UUID, role: str) -> None:
@@ -192,17 +197,22 @@ def set_role(user_id: UUID, role: str) -> None:
     )
 
 
-def remove(user_id: UUID) -> list[UUID]:
-    """Remove a member, and return the ids of the teams that the member was in."""
-    # The membership is locked first, so that no concurrent request can add the user to a team.
+def lock_and_list_team_ids(user_id: UUID) -> list[UUID]:
+    """Lock a membership until the transaction ends, and return the ids of the member's teams.
+
+    No concurrent request can add the user to a team.
+    """
     db.session().execute(
         select(Membership.user_id).where(Membership.user_id == user_id).with_for_update()
     )
     teams = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
-    team_ids = list(db.session().scalars(teams.order_by(TeamMember.team_id)))
+    return list(db.session().scalars(teams.order_by(TeamMember.team_id)))
+
+
+def remove(user_id: UUID) -> None:
+    """Remove a member from the organization and its teams."""
     db.session().execute(
         delete(Membership)
         .where(Membership.user_id == user_id)
         .execution_options(synchronize_session=False)
     )
-    return team_ids

@@ -97,7 +97,7 @@ def _check_revision(member: MemberDetails, revision: int | None) -> None:
 
 
 def _check_other_owner(user_id: UUID) -> None:
-    if not queries.count_other_owners(user_id):
+    if not queries.lock_and_count_other_owners(user_id):
         raise errors.conflict(
             "An organization needs at least one owner. Transfer ownership first, or close the"
             " organization.",
@@ -139,8 +139,10 @@ def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> Non
         # accepted.
         invitation_queries.revoke_by_invitee(user_id)
         organization_queries.record_removed_member(user_id)
-    team_ids = queries.remove(user_id)
+    team_ids = queries.lock_and_list_team_ids(user_id)
+    # Invitations are locked before the teams, in the same order as when an invitation is accepted.
     invitations.revoke_by_inviter(user_id, role=None)
+    queries.remove(user_id)
     payload: emitted_events.MemberRemovedPayload = {
         "user_id": user_id,
         "role": role.name,

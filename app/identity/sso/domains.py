@@ -154,11 +154,12 @@ def _record_result(row: Domain, result: ProofResult) -> bool:
 
 
 def mark_verified(row: Domain) -> bool:
-    """Mark a domain as verified, unless another organization has verified it.
+    """Mark a domain as verified, unless another organization that is open has verified it.
 
     Returns whether the domain was marked.
     """
     with tenancy.across_organizations(reason="only one organization can have verified a domain"):
+        queries.release_domain_of_closed_organization(row.domain)
         is_taken = queries.is_verified_by_another_organization(row.domain, row.organization_id)
     if not is_taken:
         try:

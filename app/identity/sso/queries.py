@@ -9,7 +9,7 @@ from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.identity.auth.models import Session
-from app.identity.organizations.models import Membership, Organization
+from app.identity.organizations.models import CLOSED_STATUSES, Membership, Organization
 from app.identity.sso.models import (
     Assertion,
     Code,
@@ -86,6 +86,24 @@ def is_verified_by_another_organization(domain: str, organization_id: UUID) -> b
         Domain.organization_id != organization_id,
     )
     return db.session().scalar(statement) is not None
+
+
+def release_domain_of_closed_organization(domain: str) -> None:
+    """End the verification of `domain` by an organization that was closed, if there is one.
+
+    Call this function within `tenancy.across_organizations`.
+    """
+    closed_ids = select(Organization.id).where(Organization.status.in_(CLOSED_STATUSES))
+    db.session().execute(
+        update(Domain)
+        .where(
+            Domain.domain == domain,
+            Domain.verified_at.is_not(None),
+            Domain.organization_id.in_(closed_ids),
+        )
+        .values(verified_at=None, missing_since=None, vouched=False)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:

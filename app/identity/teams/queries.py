@@ -141,15 +141,16 @@ def exists(team_id: UUID) -> bool:
     return db.session().execute(select(Team.id).where(Team.id == team_id)).first() is not None
 
 
-def lock(team_id: UUID) -> Team | None:
+def lock(team_id: UUID, *, for_deletion: bool = False) -> Team | None:
     """Lock a team's row until the transaction ends, and return the team.
 
-    Returns None if the team does not exist.
+    `for_deletion` also waits for transactions that are adding members to the team. Returns None if
+    the team does not exist.
     """
     statement = (
         select(Team)
         .where(Team.id == team_id)
-        .with_for_update(key_share=True)
+        .with_for_update(key_share=not for_deletion)
         .execution_options(populate_existing=True)
     )
     return db.session().execute(statement).scalar_one_or_none()

@@ -99,7 +99,7 @@ def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
     """
     tree.lock()
     queries.lock_members(team_id)
-    team = _lock_team(team_id, revision)
+    team = _lock_team(team_id, revision, for_deletion=True)
     conflicting_names = tree.list_conflicting_names(team_id, team.parent_id)
     if conflicting_names:
         raise errors.conflict(
@@ -112,12 +112,12 @@ def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
     events.emit("team.deleted", {"team_id": team_id, **payload})
 
 
-def _lock_team(team_id: UUID, revision: int | None) -> Team:
+def _lock_team(team_id: UUID, revision: int | None, *, for_deletion: bool = False) -> Team:
     """Lock a team's row until the transaction ends, and return the team.
 
     Raises 404, and 409 if `revision` is given but is not the current revision.
     """
-    team = queries.lock(team_id)
+    team = queries.lock(team_id, for_deletion=for_deletion)
     if team is None:
         raise errors.not_found()
     if revision is not None and revision != team.revision:

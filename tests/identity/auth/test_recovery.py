@@ -10,7 +10,7 @@ import pytest
 from argon2 import PasswordHasher
 from sqlalchemy import text
 
-from app.kit import db
+from app.kit import db, secrets
 from tests.factories.emails import list_emails_to
 from tests.identity.auth.conftest import PASSWORD, Person, address, code
 
@@ -246,6 +246,25 @@ def test_of_two_changes_at_once_one_wins(person: Person) -> None:
     assert found.count(200) == 1
     assert set(found) <= {200, 401, 409}
     assert person.log_in([NEW, f"{NEW} too"][found.index(200)]).status_code == 200
+
+
+def test_an_account_that_is_disabled_meanwhile_is_not_changed(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verify = secrets.verify_password
+
+    def verify_beside_disabling(*arguments: Any) -> bool:
+        disable = "UPDATE users SET disabled_at = now() WHERE email = :e"
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(run, person, disable).result(60)
+        return verify(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(secrets, "verify_password", verify_beside_disabling)
+        answer = person.api.post(CHANGE, {"current_password": PASSWORD, "new_password": NEW})
+    assert (answer.status_code, code(answer)) == (403, "permission_denied")
+    run(person, "UPDATE users SET disabled_at = NULL WHERE email = :e")
+    assert person.log_in().status_code == 200
 
 
 @pytest.mark.usefixtures("service_hasher")

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.identity.auth import password_policy
+from app.identity.teams import queries
 from app.identity.users.models import User
 from app.kit import db, errors, tenancy
 from app.kit.api import http
@@ -71,6 +72,16 @@ def test_a_team_that_has_gone_meanwhile_is_passed_over(workspace: Workspace) -> 
     token = workspace.invited(address(), team_ids=[team["id"]])
     assert workspace.org.api().delete(f"/teams/{team['id']}").status_code == 204
     assert workspace.join(token).status_code == 200
+
+
+def test_a_team_that_is_being_deleted(workspace: Workspace, beside: Any) -> None:
+    """The new member refers to the team and counts in it."""
+    team = make_team(workspace.org)
+    token = workspace.invited(address(), team_ids=[team["id"]])
+    path = f"/teams/{team['id']}"
+    deletion = beside(queries, "lock_existing_teams", lambda: workspace.org.api().delete(path))
+    assert workspace.join(token).status_code == 200
+    assert deletion[0].result(60).status_code == 204
 
 
 @pytest.mark.parametrize(

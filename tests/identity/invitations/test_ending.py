@@ -9,8 +9,10 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.identity.control_plane import accounts
+from app.identity.invitations import queries
 from app.kit import db, tenancy
 from tests.factories import Org
+from tests.factories.teams import make_team
 from tests.identity.invitations.conftest import Workspace, address, code
 
 End = Callable[[Workspace], None]
@@ -115,3 +117,25 @@ def test_inviting_while_one_is_removed_leaves_nothing_open(
             text("SELECT count(*) FROM invitations WHERE revoked_at IS NULL")
         )
     assert held == 0
+
+
+def test_accepting_while_the_inviter_is_removed(workspace: Workspace, beside: Any) -> None:
+    """Both lock the invitation and the team in which the inviter is."""
+    team = make_team(workspace.org, lead_id=str(workspace.org.users["admin"]))
+    token = workspace.invited(address(), by="admin", team_ids=[team["id"]])
+    removal = beside(queries, "lock_open_invitation", lambda: _remove(workspace))
+    accepted = workspace.join(token)
+    removal[0].result(60)
+    assert accepted.status_code == 200, accepted.json
+    members = workspace.org.api("owner").get(f"/teams/{team['id']}").json["data"]["members"]
+    assert [one["user"]["id"] for one in members] == [accepted.json["data"]["user"]["id"]]
+
+
+def test_nobody_is_invited_again_while_they_accept(workspace: Workspace, beside: Any) -> None:
+    email = address()
+    token = workspace.invited(email)
+    again = beside(queries, "lock_open_invitation", lambda: workspace.invite(email, "admin"))
+    assert workspace.join(token).status_code == 200
+    refused = again[0].result(60)
+    assert (refused.status_code, refused.json["error"]["field"]) == (409, "email")
+    assert workspace.org.api("owner").get(workspace.path).json["data"] == []

@@ -147,15 +147,19 @@ def test_an_email_that_waits_for_its_minute_counts_for_a_day_of_the_organization
 
 
 @pytest.mark.usefixtures("counted")
+@pytest.mark.parametrize("ended", ["invitation", "organization"])
 def test_a_waiting_email_is_dropped_when_its_invitation_ends(
-    workspace: Workspace, work: Callable[[], None]
+    workspace: Workspace, work: Callable[[], None], ended: str
 ) -> None:
     email = address()
     workspace.invited(email)
     invitation = workspace.invite(email).json["data"]
-    workspace.org.api("admin").delete(
-        f"/organizations/{workspace.org.slug}/invitations/{invitation['id']}"
-    )
+    owner, path = workspace.org.api("owner"), f"/organizations/{workspace.org.slug}"
+    if ended == "invitation":
+        answer = owner.delete(f"{path}/invitations/{invitation['id']}")
+    else:
+        answer = owner.post(f"{path}/close", {"slug": workspace.org.slug})
+    assert answer.status_code in (202, 204)
     end_waiting(workspace, work)
     assert len(workspace.emails(email)) == 1
 

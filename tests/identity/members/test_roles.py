@@ -8,8 +8,10 @@ from uuid import UUID
 
 import pytest
 
+from app.identity.control_plane import accounts
 from app.kit.ids import uuid7
 from tests.factories import Org
+from tests.factories.queueing import queueing
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
 
@@ -237,3 +239,17 @@ def test_removals_and_transfers_may_name_the_revision(org: Org, as_header: bool)
     removal = new_owner.delete(_path(org, "owner"), headers={"If-Match": '"1"'})
     assert removal.json["error"]["code"] == "stale_precondition"
     assert new_owner.delete(_path(org, "owner"), headers={"If-Match": '"2"'}).status_code == 204
+
+
+@pytest.mark.parametrize("name", ["leaving", "demotion"])
+def test_an_owner_whose_account_is_being_disabled_does_not_count(org: Org, name: str) -> None:
+    org.add_user("second", "owner")
+    email = org.email("second")
+    acts: dict[str, Callable[[], Any]] = {
+        "leaving": lambda: _remove(org, "owner", "owner"),
+        "demotion": lambda: _role(org, "owner", "owner", "admin"),
+    }
+    with queueing(org.app, lambda: accounts.disable_user(email)) as start:
+        answer = start(acts[name])
+    assert answer.result().json["error"]["details"] == {"owners": 1}
+    assert _roles(org)["Owner"] == "owner"

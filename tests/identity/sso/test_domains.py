@@ -87,6 +87,21 @@ def test_a_domain_belongs_to_one_organization(
     assert configure(other_org, email_domains=[domain])["domains"][0]["verified_at"] is not None
 
 
+@pytest.mark.parametrize("vouch", [False, True])
+def test_a_domain_of_a_closed_organization(
+    org: Org, other_org: Org, configure: Configure, zone: Zone, domain: str, vouch: bool
+) -> None:
+    for one in (org, other_org):
+        zone.put(configure(one, email_domains=[domain])["domains"][0]["record"])
+    prove(org, domain)
+    close = {"slug": org.slug}
+    assert org.api("owner").post(f"/organizations/{org.slug}/close", close).status_code == 202
+    if vouch:
+        zone.texts.clear()
+        prove(other_org, domain)
+    assert configure(other_org, email_domains=[domain])["domains"][0]["verified_at"] is not None
+
+
 @pytest.mark.parametrize("failing", ["failing", "silent"])
 def test_a_dns_server_that_does_not_respond_proves_nothing(
     org: Org,

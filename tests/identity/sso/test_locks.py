@@ -1,10 +1,8 @@
 """Users, identities and memberships are locked in one order, so that requests do not deadlock."""
 
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from app.identity.auth import verification
 from app.identity.organizations import queries as organization_queries
@@ -13,42 +11,8 @@ from app.identity.users import queries as user_queries
 from app.kit import db
 from tests.factories import Org
 from tests.factories.orgs import Api
-from tests.factories.waiting import wait_until
 from tests.identity.sso.conftest import Browser, at, person, put
 from tests.identity.sso.hostile import Hostile
-
-_WAITING = text("SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')")
-
-
-def _is_waiting(org: Org) -> bool:
-    with org.app.app_context(), db.engine().connect() as connection:
-        return connection.execute(_WAITING).first() is not None
-
-
-@pytest.fixture
-def beside(org: Org, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a function that runs a call in another thread once a query has locked its row.
-
-    The first call of the query returns as soon as the other thread waits for a lock, or has ended.
-    """
-    pool = ThreadPoolExecutor(1)
-    started: list[Future[Any]] = []
-
-    def start_after(module: Any, name: str, call: Any) -> list[Future[Any]]:
-        lock = getattr(module, name)
-
-        def lock_and_start(*args: Any, **options: Any) -> Any:
-            row = lock(*args, **options)
-            if row is not None and not started:
-                started.append(pool.submit(call))
-                wait_until(lambda: started[0].done() or _is_waiting(org), "the other thread")
-            return row
-
-        monkeypatch.setattr(module, name, lock_and_start)
-        return started
-
-    yield start_after
-    pool.shutdown()
 
 
 def _sign_in(browser: Browser, hostile: Hostile, org: Org) -> Any:
