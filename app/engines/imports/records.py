@@ -1,5 +1,6 @@
 """Define the records of import files, and the interface of readers."""
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
@@ -9,6 +10,7 @@ from app.engines.imports.marks import Mark
 
 UNREADABLE = "unprocessable"
 """The error code of a record that cannot be read."""
+_MAX_SHOWN_CHARS = 64
 TOO_LARGE = "payload_too_large"
 """The error code of a record that is larger than the limit."""
 
@@ -76,9 +78,27 @@ def parse_object(
     if not isinstance(value, dict):
         return None, (UNREADABLE, "The record must be a JSON object.")
     try:
+        _name_checker.decode(data.decode())
         return convert(value), None
     except ContentError as failure:
         return None, (UNREADABLE, str(failure))
+    except RecursionError:
+        return None, (UNREADABLE, "The record is nested too deeply.")
+
+
+def _check_names(members: list[tuple[str, Any]]) -> None:
+    """Raise ContentError if several members of an object have the same name.
+
+    orjson keeps the last of these members, so the others would be lost.
+    """
+    names: set[str] = set()
+    for name, _ in members:
+        if name in names:
+            raise ContentError(f"`{name[:_MAX_SHOWN_CHARS]}`: Appears more than once.")
+        names.add(name)
+
+
+_name_checker = json.JSONDecoder(object_pairs_hook=_check_names, parse_int=str, parse_float=str)
 
 
 class Reader(Protocol):
