@@ -40,7 +40,7 @@ def parse_listing(body: bytes) -> ListingPage:
             list(_parse_folders(root, is_encoded=is_encoded)),
             _find_token(root),
         )
-    except (ParseError, DefusedXmlException, ValueError):
+    except (ParseError, DefusedXmlException, OverflowError, ValueError):
         raise build_protocol_error() from None
 
 
@@ -48,11 +48,13 @@ def _parse_object(item: Element, *, is_encoded: bool) -> StoredObject:
     size = int(item.findtext("{*}Size") or 0)
     modified = item.findtext("{*}LastModified") or ""
     version = (item.findtext("{*}ETag") or "").strip('"') or f"{size}-{modified}"
-    modified_at = datetime.fromisoformat(modified) if modified else None
-    if modified_at is not None and modified_at.tzinfo is None:
-        modified_at = modified_at.replace(tzinfo=UTC)
     key = _decode(item.findtext("{*}Key") or "", is_encoded=is_encoded)
-    return StoredObject(key, version[:255], size, modified_at)
+    return StoredObject(key, version[:255], size, _parse_time(modified) if modified else None)
+
+
+def _parse_time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 def _parse_folders(root: Element, *, is_encoded: bool) -> Iterator[bytes]:

@@ -385,6 +385,22 @@ def test_a_document_that_breaks_off_is_an_error(
     check_error(caught.value, kind)
 
 
+def test_a_size_of_thousands_of_digits_is_unknown(open_source: Open) -> None:
+    page = b'<a href="a.txt">a</a>'
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n\r\n"
+
+    def script(connection: Any) -> None:
+        while request := connection.recv(65536):
+            is_head = request.startswith(b"HEAD")
+            size = b"Content-Length: " + b"9" * 5000
+            answer = b'HTTP/1.1 200 OK\r\nETag: "1"\r\n' + size + b"\r\n\r\n"
+            connection.sendall(answer if is_head else head.encode() + page)
+
+    with run_host(script) as port:
+        (document,) = list_documents(open_source(url=f"http://127.0.0.1:{port}/"))
+    assert (document.path, document.size) == ("a.txt", None)
+
+
 @pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n"])
 def test_a_slow_answer_ends_by_its_deadline(
     open_source: Open, monkeypatch: pytest.MonkeyPatch, head: bytes

@@ -39,6 +39,8 @@ PROBE_SECONDS = 15.0
 MAX_PROBES = 8
 """The maximum number of probes in a process. An organization can have one probe at a time."""
 TEST_ENTRY_COUNT = 5
+MAX_SIZE = 2**63 - 1
+"""The maximum size of a document that is shown. A host may report any number."""
 _RETRY_AFTER = 5
 _lock = threading.Lock()
 _probing_organization_ids: set[UUID] = set()
@@ -67,13 +69,20 @@ def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
     """Browse a folder in a source: return its `path`, and its first `limit` `entries`.
 
     Raises 404 for an unknown connector, 409 `conflict` with `details.kind` if the source cannot be
-    read, and 503 while too many sources are being tested or browsed.
+    read, for the field `path` if there is no such folder, and 503 while too many sources are being
+    tested or browsed.
     """
     connector = get_connector(connector_id)
     try:
         return {"path": path, "entries": _list_entries(connector, path, limit)}
     except SourceError as problem:
-        raise errors.conflict(problem.message, kind=problem.kind.value) from None
+        is_path_missing = bool(path) and problem.kind == SourceErrorKind.NOT_FOUND
+        raise errors.ApiError(
+            "conflict",
+            problem.message,
+            field="path" if is_path_missing else None,
+            details={"kind": problem.kind.value},
+        ) from None
 
 
 def get_connector(connector_id: UUID) -> Connector:
@@ -170,12 +179,13 @@ def _build_busy_error() -> errors.ApiError:
 
 
 def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> dict[str, Any]:
+    size = entry.size if entry.size is not None and 0 <= entry.size <= MAX_SIZE else None
     is_size_allowed = (entry.size or 0) <= container.settings().max_upload_bytes
     return {
         "path": entry.path,
         "name": entry.path.rpartition("/")[2],
         "is_folder": entry.is_folder,
-        "size_bytes": entry.size,
+        "size_bytes": size,
         "modified_at": entry.modified_at,
         "included": not entry.is_folder and is_size_allowed and patterns.is_included(entry.path),
     }
