@@ -14,7 +14,12 @@ from requests import Response
 from app.engines.sources.failures import build_protocol_error
 from app.engines.sources.http_client import read_body
 from app.engines.sources.model import SourceError, SourceErrorKind
-from app.engines.sources.object_store import ListingPage, StoredObject, build_status_error
+from app.engines.sources.object_store import (
+    ListingPage,
+    StoredObject,
+    build_status_error,
+    check_parts,
+)
 
 _MAX_ERROR_BYTES = 64 * 1024
 _REFUSED_KEY_CODES = frozenset(
@@ -32,6 +37,7 @@ _REGION = re.compile(r"[a-z0-9-]{1,40}")
 
 def parse_listing(body: bytes) -> ListingPage:
     """Parse a page from ListObjectsV2. Raises SourceError if the body is not a listing."""
+    check_parts(body, b"<", b"=")
     try:
         root: Element = fromstring(body, forbid_dtd=True)
         is_encoded = root.findtext("{*}EncodingType") == "url"

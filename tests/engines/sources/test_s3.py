@@ -18,6 +18,7 @@ from app.engines.sources import (
     SourceError,
     SourceErrorKind,
     limits,
+    object_store,
     s3,
 )
 from app.engines.sources.s3_responses import parse_listing
@@ -316,6 +317,15 @@ def test_times_are_converted_to_utc(text: str, modified_at: datetime) -> None:
     (stored,) = parse_listing(body.encode()).objects
     assert stored.modified_at is not None
     assert (stored.modified_at, stored.modified_at.tzinfo) == (modified_at, UTC)
+
+
+def test_the_parts_of_a_listing_are_limited(
+    open_source: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_store, "_MAX_PARTS", 3)
+    with pytest.raises(SourceError) as caught:
+        list_paths(open_source())
+    check_error(caught.value, SourceErrorKind.PROTOCOL)
 
 
 def test_a_listing_that_repeats_itself_ends(open_source: Open) -> None:

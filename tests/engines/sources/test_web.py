@@ -17,6 +17,7 @@ from app.engines.sources import (
     SourceError,
     SourceErrorKind,
     limits,
+    links,
 )
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
@@ -328,6 +329,17 @@ def test_index_pages_that_cannot_be_read_are_explained(
     with pytest.raises(SourceError) as caught:
         list_paths(open_source())
     check_error(caught.value, kind)
+
+
+@pytest.mark.parametrize(("limit", "value"), [("_MAX_LINKS", 2), ("_MAX_TOTAL_CHARS", 100)])
+def test_the_links_of_a_page_are_limited(
+    open_source: Open, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    assert list_paths(open_source()) == PATHS
+    monkeypatch.setattr(links, limit, value)
+    with pytest.raises(SourceError) as caught:
+        list_paths(open_source())
+    check_error(caught.value, SourceErrorKind.PROTOCOL)
 
 
 def test_a_document_that_is_not_allowed_stays_in_the_listing(
