@@ -27,7 +27,7 @@ from app.engines.sources.deadlines import TimeBudget, shut_down
 from app.engines.sources.failures import build_protocol_error, translate_errors
 from app.engines.sources.model import Network, ObjectMissing, SourceError, SourceErrorKind
 from app.engines.sources.sftp_session import SftpSession, SftpStatusError
-from app.engines.sources.ssh_packets import LimitedPacketizer
+from app.engines.sources.ssh_packets import LimitedPacketizer, limit_unread_data
 
 _KEY_TYPES: Mapping[type, type[paramiko.PKey]] = {
     Ed25519PrivateKey: paramiko.Ed25519Key,
@@ -103,6 +103,7 @@ class SftpConnector:
             else:
                 transport.auth_password(username, self._settings.get("password", ""))
             channel = transport.open_session(timeout=limits.IDLE_SECONDS)
+            limit_unread_data(channel)
             channel.settimeout(limits.IDLE_SECONDS)
             channel.invoke_subsystem("sftp")
             session = SftpSession(channel)

@@ -9,7 +9,7 @@ from typing import Any
 import asyncssh
 import pytest
 from paramiko import Message
-from paramiko.common import MSG_EXT_INFO
+from paramiko.common import MSG_CHANNEL_EXTENDED_DATA, MSG_EXT_INFO
 from paramiko.sftp import SFTPError
 from paramiko.sftp_attr import SFTPAttributes
 
@@ -271,6 +271,26 @@ def test_a_host_that_claims_endless_extensions_is_an_error(
     server = Server(folder)
     with pytest.raises(SourceError) as caught:
         open_source(port=server.port, host_key=server.host_key.get_fingerprint())
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    server.stop()
+
+
+class _Flood(asyncssh.SFTPServer):
+    """Sends ten megabytes of errors, more than the window allows, with each response."""
+
+    def lstat(self, path: bytes) -> asyncssh.SFTPAttrs:
+        line = b"\0\0\0\1\0\0\x7d\0" + bytes(0x7D00)
+        for _ in range(320):
+            self.channel.send_packet(MSG_CHANNEL_EXTENDED_DATA, line)
+        return super().lstat(path)
+
+
+def test_a_host_that_ignores_the_window_is_an_error(open_source: Open, folder: Path) -> None:
+    server = Server(folder, _Flood)
+    host_key = server.host_key.get_fingerprint()
+    source = open_source(port=server.port, host_key=host_key, path="/")
+    with pytest.raises(SourceError) as caught:
+        read(source, "b.txt")
     check_error(caught.value, SourceErrorKind.UNREACHABLE)
     server.stop()
 
