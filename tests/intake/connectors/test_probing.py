@@ -173,6 +173,15 @@ ACCOUNT = {"username": "reader", "password": "secret", "tls": False}
 BUCKET = {"bucket": "papers", "access_key_id": "key", "secret_access_key": "secret"}
 
 
+def test_patterns_that_take_long_end_a_probe(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write("a.txt", "words")
+    connector = folder.connect(include=["*.txt"])
+    monkeypatch.setattr(probing, "MATCH_SECONDS", -1.0)
+    assert _test(folder, connector)["error"]["kind"] == "not_allowed"
+
+
 @pytest.mark.parametrize(("size", "shown"), [("7", 7), ("-7", None), ("9" * 30, None)])
 def test_impossible_sizes_are_not_shown(
     folder: Folder, monkeypatch: pytest.MonkeyPatch, size: str, shown: int | None

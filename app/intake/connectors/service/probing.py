@@ -6,9 +6,10 @@ process and per organization. At most half of the threads for requests wait for 
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from queue import Empty, SimpleQueue
+from time import thread_time
 from typing import Any
 from uuid import UUID
 
@@ -39,6 +40,9 @@ PROBE_SECONDS = 15.0
 MAX_PROBES = 8
 """The maximum number of probes in a process. An organization can have one probe at a time."""
 TEST_ENTRY_COUNT = 5
+MATCH_SECONDS = 2.0
+"""The maximum processor time in seconds to compare the entries with the connector's patterns. Both
+may be chosen so that each comparison takes long."""
 MAX_SIZE = 2**63 - 1
 """The maximum size of a document that is shown. A host may report any number."""
 _RETRY_AFTER = 5
@@ -99,7 +103,7 @@ def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str,
     # The host may be slow, so no transaction stays open during the probe.
     db.checkpoint()
     entries = _run_probe(organization_id, target, lambda source: source.browse(path, limit))
-    return [_build_entry(entry, patterns) for entry in entries]
+    return list(_build_entries(entries, patterns))
 
 
 def _run_probe(
@@ -176,6 +180,15 @@ def _release_probe(organization_id: UUID) -> None:
 def _build_busy_error() -> errors.ApiError:
     message = "Another connector is being tested or browsed. Try again shortly."
     return errors.busy(message, retry_after=_RETRY_AFTER)
+
+
+def _build_entries(entries: Entries, patterns: PathPatterns) -> Iterator[dict[str, Any]]:
+    ends_at = thread_time() + MATCH_SECONDS
+    for entry in entries:
+        yield _build_entry(entry, patterns)
+        if thread_time() > ends_at:
+            message = "The patterns of the connector take too long for the paths of this folder."
+            raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
 
 
 def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> dict[str, Any]:
