@@ -72,18 +72,22 @@ def parse_object(
     Either the content or the error, a (code, message) pair, is None.
     """
     try:
-        value = orjson.loads(data)
+        orjson.loads(data)
+        _name_checker.decode(data.decode())
+        # Parsed again, because a value may take thirty times the memory of its text.
+        return _convert_object(orjson.loads(data), convert), None
     except orjson.JSONDecodeError as failure:
         return None, (UNREADABLE, f"Malformed JSON: {failure}")
-    if not isinstance(value, dict):
-        return None, (UNREADABLE, "The record must be a JSON object.")
-    try:
-        _name_checker.decode(data.decode())
-        return convert(value), None
     except ContentError as failure:
         return None, (UNREADABLE, str(failure))
     except RecursionError:
         return None, (UNREADABLE, "The record is nested too deeply.")
+
+
+def _convert_object(value: object, convert: Converter) -> RecordContent:
+    if not isinstance(value, dict):
+        raise ContentError("The record must be a JSON object.")
+    return convert(value)
 
 
 def _check_names(members: list[tuple[str, Any]]) -> None:
