@@ -32,8 +32,8 @@ from app.engines.sources.paths import decode_path, encode_key
 
 _UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-~")
 """The bytes that are not percent-encoded in URLs."""
-_MAX_PARTS = 200_000
-"""The maximum number of elements, attributes or values on a page with 1,000 objects."""
+_MAX_PARTS = 500_000
+"""The maximum number of tags, attributes or values on a page; 1,000 objects have 20,000 tags."""
 # Some stores, and proxies in front of them, resolve these segments, even between backslashes.
 _DOT_SEGMENTS = re.compile(rb"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 
