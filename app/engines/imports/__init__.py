@@ -8,6 +8,7 @@ from app.engines.imports.archives import Archive, ArchiveEntry, DamagedEntryErro
 from app.engines.imports.csv_rows import CsvReader
 from app.engines.imports.detection import detect_format
 from app.engines.imports.doccano import convert_line
+from app.engines.imports.encodings import open_as_utf8
 from app.engines.imports.json_arrays import JsonArrayReader
 from app.engines.imports.json_lines import JsonLinesReader
 from app.engines.imports.label_studio import convert_task
@@ -49,4 +50,5 @@ __all__ = [
     "Record",
     "RecordContent",
     "detect_format",
+    "open_as_utf8",
 ]

@@ -1,9 +1,12 @@
 """Detect the format of an import file from its content and its name."""
 
+import io
+
 import orjson
 
 from app.engines.imports.csv_rows import DELIMITERS, TEXT_COLUMN, find_delimiter_line
 from app.engines.imports.doccano import LABEL_PROPERTIES
+from app.engines.imports.encodings import open_as_utf8
 
 _CSV_EXTENSIONS = (".csv", ".tsv")
 _ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
@@ -20,6 +23,7 @@ def detect_format(head: bytes, name: str) -> str | None:
     """
     if head.startswith(_ZIP_SIGNATURES):
         return None if name.lower().endswith(_DOCUMENT_EXTENSIONS) else "zip"
+    head = open_as_utf8(io.BytesIO(head)).read()
     if find_delimiter_line(head):
         return "csv"
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()

@@ -1,5 +1,6 @@
 """Define the records of import files, and the interface of readers."""
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
@@ -9,6 +10,7 @@ from app.engines.imports.marks import Mark
 
 UNREADABLE = "unprocessable"
 """The error code of a record that cannot be read."""
+_MAX_SHOWN_CHARS = 64
 TOO_LARGE = "payload_too_large"
 """The error code of a record that is larger than the limit."""
 
@@ -70,15 +72,37 @@ def parse_object(
     Either the content or the error, a (code, message) pair, is None.
     """
     try:
-        value = orjson.loads(data)
+        orjson.loads(data)
+        _name_checker.decode(data.decode())
+        # Parsed again, because a value may take thirty times the memory of its text.
+        return _convert_object(orjson.loads(data), convert), None
     except orjson.JSONDecodeError as failure:
         return None, (UNREADABLE, f"Malformed JSON: {failure}")
-    if not isinstance(value, dict):
-        return None, (UNREADABLE, "The record must be a JSON object.")
-    try:
-        return convert(value), None
     except ContentError as failure:
         return None, (UNREADABLE, str(failure))
+    except RecursionError:
+        return None, (UNREADABLE, "The record is nested too deeply.")
+
+
+def _convert_object(value: object, convert: Converter) -> RecordContent:
+    if not isinstance(value, dict):
+        raise ContentError("The record must be a JSON object.")
+    return convert(value)
+
+
+def _check_names(members: list[tuple[str, Any]]) -> None:
+    """Raise ContentError if several members of an object have the same name.
+
+    orjson keeps the last of these members, so the others would be lost.
+    """
+    names: set[str] = set()
+    for name, _ in members:
+        if name in names:
+            raise ContentError(f"`{name[:_MAX_SHOWN_CHARS]}`: Appears more than once.")
+        names.add(name)
+
+
+_name_checker = json.JSONDecoder(object_pairs_hook=_check_names, parse_int=str, parse_float=str)
 
 
 class Reader(Protocol):

@@ -28,6 +28,7 @@ from app.engines.sources.object_store import (
     ObjectStoreSource,
     StoredObject,
     build_status_error,
+    check_parts,
     normalize_endpoint,
 )
 
@@ -183,6 +184,7 @@ def _parse_listing(body: bytes) -> ListingPage:
 
     See https://learn.microsoft.com/rest/api/storageservices/list-blobs.
     """
+    check_parts(body, b"<", b"=")
     try:
         root: Element = fromstring(body, forbid_dtd=True)
         if root.tag != "EnumerationResults":

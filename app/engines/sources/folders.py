@@ -153,16 +153,24 @@ def convert_time(seconds: float | None) -> datetime | None:
 
 
 def sort_items(items: Iterable[FolderItem]) -> Iterator[FolderItem]:
-    """Read all items, and return an iterator over them, sorted by name and without duplicates."""
+    """Read all items, and return an iterator over them, sorted by name and without duplicates.
+
+    Raises SourceError if a folder has too many items.
+    """
     remaining = iter(items)
     run = sorted(islice(remaining, limits.MAX_SORTED_ITEMS), key=_get_sort_key)
     if len(run) < limits.MAX_SORTED_ITEMS:
         return _drop_duplicates(run)
-    runs: list[Iterator[FolderItem]] = []
+    files: list[IO[str]] = []
     while run:
-        runs.append(_store_run(run))
+        files.append(_store_run(run))
+        size = sum(file.tell() for file in files)
+        if len(files) > limits.MAX_SORTED_FILES or size > limits.MAX_SORTED_BYTES:
+            for file in files:
+                file.close()
+            raise SourceError(SourceErrorKind.PROTOCOL, "A folder has too many entries.")
         run = sorted(islice(remaining, limits.MAX_SORTED_ITEMS), key=_get_sort_key)
-    return _drop_duplicates(heapq.merge(*runs, key=_get_sort_key))
+    return _drop_duplicates(heapq.merge(*map(_load_run, files), key=_get_sort_key))
 
 
 def _get_sort_key(item: FolderItem) -> tuple[str, bool]:
@@ -177,14 +185,14 @@ def _drop_duplicates(items: Iterable[FolderItem]) -> Iterator[FolderItem]:
         previous = _get_sort_key(item)
 
 
-def _store_run(run: list[FolderItem]) -> Iterator[FolderItem]:
+def _store_run(run: list[FolderItem]) -> IO[str]:
     file = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed by _load_run
     file.writelines(json.dumps(item) + "\n" for item in run)
-    file.seek(0)
-    return _load_run(file)
+    return file
 
 
 def _load_run(file: IO[str]) -> Iterator[FolderItem]:
     with file:
+        file.seek(0)
         for line in file:
             yield FolderItem(*json.loads(line))

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from app.engines.sources.folders import FolderItem
 from app.engines.sources.paths import encode_name, is_valid_name
 
+# The names of the owner and the group may contain spaces, and some servers omit the group.
 _UNIX_LINE = re.compile(
-    r"(?P<entry_type>[-dl])[-rwxsStTl]{9}\S?\s+\d+\s+\S+\s+\S+\s+(?P<size>\d+)\s+"
+    r"(?P<entry_type>[-dl])[-rwxsStTl]{9}\S?\s+\d+(?:\s+\S+){1,8}?\s+(?P<size>\d+)\s+"
     r"(?P<time>\w{3}\s+\d{1,2}\s+[\d:]{4,5})\s(?P<name>.+)"
 )
 _WINDOWS_LINE = re.compile(

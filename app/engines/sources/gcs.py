@@ -26,6 +26,7 @@ from app.engines.sources.object_store import (
     ObjectStoreSource,
     StoredObject,
     build_status_error,
+    check_parts,
     normalize_endpoint,
 )
 
@@ -164,6 +165,7 @@ def _parse_listing(body: bytes) -> ListingPage:
 
     See https://cloud.google.com/storage/docs/json_api/v1/objects/list.
     """
+    check_parts(body, b",")
     try:
         page = orjson.loads(body)
         return ListingPage(

@@ -30,3 +30,7 @@ MAX_URL_CHARS = 2048
 MAX_REDIRECTS = 5
 MAX_SORTED_ITEMS = 10_000
 """The maximum number of items in a folder that are sorted in memory."""
+MAX_SORTED_FILES = 500
+"""The maximum number of files, of MAX_SORTED_ITEMS items, in which a folder is sorted on disk."""
+MAX_SORTED_BYTES = 1024 * 1024 * 1024
+"""The maximum size of these files together."""

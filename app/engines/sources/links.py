@@ -4,7 +4,12 @@ from urllib.parse import urljoin
 
 from lxml import etree  # type: ignore[import-untyped]
 
+from app.engines.sources.model import SourceError, SourceErrorKind
+
 _MAX_LINK_CHARS = 8 * 1024
+_MAX_LINKS = 200_000
+_MAX_TOTAL_CHARS = 32 * 1024 * 1024
+"""The maximum length of all absolute URLs together. A page can make each short link a long URL."""
 
 
 class _LinkCollector:
@@ -13,11 +18,12 @@ class _LinkCollector:
     def __init__(self, url: str) -> None:
         self._base = url
         self._urls: dict[str, None] = {}
+        self._char_count = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Collect the link of an `a` element, or set the base URL from a `base` element."""
         link = attributes.get("href")
-        if link is None or len(link) > _MAX_LINK_CHARS or tag not in ("a", "base"):
+        if link is None or len(link) > _MAX_LINK_CHARS or tag not in ("a", "base") or self._is_full:
             return
         try:
             url = urljoin(self._base, link.strip()).partition("#")[0]
@@ -25,16 +31,23 @@ class _LinkCollector:
             return
         if tag == "base":
             self._base = url
-        else:
+        elif url not in self._urls:
             self._urls[url] = None
+            self._char_count += len(url)
 
-    def close(self) -> list[str]:
-        """Return all links as absolute URLs."""
-        return list(self._urls)
+    def close(self) -> list[str] | None:
+        """Return all links as absolute URLs, or None if there are too many."""
+        return None if self._is_full else list(self._urls)
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._urls) > _MAX_LINKS or self._char_count > _MAX_TOTAL_CHARS
 
 
 def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
     """Return the links in an HTML page as absolute URLs without fragments.
+
+    Raises SourceError if there are too many.
 
     Args:
         page: the HTML of the page.
@@ -48,7 +61,10 @@ def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
     except LookupError:
         parser = etree.HTMLParser(target=_LinkCollector(url), no_network=True)
     try:
-        links: list[str] = etree.fromstring(page, parser)
+        links: list[str] | None = etree.fromstring(page, parser)
     except etree.LxmlError:
         return []
+    if links is None:
+        message = "The index page has too many links."
+        raise SourceError(SourceErrorKind.PROTOCOL, message)
     return links

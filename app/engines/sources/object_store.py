@@ -17,7 +17,7 @@ from requests import Response
 
 from app.engines.sources import limits
 from app.engines.sources.endless_listings import EndlessListingDetector, build_endless_error
-from app.engines.sources.failures import build_missing_folder_error
+from app.engines.sources.failures import build_missing_folder_error, build_protocol_error
 from app.engines.sources.http_client import read_chunks
 from app.engines.sources.model import (
     ListingPosition,
@@ -32,6 +32,8 @@ from app.engines.sources.paths import decode_path, encode_key
 
 _UNRESERVED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-~")
 """The bytes that are not percent-encoded in URLs."""
+_MAX_PARTS = 500_000
+"""The maximum number of tags, attributes or values on a page; 1,000 objects have 20,000 tags."""
 # Some stores, and proxies in front of them, resolve these segments, even between backslashes.
 _DOT_SEGMENTS = re.compile(rb"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 
@@ -234,6 +236,15 @@ def check_key(key: bytes) -> None:
     if _DOT_SEGMENTS.search(key):
         message = "The name contains the segment `.` or `..`, which could lead to another document."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+
+
+def check_parts(page: bytes, *separators: bytes) -> None:
+    """Check that a page of a listing has few enough parts to be parsed in memory.
+
+    A part takes a hundred bytes in memory, but as few as three on the page. Raises SourceError.
+    """
+    if any(page.count(separator) > _MAX_PARTS for separator in separators):
+        raise build_protocol_error()
 
 
 def normalize_endpoint(endpoint: str) -> str:

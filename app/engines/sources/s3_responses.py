@@ -14,7 +14,12 @@ from requests import Response
 from app.engines.sources.failures import build_protocol_error
 from app.engines.sources.http_client import read_body
 from app.engines.sources.model import SourceError, SourceErrorKind
-from app.engines.sources.object_store import ListingPage, StoredObject, build_status_error
+from app.engines.sources.object_store import (
+    ListingPage,
+    StoredObject,
+    build_status_error,
+    check_parts,
+)
 
 _MAX_ERROR_BYTES = 64 * 1024
 _REFUSED_KEY_CODES = frozenset(
@@ -32,6 +37,7 @@ _REGION = re.compile(r"[a-z0-9-]{1,40}")
 
 def parse_listing(body: bytes) -> ListingPage:
     """Parse a page from ListObjectsV2. Raises SourceError if the body is not a listing."""
+    check_parts(body, b"<", b"=")
     try:
         root: Element = fromstring(body, forbid_dtd=True)
         is_encoded = root.findtext("{*}EncodingType") == "url"
@@ -40,7 +46,7 @@ def parse_listing(body: bytes) -> ListingPage:
             list(_parse_folders(root, is_encoded=is_encoded)),
             _find_token(root),
         )
-    except (ParseError, DefusedXmlException, ValueError):
+    except (ParseError, DefusedXmlException, OverflowError, ValueError):
         raise build_protocol_error() from None
 
 
@@ -48,11 +54,13 @@ def _parse_object(item: Element, *, is_encoded: bool) -> StoredObject:
     size = int(item.findtext("{*}Size") or 0)
     modified = item.findtext("{*}LastModified") or ""
     version = (item.findtext("{*}ETag") or "").strip('"') or f"{size}-{modified}"
-    modified_at = datetime.fromisoformat(modified) if modified else None
-    if modified_at is not None and modified_at.tzinfo is None:
-        modified_at = modified_at.replace(tzinfo=UTC)
     key = _decode(item.findtext("{*}Key") or "", is_encoded=is_encoded)
-    return StoredObject(key, version[:255], size, modified_at)
+    return StoredObject(key, version[:255], size, _parse_time(modified) if modified else None)
+
+
+def _parse_time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 def _parse_folders(root: Element, *, is_encoded: bool) -> Iterator[bytes]:

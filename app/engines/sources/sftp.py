@@ -45,7 +45,8 @@ class SftpSource(FolderSource):
         target = _build_server_path(connection.root, path)
         budget = connection.build_budget(limits.READ_SECONDS)
         with translate_ssh_errors(), budget.spend():
-            if not stat.S_ISREG(connection.session.get_attributes(target).mode):
+            mode = connection.session.get_attributes(target).mode
+            if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
                 raise ObjectMissing
             reader = connection.session.open_file(target)
         try:

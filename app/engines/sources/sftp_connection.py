@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import socket
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import StringIO
@@ -26,6 +27,7 @@ from app.engines.sources.deadlines import TimeBudget, shut_down
 from app.engines.sources.failures import build_protocol_error, translate_errors
 from app.engines.sources.model import Network, ObjectMissing, SourceError, SourceErrorKind
 from app.engines.sources.sftp_session import SftpSession, SftpStatusError
+from app.engines.sources.ssh_packets import LimitedPacketizer, limit_unread_data
 
 _KEY_TYPES: Mapping[type, type[paramiko.PKey]] = {
     Ed25519PrivateKey: paramiko.Ed25519Key,
@@ -87,7 +89,7 @@ class SftpConnector:
             self._connection = None
 
     def _sign_in(self, connection: socket.socket) -> SftpConnection:
-        transport = paramiko.Transport(connection)
+        transport = paramiko.Transport(connection, packetizer_class=LimitedPacketizer)
         try:
             transport.banner_timeout = limits.IDLE_SECONDS
             transport.auth_timeout = limits.IDLE_SECONDS
@@ -101,6 +103,7 @@ class SftpConnector:
             else:
                 transport.auth_password(username, self._settings.get("password", ""))
             channel = transport.open_session(timeout=limits.IDLE_SECONDS)
+            limit_unread_data(channel)
             channel.settimeout(limits.IDLE_SECONDS)
             channel.invoke_subsystem("sftp")
             session = SftpSession(channel)
@@ -125,7 +128,7 @@ def translate_ssh_errors() -> Iterator[None]:
         raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
     except paramiko.SSHException as error:
         raise _build_ssh_error(error) from None
-    except (ValueError, paramiko.SFTPError):
+    except (ValueError, struct.error, paramiko.SFTPError):
         raise build_protocol_error() from None
 
 

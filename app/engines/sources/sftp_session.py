@@ -6,7 +6,6 @@ buffer as large as the file, and its errors omit the status that the server sent
 
 import errno
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from paramiko import Channel, Message, SFTPClient
 from paramiko.sftp import (
@@ -35,8 +34,10 @@ from paramiko.sftp import (
 )
 from paramiko.sftp_attr import SFTPAttributes
 
-_MAX_PACKET_BYTES = 1024 * 1024
-_MAX_NAMES = _MAX_PACKET_BYTES // 12
+from app.engines.sources.sftp_attributes import FileAttributes, read_attributes, read_entry
+from app.engines.sources.ssh_packets import MAX_PACKET_BYTES
+
+_MAX_NAMES = MAX_PACKET_BYTES // 12
 """The maximum number of names in a packet. Each name takes at least 12 bytes."""
 _BLOCK_BYTES = 32 * 1024
 _MAX_PENDING_REQUESTS = 32
@@ -51,14 +52,6 @@ class SftpStatusError(OSError):
         super().__init__(text)
         self.code = code
         self.text = text
-
-
-class FileAttributes(NamedTuple):
-    """The attributes of a file, as the server reports them."""
-
-    mode: int
-    size: int | None
-    modified: float | None
 
 
 class SftpSession(SFTPClient):  # type: ignore[misc]
@@ -76,7 +69,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
     def get_attributes(self, path: bytes) -> FileAttributes:
         """Return the attributes of a file. Links are not followed."""
         _, message = self._request(CMD_LSTAT, path)
-        return _read_attributes(message)
+        return read_attributes(message)
 
     def read_folder(self, path: bytes) -> Iterator[tuple[bytes, FileAttributes]]:
         """Yield the names in a folder with their attributes. Links are not followed."""
@@ -88,9 +81,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
                 if count > _MAX_NAMES:
                     raise SFTPError("more names than a response can contain")
                 for _ in range(count):
-                    name = message.get_string()
-                    message.get_string()  # the entry as a line of text
-                    yield name, _read_attributes(message)
+                    yield read_entry(message)
         except EOFError:
             self._request(CMD_CLOSE, handle)
 
@@ -113,7 +104,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
     def get_handle_attributes(self, handle: bytes) -> FileAttributes:
         """Return the attributes of the open file with this handle."""
         _, message = self._request(CMD_FSTAT, handle)
-        return _read_attributes(message)
+        return read_attributes(message)
 
     def close_handle(self, handle: bytes) -> None:
         """Close the open file with this handle."""
@@ -157,7 +148,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         return message
 
     def _read_all(self, n: int) -> bytes:
-        if n > _MAX_PACKET_BYTES:
+        if n > MAX_PACKET_BYTES:
             raise SFTPError("the response is too large")
         data: bytes = super()._read_all(n)
         return data
@@ -282,8 +273,3 @@ class SftpWriter:
             self._session.check_status(message)
         except (OSError, EOFError) as error:
             self._failure = self._failure or error
-
-
-def _read_attributes(message: Message) -> FileAttributes:
-    attributes = SFTPAttributes._from_msg(message)  # noqa: SLF001 - there is no other way
-    return FileAttributes(attributes.st_mode or 0, attributes.st_size, attributes.st_mtime)

@@ -34,6 +34,7 @@ from app.engines.sources.model import (
 from app.engines.sources.web_paths import Site, build_site, normalize_url
 
 _REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+_MAX_SIZE_DIGITS = 18  # the size fits into 64 bits
 _MISSING_STATUSES = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 
 
@@ -241,7 +242,8 @@ def _check_status(response: Response) -> None:
 
 def _parse_metadata(response: Response) -> _DocumentMetadata:
     length = response.headers.get("Content-Length", "")
-    size = int(length) if length.isascii() and length.isdigit() else None
+    is_size = length.isascii() and length.isdigit() and len(length) <= _MAX_SIZE_DIGITS
+    size = int(length) if is_size else None
     modified = response.headers.get("Last-Modified", "")
     version = response.headers.get("ETag", "") or (f"{length}-{modified}" if modified else "")
     return _DocumentMetadata(version[:255], size, _parse_time(modified))

@@ -1,6 +1,7 @@
 """Request and response schemas for connectors."""
 
 from app.engines.sources import TYPES, SourceErrorKind
+from app.intake.connectors.service.probing import MAX_SIZE
 from app.intake.connectors.statuses import AlertKind
 from app.intake.ingestion_jobs.statuses import JobStatus
 from app.kit import cron
@@ -22,7 +23,6 @@ from app.kit.api.fields import (
 )
 
 _TYPES = tuple(TYPES)
-_MAX_BIGINT = 2**63 - 1
 _MAX_PATTERN_LENGTH = 500
 _MAX_PATTERNS = 100
 _SETTINGS_TEXT = (
@@ -169,7 +169,7 @@ class ConnectorEntry(Response):
     path = Str()
     name = Str()
     is_folder = Bool()
-    size_bytes = Int(allow_none=True, maximum=_MAX_BIGINT)
+    size_bytes = Int(allow_none=True, maximum=MAX_SIZE)
     modified_at = UtcDateTime(allow_none=True)
     included = Bool(description="Whether a crawl would read this document.")
 

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engines.imports import READERS, START, ImportFileError, detect_format, lines
+from app.engines.imports import (
+    READERS,
+    START,
+    ImportFileError,
+    detect_format,
+    lines,
+    open_as_utf8,
+)
 
 _LINES = st.lists(
     st.one_of(
@@ -78,3 +85,22 @@ def test_a_file_without_a_header() -> None:
     for data in (b"", b"\n", b"a;b\n"):
         with pytest.raises(ImportFileError):
             _read("csv", data)
+
+
+@given(
+    text=st.text(),
+    encoding=st.sampled_from(["utf-16-le", "utf-16-be", "utf-8"]),
+    offset=st.integers(0, 40),
+)
+def test_utf16_is_read_as_utf8_from_any_offset(text: str, encoding: str, offset: int) -> None:
+    mark = "" if encoding == "utf-8" else "\ufeff"
+    file = open_as_utf8(io.BytesIO((mark + text).encode(encoding)))
+    file.seek(offset)
+    assert file.read() == text.encode()[offset:]
+
+
+def test_only_damaged_characters_of_utf16_are_rejected() -> None:
+    data = "\ufefftext\na\ud800b\nc\nd".encode("utf-16-le", "surrogatepass")
+    records = list(READERS["csv"].read(open_as_utf8(io.BytesIO(data + b"\x41")), START))
+    texts = [record.content and record.content.properties["text"] for record in records]
+    assert texts == [None, "c", None]

@@ -12,7 +12,9 @@ import asyncssh
 PASSWORD = "never-in-a-message"
 
 
-class _Users(asyncssh.SSHServer):
+class Users(asyncssh.SSHServer):
+    """Lets the user `reader` sign in."""
+
     def __init__(self, server: "Server") -> None:
         self._server = server
 
@@ -55,7 +57,7 @@ class Server:
         return await asyncssh.listen(
             "127.0.0.1",
             0,
-            server_factory=partial(_Users, self),
+            server_factory=partial(Users, self),
             server_host_keys=[self.host_key, other_key],
             sftp_factory=partial(self._sftp_class, chroot=os.fsencode(self.folder)),
         )

@@ -82,6 +82,19 @@ def test_entries_sorted_on_disk_keep_all_they_have(monkeypatch: pytest.MonkeyPat
     assert list(sort_items([*items, *items])) == sorted(items)
 
 
+@pytest.mark.parametrize(("limit", "value"), [("MAX_SORTED_FILES", 9), ("MAX_SORTED_BYTES", 1000)])
+def test_entries_on_disk_are_limited(
+    monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    monkeypatch.setattr(limits, "MAX_SORTED_ITEMS", 2)
+    items = [FolderItem(f"{n}", is_folder=False) for n in range(100)]
+    assert len(list(sort_items(items))) == 100
+    monkeypatch.setattr(limits, limit, value)
+    with pytest.raises(SourceError) as caught:
+        sort_items(items)
+    assert caught.value.kind is SourceErrorKind.PROTOCOL
+
+
 def test_folders_without_end_are_an_error() -> None:
     with pytest.raises(SourceError) as caught:
         list(list_tree(lambda _: [FolderItem("again", True)]))

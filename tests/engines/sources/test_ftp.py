@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import trustme
+from pyftpdlib.filesystems import AbstractedFS
 from pyftpdlib.handlers import FTPHandler, TLS_FTPHandler
 
 from app.engines.sources import (
@@ -20,6 +21,7 @@ from app.engines.sources import (
     ftp,
     limits,
 )
+from app.engines.sources.ftp_lines import parse_list_line
 from tests.engines.sources.ftp_server import PASSWORD as SECRET
 from tests.engines.sources.ftp_server import Server
 from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host
@@ -133,6 +135,36 @@ def test_a_server_without_mlsd_is_asked_for_the_time_of_each_listed_document(
     assert requests == ["b.txt"]
     source.close()
     server.stop()
+
+
+class _NamesWithSpaces(AbstractedFS):
+    """Shows owners and groups as a server in a Windows domain does."""
+
+    def get_user_by_uid(self, uid: int) -> str:
+        return "Jane Doe"
+
+    def get_group_by_gid(self, gid: int) -> str:
+        return "Domain Users"
+
+
+def test_names_of_owners_and_groups_may_contain_spaces(open_source: Open, folder: Path) -> None:
+    server = Server(folder, _OldHandler, requests=[], abstracted_fs=_NamesWithSpaces)
+    source = open_source(server.port)
+    assert list_paths(source) == PATHS
+    source.close()
+    server.stop()
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "size"),
+    [
+        ("-rw-r--r-- 1 1000 1000 512 Jan 01 12:00 a.txt", b"a.txt", 512),
+        ("-rw-r--r--   1 owner 512 Jan  1  2023 7 Feb 02 11:00 b", b"7 Feb 02 11:00 b", 512),
+        ("-rw-r--r--+ 2 CORP\\jane doe CORP\\domain users 0 Mar 14 09:26  c", b" c", 0),
+    ],
+)
+def test_columns_of_unix_listings(line: str, name: bytes, size: int) -> None:
+    assert parse_list_line(line) == (name, False, size, None)
 
 
 def test_lines_that_are_too_long_are_skipped(

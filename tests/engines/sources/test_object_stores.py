@@ -9,7 +9,15 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from app.engines.sources import TYPES, ObjectMissing, Source, SourceError, SourceErrorKind, azure
+from app.engines.sources import (
+    TYPES,
+    ObjectMissing,
+    Source,
+    SourceError,
+    SourceErrorKind,
+    azure,
+    object_store,
+)
 from tests.engines.sources import azure_server, gcs_server
 from tests.engines.sources.hosts import find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
@@ -301,6 +309,15 @@ def test_hosts_that_are_no_object_stores_are_errors(
     with run_host(script) as port, pytest.raises(SourceError) as caught:
         list_paths(open_source(store, endpoint_url=f"http://127.0.0.1:{port}"))
     check_error(caught.value, kind)
+
+
+def test_the_parts_of_a_listing_are_limited(
+    open_source: Open, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_store, "_MAX_PARTS", 3)
+    with pytest.raises(SourceError) as caught:
+        list_paths(open_source(store))
+    check_error(caught.value, SourceErrorKind.PROTOCOL)
 
 
 def test_a_refused_key_of_azure_is_told_from_a_missing_permission(

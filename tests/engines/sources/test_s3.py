@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import boto3
@@ -17,8 +18,10 @@ from app.engines.sources import (
     SourceError,
     SourceErrorKind,
     limits,
+    object_store,
     s3,
 )
+from app.engines.sources.s3_responses import parse_listing
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork, connect_freely
 from tests.engines.sources.reading import (
@@ -272,6 +275,13 @@ def _answer(status: str, body: bytes, *headers: str) -> bytes:
             _answer("200 OK", b"<a><Contents><Size>x</Size></Contents></a>"),
             SourceErrorKind.PROTOCOL,
         ),
+        (
+            _answer(
+                "200 OK",
+                b"<a><Contents><LastModified>0001-01-01T00:00:00+01:00</LastModified></Contents></a>",
+            ),
+            SourceErrorKind.PROTOCOL,
+        ),
         (b"HTTP/1.1 200 OK\r\n\r\n<a/>", SourceErrorKind.PROTOCOL),
         (_answer("503 Slow Down", b"slow"), SourceErrorKind.UNREACHABLE),
         (_answer("301 Moved", b"", "Location: http://127.0.0.1:1/"), SourceErrorKind.PROTOCOL),
@@ -292,6 +302,30 @@ def test_hosts_that_are_no_object_stores_are_errors(
     with run_host(script) as port, pytest.raises(SourceError) as caught:
         list_paths(open_source(endpoint_url=f"http://127.0.0.1:{port}"))
     check_error(caught.value, kind)
+
+
+@pytest.mark.parametrize(
+    ("text", "modified_at"),
+    [
+        ("2026-03-14T09:26:53.589Z", datetime(2026, 3, 14, 9, 26, 53, 589000, UTC)),
+        ("2026-03-14T09:26:53+05:30", datetime(2026, 3, 14, 3, 56, 53, tzinfo=UTC)),
+        ("2026-03-14T09:26:53", datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)),
+    ],
+)
+def test_times_are_converted_to_utc(text: str, modified_at: datetime) -> None:
+    body = f"<a><Contents><Key>a</Key><LastModified>{text}</LastModified></Contents></a>"
+    (stored,) = parse_listing(body.encode()).objects
+    assert stored.modified_at is not None
+    assert (stored.modified_at, stored.modified_at.tzinfo) == (modified_at, UTC)
+
+
+def test_the_parts_of_a_listing_are_limited(
+    open_source: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_store, "_MAX_PARTS", 3)
+    with pytest.raises(SourceError) as caught:
+        list_paths(open_source())
+    check_error(caught.value, SourceErrorKind.PROTOCOL)
 
 
 def test_a_listing_that_repeats_itself_ends(open_source: Open) -> None:

@@ -1,12 +1,17 @@
 """SFTP servers: listings, keys, hostile names and every failure of a host."""
 
 import os
-from collections.abc import Callable, Iterator
+import stat
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import asyncssh
 import pytest
+from paramiko import Message
+from paramiko.common import MSG_CHANNEL_EXTENDED_DATA, MSG_EXT_INFO
+from paramiko.sftp import SFTPError
+from paramiko.sftp_attr import SFTPAttributes
 
 from app.engines.sources import (
     TYPES,
@@ -16,6 +21,8 @@ from app.engines.sources import (
     SourceErrorKind,
     limits,
 )
+from app.engines.sources.sftp_attributes import read_attributes
+from tests.engines.sources import sftp_server
 from tests.engines.sources.hosts import CuttingProxy, drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
 from tests.engines.sources.reading import (
@@ -87,6 +94,50 @@ def test_documents_are_listed_and_read(open_source: Open, network: LoopbackNetwo
     assert [read(source, path) for path in PATHS] == contents
     assert list_paths(source, PATHS[1]) == PATHS[2:]
     assert len(network.connections) == 1
+
+
+class _Untyped(asyncssh.SFTPServer):
+    """Sends the types of entries only in lines of text."""
+
+    async def scandir(self, path: bytes) -> AsyncIterator[asyncssh.SFTPName]:
+        async for entry in super().scandir(path):
+            is_folder = stat.S_ISDIR(entry.attrs.permissions or 0)
+            entry.longname = b"drwxr-xr-x" if is_folder else b"-rw-r--r--"
+            entry.attrs.permissions = None
+            yield entry
+
+    def lstat(self, path: bytes) -> asyncssh.SFTPAttrs:
+        del path
+        return asyncssh.SFTPAttrs(size=8)
+
+
+def test_entries_without_types_are_listed_and_read(open_source: Open, folder: Path) -> None:
+    server = Server(folder, _Untyped)
+    host_key = server.host_key.get_fingerprint()
+    source = open_source(port=server.port, host_key=host_key, path="/")
+    assert list_paths(source) == PATHS
+    assert read(source, "b.txt") == b"letter b"
+    source.close()
+    server.stop()
+
+
+@pytest.mark.parametrize("count", [2, 2**32 - 1])
+def test_extended_attributes_are_skipped(count: int) -> None:
+    flags = SFTPAttributes.FLAG_SIZE | SFTPAttributes.FLAG_UIDGID | SFTPAttributes.FLAG_EXTENDED
+    message = Message()
+    message.add_int(flags)
+    message.add_int64(7)
+    for number in (1000, 1000, count):
+        message.add_int(number)
+    for text in ("a", "b", "c", "d", "next"):
+        message.add_string(text)
+    message.rewind()
+    if count > 2:
+        with pytest.raises(SFTPError):
+            read_attributes(message)
+    else:
+        assert read_attributes(message) == (0, 7, None)
+        assert message.get_string() == b"next"
 
 
 def test_documents_are_read_while_they_are_listed(open_source: Open) -> None:
@@ -200,6 +251,48 @@ def test_other_paths_are_no_documents(open_source: Open, folder: Path, path: str
     (folder / "link.txt").symlink_to("b.txt")
     with pytest.raises(ObjectMissing), open_source().open(path):
         pass
+
+
+class _Boaster(sftp_server.Users):
+    """Claims four billion extensions before users sign in."""
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        self._connection = conn
+
+    def begin_auth(self, username: str) -> bool:
+        self._connection.send_packet(MSG_EXT_INFO, b"\xff\xff\xff\xff")
+        return True
+
+
+def test_a_host_that_claims_endless_extensions_is_an_error(
+    open_source: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sftp_server, "Users", _Boaster)
+    server = Server(folder)
+    with pytest.raises(SourceError) as caught:
+        open_source(port=server.port, host_key=server.host_key.get_fingerprint())
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    server.stop()
+
+
+class _Flood(asyncssh.SFTPServer):
+    """Sends ten megabytes of errors, more than the window allows, with each response."""
+
+    def lstat(self, path: bytes) -> asyncssh.SFTPAttrs:
+        line = b"\0\0\0\1\0\0\x7d\0" + bytes(0x7D00)
+        for _ in range(320):
+            self.channel.send_packet(MSG_CHANNEL_EXTENDED_DATA, line)
+        return super().lstat(path)
+
+
+def test_a_host_that_ignores_the_window_is_an_error(open_source: Open, folder: Path) -> None:
+    server = Server(folder, _Flood)
+    host_key = server.host_key.get_fingerprint()
+    source = open_source(port=server.port, host_key=host_key, path="/")
+    with pytest.raises(SourceError) as caught:
+        read(source, "b.txt")
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    server.stop()
 
 
 def test_a_missing_folder_is_explained(open_source: Open) -> None:

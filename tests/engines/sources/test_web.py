@@ -17,6 +17,7 @@ from app.engines.sources import (
     SourceError,
     SourceErrorKind,
     limits,
+    links,
 )
 from tests.engines.sources.hosts import drip, find_closed_port, run_host
 from tests.engines.sources.network import LoopbackNetwork
@@ -330,6 +331,17 @@ def test_index_pages_that_cannot_be_read_are_explained(
     check_error(caught.value, kind)
 
 
+@pytest.mark.parametrize(("limit", "value"), [("_MAX_LINKS", 2), ("_MAX_TOTAL_CHARS", 100)])
+def test_the_links_of_a_page_are_limited(
+    open_source: Open, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    assert list_paths(open_source()) == PATHS
+    monkeypatch.setattr(links, limit, value)
+    with pytest.raises(SourceError) as caught:
+        list_paths(open_source())
+    check_error(caught.value, SourceErrorKind.PROTOCOL)
+
+
 def test_a_document_that_is_not_allowed_stays_in_the_listing(
     open_source: Open, server: Server
 ) -> None:
@@ -383,6 +395,22 @@ def test_a_document_that_breaks_off_is_an_error(
         with source.open("large.bin") as chunks, pytest.raises(SourceError) as caught:
             list(chunks)
     check_error(caught.value, kind)
+
+
+def test_a_size_of_thousands_of_digits_is_unknown(open_source: Open) -> None:
+    page = b'<a href="a.txt">a</a>'
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n\r\n"
+
+    def script(connection: Any) -> None:
+        while request := connection.recv(65536):
+            is_head = request.startswith(b"HEAD")
+            size = b"Content-Length: " + b"9" * 5000
+            answer = b'HTTP/1.1 200 OK\r\nETag: "1"\r\n' + size + b"\r\n\r\n"
+            connection.sendall(answer if is_head else head.encode() + page)
+
+    with run_host(script) as port:
+        (document,) = list_documents(open_source(url=f"http://127.0.0.1:{port}/"))
+    assert (document.path, document.size) == ("a.txt", None)
 
 
 @pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n"])

@@ -28,6 +28,17 @@ def test_the_delimiter_is_that_of_the_first_line(imports: Imports, delimiter: st
     assert lots == [{"lot": "1"}, {"lot": "2"}]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_unicode_text_of_excel(imports: Imports, encoding: str) -> None:
+    text = '\ufefftext\tlot\r\n"Größe 😀\nund Gewicht"\t1\r\nĊ\t2\r\n'
+    job = imports.make(text.encode(encoding), "list.txt")
+    assert (job["format"], job["counts"]) == ("csv", counts(found=2, created=2))
+    ids = [item["artifact_id"] for item in imports.items(job["id"])]
+    texts = [imports.api.get(f"/artifacts/{id_}/text").json["data"]["text"] for id_ in ids]
+    assert texts == ["Größe 😀\nund Gewicht", "Ċ"]
+    assert [imports.artifact(id_)["metadata"]["lot"] for id_ in ids] == ["1", "2"]
+
+
 def test_a_bad_row_fails_alone(imports: Imports) -> None:
     data = b'text,lot\nOne,1\nTwo\n\xff\xfe,3\nFour,4,4\n"Five"x,5\n,6\n\nSeven,7\n'
     job = imports.make(data, "list.csv")

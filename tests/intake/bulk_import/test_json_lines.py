@@ -45,6 +45,22 @@ def test_a_line_becomes_a_document(imports: Imports, lines: Lines) -> None:
     assert [word["text"] for word in page["words"]][:2] == ["Invoice", "A-1"]
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ('{"text": "One", "text": "Two"}', "text"),
+        ('{"text": "One", "metadata": {"lot": 1, "lot": 2}}', "lot"),
+        ('{"text": "One", "tags": [{"field": "a", "value": "b", "value": "c"}]}', "value"),
+    ],
+)
+def test_a_line_with_a_repeated_member_fails(imports: Imports, line: str, name: str) -> None:
+    job = imports.make(f'{line}\n{{"text": "Three"}}\n'.encode())
+    assert job["counts"] == counts(found=2, created=1, failed=1)
+    (failed,) = imports.items(job["id"], status="failed")
+    message = f"`{name}`: Appears more than once."
+    assert failed["error"] == {"code": "unprocessable", "message": message}
+
+
 def test_an_imported_document_equals_a_created_one(imports: Imports, lines: Lines) -> None:
     text = "The quick brown fox jumps over the lazy dog and runs away from it."
     answer = imports.api.post("/artifacts", {"name": "one.txt", "text": text})

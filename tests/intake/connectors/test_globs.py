@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.intake.connectors.service.globs import PathPatterns
+from app.intake.connectors.service.globs import MAX_LEVELS, PathPatterns
 
 PATHS = ("a.pdf", "b.txt", "x/a.pdf", "x/y/a.pdf", "x/y/.hidden", "x[1].pdf")
 
@@ -69,3 +69,11 @@ def test_hostile_patterns_take_linear_time(pattern: str) -> None:
     # With a backtracking matcher this test would not end.
     path = "/".join(["a" * 2000] * 60)
     assert not PathPatterns([pattern], []).is_included(path) or pattern.strip("*") == ""
+
+
+def test_patterns_select_no_paths_of_endless_names() -> None:
+    deepest, deeper = ("/".join(["a"] * count) for count in (MAX_LEVELS, MAX_LEVELS + 1))
+    for patterns in (PathPatterns(["a"], []), PathPatterns([], ["b"])):
+        assert patterns.is_included(deepest)
+        assert not patterns.is_included(deeper)
+    assert PathPatterns([], []).is_included(deeper)

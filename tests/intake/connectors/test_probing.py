@@ -65,6 +65,7 @@ def test_a_source_that_cannot_be_read(
     browsed = folder.admin.get(f"/connectors/{connector['id']}/browse")
     assert browsed.status_code == 409
     assert browsed.json["error"]["details"]["kind"] == kind
+    assert "field" not in browsed.json["error"]
 
 
 def test_browsing_shows_what_a_crawl_would_read(folder: Folder) -> None:
@@ -82,7 +83,8 @@ def test_browsing_shows_what_a_crawl_would_read(folder: Folder) -> None:
     assert browse(path="sub") == [("a.txt", True), ("b.md", False), ("deep", False)]
     assert browse(path="sub", limit=1) == [("a.txt", True)]
     for outside in ("..", "../..", "/etc", "%2E%2E", "sub/../.."):
-        assert folder.admin.get(path, query_string={"path": outside}).status_code == 409
+        refused = folder.admin.get(path, query_string={"path": outside})
+        assert (refused.status_code, refused.json["error"]["field"]) == (409, "path")
 
 
 def test_a_host_that_does_not_answer_is_given_up(
@@ -169,6 +171,34 @@ def _list_endlessly(connection: socket.socket) -> None:
 
 ACCOUNT = {"username": "reader", "password": "secret", "tls": False}
 BUCKET = {"bucket": "papers", "access_key_id": "key", "secret_access_key": "secret"}
+
+
+def test_patterns_that_take_long_end_a_probe(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write("a.txt", "words")
+    connector = folder.connect(include=["*.txt"])
+    monkeypatch.setattr(probing, "MATCH_SECONDS", -1.0)
+    assert _test(folder, connector)["error"]["kind"] == "not_allowed"
+
+
+@pytest.mark.parametrize(("size", "shown"), [("7", 7), ("-7", None), ("9" * 30, None)])
+def test_impossible_sizes_are_not_shown(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, size: str, shown: int | None
+) -> None:
+    policy = Policy(allowed_networks=(ip_network("127.0.0.0/8"),), allow_http=True)
+    monkeypatch.setattr(container.current(), "connector_egress", Egress(policy))
+    body = f"<a><Contents><Key>a.txt</Key><Size>{size}</Size></Contents></a>"
+
+    def list_one(connection: socket.socket) -> None:
+        while connection.recv(65536):
+            head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
+            connection.sendall(f"{head}{body}".encode())
+
+    with run_host(list_one) as port:
+        settings = {**BUCKET, "endpoint_url": f"http://127.0.0.1:{port}"}
+        tested = _test(folder, folder.connect(type="s3", settings=settings))
+    assert [entry["size_bytes"] for entry in tested["entries"]] == [shown]
 
 
 @pytest.mark.parametrize(

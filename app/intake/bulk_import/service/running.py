@@ -11,7 +11,14 @@ from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.service import Outcome, PreparedText
-from app.engines.imports import READERS, ImportFileError, Position, Reader, Record
+from app.engines.imports import (
+    READERS,
+    ImportFileError,
+    Position,
+    Reader,
+    Record,
+    open_as_utf8,
+)
 from app.intake.bulk_import.service.archives import import_archive
 from app.intake.bulk_import.service.documents import FieldError, build_document, check_storable
 from app.intake.bulk_import.service.labels import (
@@ -70,7 +77,8 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
     with container.current().storage.open(job.source_key) as file:
         try:
             if job.format in READERS:
-                completed = _import_records(job, READERS[job.format], file, checkpoint)
+                reader = READERS[job.format]
+                completed = _import_records(job, reader, open_as_utf8(file), checkpoint)
             else:
                 completed = import_archive(job, file, checkpoint)
         except ImportFileError as failure:

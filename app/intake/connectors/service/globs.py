@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+MAX_LEVELS = 65
+"""The maximum number of names in a path to match: of the folders that a crawl opens, and of the
+document. A host may report thousands of names, and each of them takes time for each pattern."""
 MAX_PATTERN_LENGTH = 500
 MAX_PATTERNS = 100
 _ANY_FOLDERS = None
@@ -26,8 +29,13 @@ class PathPatterns(NamedTuple):
     exclude: Sequence[str]
 
     def is_included(self, path: str) -> bool:
-        """Return whether the document at this path is selected."""
+        """Return whether the document at this path is selected.
+
+        With patterns, documents at paths with more than MAX_LEVELS names are not selected.
+        """
         names = path.split("/")
+        if len(names) > MAX_LEVELS:
+            return not self.include and not self.exclude
         return (not self.include or _matches_any(self.include, names)) and not _matches_any(
             self.exclude, names
         )

@@ -6,9 +6,10 @@ process and per organization. At most half of the threads for requests wait for 
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from queue import Empty, SimpleQueue
+from time import thread_time
 from typing import Any
 from uuid import UUID
 
@@ -39,6 +40,11 @@ PROBE_SECONDS = 15.0
 MAX_PROBES = 8
 """The maximum number of probes in a process. An organization can have one probe at a time."""
 TEST_ENTRY_COUNT = 5
+MATCH_SECONDS = 2.0
+"""The maximum processor time in seconds to compare the entries with the connector's patterns. Both
+may be chosen so that each comparison takes long."""
+MAX_SIZE = 2**63 - 1
+"""The maximum size of a document that is shown. A host may report any number."""
 _RETRY_AFTER = 5
 _lock = threading.Lock()
 _probing_organization_ids: set[UUID] = set()
@@ -67,13 +73,20 @@ def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
     """Browse a folder in a source: return its `path`, and its first `limit` `entries`.
 
     Raises 404 for an unknown connector, 409 `conflict` with `details.kind` if the source cannot be
-    read, and 503 while too many sources are being tested or browsed.
+    read, for the field `path` if there is no such folder, and 503 while too many sources are being
+    tested or browsed.
     """
     connector = get_connector(connector_id)
     try:
         return {"path": path, "entries": _list_entries(connector, path, limit)}
     except SourceError as problem:
-        raise errors.conflict(problem.message, kind=problem.kind.value) from None
+        is_path_missing = bool(path) and problem.kind == SourceErrorKind.NOT_FOUND
+        raise errors.ApiError(
+            "conflict",
+            problem.message,
+            field="path" if is_path_missing else None,
+            details={"kind": problem.kind.value},
+        ) from None
 
 
 def get_connector(connector_id: UUID) -> Connector:
@@ -90,7 +103,7 @@ def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str,
     # The host may be slow, so no transaction stays open during the probe.
     db.checkpoint()
     entries = _run_probe(organization_id, target, lambda source: source.browse(path, limit))
-    return [_build_entry(entry, patterns) for entry in entries]
+    return list(_build_entries(entries, patterns))
 
 
 def _run_probe(
@@ -169,13 +182,23 @@ def _build_busy_error() -> errors.ApiError:
     return errors.busy(message, retry_after=_RETRY_AFTER)
 
 
+def _build_entries(entries: Entries, patterns: PathPatterns) -> Iterator[dict[str, Any]]:
+    ends_at = thread_time() + MATCH_SECONDS
+    for entry in entries:
+        yield _build_entry(entry, patterns)
+        if thread_time() > ends_at:
+            message = "The patterns of the connector take too long for the paths of this folder."
+            raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+
+
 def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> dict[str, Any]:
+    size = entry.size if entry.size is not None and 0 <= entry.size <= MAX_SIZE else None
     is_size_allowed = (entry.size or 0) <= container.settings().max_upload_bytes
     return {
         "path": entry.path,
         "name": entry.path.rpartition("/")[2],
         "is_folder": entry.is_folder,
-        "size_bytes": entry.size,
+        "size_bytes": size,
         "modified_at": entry.modified_at,
         "included": not entry.is_folder and is_size_allowed and patterns.is_included(entry.path),
     }

@@ -1,0 +1,59 @@
+"""Read the packets of SSH servers in limited time and memory.
+
+paramiko reads packets of up to 4 GB. It also reads as many entries of a message as a server claims,
+up to four billion, which takes hours and, for prompts, all memory. Its thread does this even after
+the connection was closed. It stores data that a server sends although nobody reads it.
+"""
+
+from paramiko import Channel, Message, SSHException
+from paramiko.buffered_pipe import BufferedPipe
+from paramiko.common import MSG_EXT_INFO, MSG_USERAUTH_INFO_REQUEST
+from paramiko.packet import Packetizer
+
+MAX_PACKET_BYTES = 1024 * 1024
+_MAX_UNREAD_BYTES = 4 * 1024 * 1024
+"""The maximum size of unread data. It exceeds the window, which servers must respect."""
+
+
+class LimitedPacketizer(Packetizer):  # type: ignore[misc]
+    """Reads packets; refuses too large ones, and messages that claim more than they contain."""
+
+    def read_all(self, n: int, check_rekey: bool = False) -> bytes:  # noqa: FBT001, FBT002 - the signature of paramiko
+        """Read `n` bytes. Raises SSHException if a packet cannot be so long."""
+        if n > MAX_PACKET_BYTES:
+            raise SSHException("the packet is too large")
+        data: bytes = super().read_all(n, check_rekey)
+        return data
+
+    def read_message(self) -> tuple[int, Message]:
+        """Read a message, and return its type and content. Raises SSHException if it is invalid."""
+        message_type, message = super().read_message()
+        if message_type in (MSG_EXT_INFO, MSG_USERAUTH_INFO_REQUEST):
+            _check_count(message_type, message)
+        return message_type, message
+
+
+class _LimitedPipe(BufferedPipe):  # type: ignore[misc]
+    """Unread data of limited size."""
+
+    def feed(self, data: bytes) -> None:
+        """Store data that was received. Raises SSHException, which ends the connection."""
+        if len(self) + len(data) > _MAX_UNREAD_BYTES:
+            raise SSHException("the server ignores the window")
+        super().feed(data)
+
+
+def limit_unread_data(channel: Channel) -> None:
+    """Limit the data that a new channel stores, including errors, which nobody reads."""
+    channel.in_buffer, channel.in_stderr_buffer = _LimitedPipe(), _LimitedPipe()
+
+
+def _check_count(message_type: int, message: Message) -> None:
+    """Check the claimed number of extensions or prompts, and rewind the message."""
+    if message_type == MSG_USERAUTH_INFO_REQUEST:
+        for _ in range(3):  # title, instructions and language
+            message.get_string()
+    count, size = message.get_int(), len(message.get_remainder())
+    message.rewind()
+    if count > size:  # An entry takes several bytes.
+        raise SSHException("more entries than the message can contain")
