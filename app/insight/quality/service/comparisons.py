@@ -32,6 +32,22 @@ def _select_tags(tags: Sequence[Tag], shapes: Shapes) -> list[Tag]:
     return [tag for tag in tags if tag["field"] in shapes]
 
 
+def _list_answers(document: DocumentHistory, schema_id: UUID) -> list[TagSetHistory]:
+    """List the submitted independent tag sets of a schema, of each labeler the newest one.
+
+    A labeler has several if a merge of the first one was rejected later.
+    """
+    answer_by_labeler = {
+        tag_set.labeler_id: tag_set
+        for tag_set in document.tag_sets
+        if tag_set.schema_id == schema_id
+        and tag_set.is_independent
+        and (tag_set.status in COMPLETED or tag_set.superseded)
+        and tag_set.list_submissions()
+    }
+    return list(answer_by_labeler.values())
+
+
 def add_agreement(
     tally: Tally,
     schema_id: UUID,
@@ -40,14 +56,7 @@ def add_agreement(
     budget: Budget,
 ) -> None:
     """Add to the tally the agreement between the last submissions of a schema's tag sets."""
-    tag_sets = [
-        tag_set
-        for tag_set in document.tag_sets
-        if tag_set.schema_id == schema_id
-        and tag_set.is_independent
-        and (tag_set.status in COMPLETED or tag_set.superseded)
-        and tag_set.list_submissions()
-    ]
+    tag_sets = _list_answers(document, schema_id)
     if len(tag_sets) < _PAIR_SIZE:
         return
     shapes = _find_common_shapes(tag_sets, get_shapes)
