@@ -33,15 +33,16 @@ def _select_tags(tags: Sequence[Tag], shapes: Shapes) -> list[Tag]:
 
 
 def _list_answers(document: DocumentHistory, schema_id: UUID) -> list[TagSetHistory]:
-    """List the submitted independent tag sets of a schema, of each labeler the newest one.
+    """List the tag sets that labelers submitted for a schema, of each labeler the newest one.
 
-    A labeler has several if a merge of the first one was rejected later.
+    A labeler has several if a merge of the first one was rejected later. Merges and imports have no
+    labeler.
     """
     answer_by_labeler = {
         tag_set.labeler_id: tag_set
         for tag_set in document.tag_sets
         if tag_set.schema_id == schema_id
-        and tag_set.is_independent
+        and tag_set.labeler_id is not None
         and (tag_set.status in COMPLETED or tag_set.superseded)
         and tag_set.list_submissions()
     }
@@ -76,10 +77,8 @@ def add_agreement(
     for index, agreement in _measure_agreement_by_tag_set(
         aligned.sets, shapes, budget, result.overall
     ).items():
-        labeler_id = tag_sets[index].labeler_id
-        if labeler_id is not None:
-            subjects = [(CellSubject.LABELER, str(labeler_id), "")]
-            tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
+        subjects = [(CellSubject.LABELER, str(tag_sets[index].labeler_id), "")]
+        tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
 
 
 def _measure_agreement_by_tag_set(
