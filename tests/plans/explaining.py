@@ -22,23 +22,26 @@ _SCANS_ALL = ("Seq Scan", "Parallel Seq Scan")
 class Explained:
     """A statement with the tables that it scanned completely, and the blocks and rows it read.
 
-    `rows_by_index` counts the rows that each index, or table without one, was read for.
+    `rows_by_index` counts the rows that each index, or table without one, was read for. `cte_rows`
+    counts the rows that were read from common table expressions.
     """
 
     statement: str
     scanned: list[str] = field(default_factory=list)
     blocks: int = 0
     rows: int = 0
+    cte_rows: int = 0
     rows_by_index: dict[str, int] = field(default_factory=dict)
 
 
 def _walk(plan: dict[str, Any], explained: Explained) -> None:
     if plan["Node Type"] in _SCANS_ALL:
         explained.scanned.append(plan["Relation Name"])
+    removed = sum(plan.get(f"Rows Removed by {how}", 0) for how in ("Filter", "Index Recheck"))
+    rows = int(plan["Actual Loops"] * (plan["Actual Rows"] + removed))
+    if "CTE Name" in plan:
+        explained.cte_rows += rows
     if "Relation Name" in plan:
-        loops = plan["Actual Loops"]
-        removed = sum(plan.get(f"Rows Removed by {how}", 0) for how in ("Filter", "Index Recheck"))
-        rows = int(loops * (plan["Actual Rows"] + removed))
         explained.rows += rows
         name = plan.get("Index Name", plan["Relation Name"])
         explained.rows_by_index[name] = explained.rows_by_index.get(name, 0) + rows

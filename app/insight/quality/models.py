@@ -31,7 +31,7 @@ COUNTERS = (
 regardless of the order of addition."""
 FRACTION_SCALE = 1_000_000_000
 """The integer that represents the fraction 1.0 in `agreement` and `accuracy`."""
-RULES_VERSION = 1
+RULES_VERSION = 2
 """The version of the rules for counting documents. If it is increased, all organizations are
 counted again."""
 

@@ -69,6 +69,19 @@ def test_each_model_is_compared_with_the_previous_model(assisted: Assisted, sche
     assert [(model["comparison"] or {}).get("model") for model in compared] == ["m-1", "m-1", None]
 
 
+def test_late_feedback_on_a_model_does_not_make_it_newer(assisted: Assisted, schema: UUID) -> None:
+    first, second, late = (assisted.workspace.artifact(schema) for _ in range(3))
+    _report_predictions(assisted, [first, second, late], "m-1", 1, "2026-03-05")
+    _report_predictions(assisted, [first, second], "m-2", 2, "2026-04-05")
+    assisted.workspace.sql(
+        "UPDATE prediction_feedback SET day = '2026-05-05' WHERE artifact_id = :id", id=late
+    )
+    models = _list_models(assisted)
+    compared = {model["model"]: (model["comparison"] or {}).get("model") for model in models}
+    assert compared == {"m-1": None, "m-2": "m-1"}
+    assert models[0]["model"] == "m-1", "the model with the latest feedback is first"
+
+
 def test_models_without_common_documents_are_not_compared(assisted: Assisted, schema: UUID) -> None:
     for number in (1, 2):
         _report_predictions(

@@ -62,6 +62,30 @@ def test_agreement_of_what_labelers_submitted(quality: QualityWorkspace) -> None
     assert (field["correction_rate"]["value"], field["correction_rate"]["n"]) == (0.5, 2)
 
 
+def test_an_import_is_not_compared_with_the_tag_set_of_a_labeler(quality: QualityWorkspace) -> None:
+    artifact = quality.artifact(quality.schema(labels_per_artifact=2))
+    imported = quality.label(artifact, "A", by="second")
+    quality.sql(
+        "UPDATE tag_sets SET source = 'import', labeler_id = NULL WHERE id = :id", id=imported["id"]
+    )
+    quality.label(artifact, "B")
+    (found,) = quality.read("latest")["schemas"]
+    assert found["agreement"] == NO_RATE
+
+
+def test_a_labeler_is_not_compared_with_their_own_tag_sets(quality: QualityWorkspace) -> None:
+    org, artifact = quality.org, quality.artifact(quality.schema(labels_per_artifact=2))
+    sources = [quality.label(artifact, "A", by=name)["id"] for name in ("labeler", "second")]
+    body = {"tag_set_ids": sources, "accept": True}
+    merge = org.api("reviewer").post("/tag-sets/merge", json=body).json["data"]
+    quality.act(merge, "reopen", reason="Look again.", to="review")
+    quality.reject(merge, to="pool")
+    quality.label(artifact, "B")
+    quality.label(artifact, "C", by="second")
+    (found,) = quality.read("latest")["schemas"]
+    assert (found["agreement"]["value"], found["agreement"]["n"]) == (0.0, 1)
+
+
 def test_accuracy_on_gold_documents(quality: QualityWorkspace) -> None:
     schema = quality.schema(labels_per_artifact=3)
     artifact = quality.artifact(schema, gold=True)

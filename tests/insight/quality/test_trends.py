@@ -79,8 +79,10 @@ def test_by_schema_field_team_and_labeler(quality: QualityWorkspace) -> None:
     }
     assert names == {"Labeler", "Second", "Third"}
     # A reviewer who sees one team sees its metrics, and no metrics of other teams.
-    add_members(org, make_team(org, name="Own"), "reviewer", "labeler")
-    assert len(read(f"{submitted}team")) == 2
+    own = add_members(org, make_team(org, name="Own"), "reviewer", "labeler", "second")
+    assert read(f"{submitted}team") == {team["id"]: [2], own["id"]: [2]}
+    # With a filter by team, there is no series of another team with a part of its members.
+    assert read(f"{submitted}team&team_id={team['id']}") == {team["id"]: [2]}
     assert len(read(f"{submitted}team", by="reviewer")) == 1
 
 

@@ -239,7 +239,9 @@ def test_the_confusion_of_labelers_is_symmetric(answers: Answers) -> None:
     reduced = answers.read("confusion", **query)
     assert reduced["values"] == ["b"]
     assert reduced["other_values"] == 3
-    assert reduced["counts"] == [[3, 4], [4, 4]]
+    # The last row and column are sums of those of the other values: 2 + 2 * (1 + 1) in the corner.
+    assert reduced["counts"] == [[3, 4], [4, 6]]
+    assert reduced["units"] == 11
 
 
 def test_the_confusion_against_accepted_values(answers: Answers) -> None:

@@ -1,13 +1,17 @@
-"""The rows that are read to count a labeler's documents."""
+"""The rows that are read to count and to list a labeler's documents."""
 
 from contextlib import closing
+from uuid import UUID
 
 import psycopg2
 from sqlalchemy import select
 
-from app.insight.workload.queries import counting
+from app.insight.workload.queries import assignments, counting, teams
+from app.insight.workload.queries.assignments import WorkTypes
 from app.kit import db, tenancy
+from app.kit.pagination import PageRequest
 from devserver.postgres import EmbeddedPostgres
+from tests.factories import Org
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
 from tests.insight.workload.test_assignments import build_assignees
@@ -22,7 +26,24 @@ _SKIP_ALL = """
 INSERT INTO artifact_skips (organization_id, artifact_id, user_id, reason, created_at)
 SELECT organization_id, id, :labeler, 'Too hard', now() FROM artifacts WHERE organization_id = :org
 """
+_BEGIN_ALL = """
+INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
+    source, tags, status, seconds_spent, comment_count, rejections, review_rank, escalated, flags,
+    created_at, updated_at, revision)
+SELECT draft.organization_id, gen_random_uuid(), document.id, draft.schema_id,
+    draft.schema_version_id, draft.labeler_id, draft.source, draft.tags, draft.status, 0, 0, 0, 0,
+    false, '[]', draft.created_at, draft.updated_at, 1
+FROM tag_sets draft, artifacts document
+WHERE draft.organization_id = :org AND document.organization_id = :org
+  AND document.id <> draft.artifact_id
+"""
 _SCHEMAS, _COPIES = 20, 99
+_DRAFTS = 2_000
+
+
+def _analyze(postgres: EmbeddedPostgres) -> None:
+    with closing(psycopg2.connect(postgres.url)) as owner, owner, owner.cursor() as cursor:
+        cursor.execute("ANALYZE artifacts, artifact_assignees, artifact_skips, schemas, tag_sets")
 
 
 def test_each_skipped_document_is_read_once(
@@ -35,8 +56,7 @@ def test_each_skipped_document_is_read_once(
         workspace.artifact(workspace.schema(), assignees=build_assignees(team_id=team["id"]))
     workspace.sql(_COPY, org=org.id, copies=_COPIES)
     workspace.sql(_SKIP_ALL, org=org.id, labeler=labeler)
-    with closing(psycopg2.connect(postgres.url)) as owner, owner, owner.cursor() as cursor:
-        cursor.execute("ANALYZE artifacts, artifact_assignees, artifact_skips, schemas")
+    _analyze(postgres)
     criteria = counting.WorkCriteria([labeler], by_team=True)
     with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
         count = counting.count_documents_to_label(criteria)
@@ -45,3 +65,36 @@ def test_each_skipped_document_is_read_once(
     documents = _SCHEMAS * (1 + _COPIES)
     rows = sum(one.rows for one in explained)
     assert rows < 10 * documents, [one.rows_by_index for one in explained]
+
+
+def _begin_drafts(org: Org) -> UUID:
+    """Create a team whose only member has begun all of its documents, and return its id."""
+    workspace, team = Workspace(org), make_team(org, "Labels")
+    add_members(org, team, "labeler")
+    artifact = workspace.artifact(assignees=build_assignees(team_id=team["id"]))
+    workspace.sql(_COPY, org=org.id, copies=_DRAFTS - 1)
+    workspace.saved(artifact)
+    workspace.sql(_BEGIN_ALL, org=org.id)
+    return UUID(team["id"])
+
+
+def test_each_draft_is_read_a_few_times(org: Org, postgres: EmbeddedPostgres) -> None:
+    _begin_drafts(org)
+    _analyze(postgres)
+    criteria = counting.WorkCriteria([org.users["labeler"]], by_team=True)
+    work_types = WorkTypes(label=True, review=False, self_review=False)
+    with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
+        request = PageRequest(None, 10, "urgency", b"")
+        assert assignments.list_assignments(request, criteria, work_types).total == _DRAFTS
+        db.session().rollback()
+    rows = [one.rows + one.cte_rows for one in explained]
+    assert max(rows) < 50 * _DRAFTS, rows
+
+
+def test_each_draft_is_looked_up_once_in_the_work_of_a_team(org: Org) -> None:
+    team_id = _begin_drafts(org)
+    with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
+        assert teams.count_pending_work(team_id, now=db.utc_now()).open == 0
+        db.session().rollback()
+    (one,) = explained
+    assert one.rows < 10 * _DRAFTS, one.rows_by_index

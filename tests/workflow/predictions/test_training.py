@@ -1,5 +1,7 @@
 """Training: when it happens, what it stores, and that predictions then use it."""
 
+from uuid import UUID
+
 import pytest
 
 from app.kit.ids import uuid7
@@ -65,6 +67,52 @@ def test_only_what_can_be_learned_from_counts(taught: Workspace) -> None:
     ((learned,),) = taught.sql("SELECT artifact_ids FROM extraction_models")
     assert len(learned) == 5
     assert not {*scans} & {*learned}
+
+
+def _submit_unchanged(workspace: Workspace, number: int) -> UUID:
+    """Submit a prediction for an invoice unchanged, and return the document.
+
+    The policy of the schema accepts the tag set.
+    """
+    artifact_id = create_invoice(workspace, number)
+    tags = [{**one, "confidence": 0.99} for one in write_invoice(number)[1]]
+    workspace.predict(artifact_id, tags)
+    labeler = workspace.org.api("labeler")
+    path = f"/artifacts/{artifact_id}/tag-sets"
+    draft = labeler.post(path, {"from": "prediction"}).json["data"]
+    submitted = labeler.post(f"/tag-sets/{draft['id']}/submit").json["data"]
+    assert (submitted["status"], submitted["reviewer"]) == ("accepted", None)
+    return artifact_id
+
+
+def _set_policy(workspace: Workspace, **policy: float) -> None:
+    """Give the workspace another schema, with this review policy."""
+    workspace.schema_id = workspace.schema(  # type: ignore[attr-defined]
+        fields=LEARNED_FIELDS, **policy
+    )
+    set_assistance(workspace, enabled=True)
+
+
+def test_a_model_does_not_learn_from_values_that_it_was_confident_of(taught: Workspace) -> None:
+    _set_policy(taught, auto_accept_confidence=0.9)
+    checked = accept_invoices(taught, *range(4))
+    for number in range(4, 9):
+        _submit_unchanged(taught, number)
+    run_jobs_of(taught.org, "default", "bulk")
+    assert count_trainings(taught) == 0
+    checked += accept_invoices(taught, 9)
+    assert run_jobs_of(taught.org, "training") == 1
+    ((_, _, _, count, _),) = list_models(taught)
+    ((learned,),) = taught.sql("SELECT artifact_ids FROM extraction_models")
+    assert (count, sorted(learned)) == (5, sorted(checked))
+
+
+def test_a_model_learns_from_labelers_whose_work_is_not_reviewed(taught: Workspace) -> None:
+    _set_policy(taught, sample_rate=0.0)
+    for number in range(5):
+        _submit_unchanged(taught, number)
+    run_jobs_of(taught.org, "default", "bulk")
+    assert count_trainings(taught) == 1
 
 
 def test_models_and_examples_of_other_organizations_are_not_used(

@@ -1,12 +1,15 @@
 """Normalize values so that values with the same meaning are equal."""
 
 from collections.abc import Hashable
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 
 import orjson
 
+from app.engines.fields.decimals import MAX_DIGITS
 from app.engines.normalization import normalize
 
+_EXACT = Context(prec=2 * MAX_DIGITS)
+"""The default context would round numbers to 28 digits."""
 _FREE_TEXT_TYPES = frozenset(("text", "span", "region", "address"))
 
 
@@ -44,6 +47,6 @@ def _normalize_number(text: str) -> Hashable:
     """Return the number in normal form, or the text unchanged if it is not a number."""
     try:
         number = Decimal(text)
-        return number.normalize() if number else Decimal(0)
+        return number.normalize(_EXACT) if number else Decimal(0)
     except InvalidOperation:
         return text

@@ -5,12 +5,13 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, Text, and_, cast, exists, func, literal, select
+from sqlalchemy import Select, Text, and_, cast, func, literal, select
 from sqlalchemy.dialects.postgresql import JSONPATH
 from sqlalchemy.orm import aliased
 
 from app.insight.feedback.models import PredictionFeedback
 from app.kit import db
+from app.workflow.tag_sets.checking import build_checked_condition
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from app.workflow.tag_sets.transitions import TagSetStatus
 
@@ -18,7 +19,6 @@ MAX_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of the tags in one query. A larger tag set gets no feedback."""
 
 _initial = aliased(TagSetRevision)
-_saved = aliased(TagSetRevision)
 
 # Only revisions created by a save store the size of their tags.
 _SIZE = TagSet.tags_bytes + func.coalesce(
@@ -80,11 +80,6 @@ def load_tag_sets(tag_set_ids: Sequence[UUID]) -> Iterator[list[AcceptedTagSet]]
 
 
 def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
-    is_saved = exists().where(
-        _saved.organization_id == TagSet.organization_id,
-        _saved.tag_set_id == TagSet.id,
-        _saved.kind == "save",
-    )
     statement = select(
         TagSet.id,
         TagSet.artifact_id,
@@ -94,7 +89,7 @@ def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
         TagSet.decided_at,
         TagSet.revision,
         func.coalesce(TagSet.prediction_model_version, "unknown"),
-        TagSet.reviewer_id.is_not(None) | is_saved,
+        build_checked_condition(),
         _initial.tags,
         TagSet.tags,
     )

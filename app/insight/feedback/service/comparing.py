@@ -73,7 +73,10 @@ def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_List
     """Return all models, each with the other model of its schema that it is compared with."""
     listed_models = []
     previous: dict[UUID, str] = {}
-    for used in sorted(models.list_used_models(schema_id), key=_build_sort_key):
+    # By first feedback: work that began with an old model may be accepted after that of a new one.
+    for used in sorted(
+        models.list_used_models(schema_id), key=lambda used: _build_sort_key(used)[1]
+    ):
         other_model = compare_with
         if other_model in (None, used.model):
             other_model = previous.get(used.schema_id)

@@ -32,6 +32,23 @@ def _select_tags(tags: Sequence[Tag], shapes: Shapes) -> list[Tag]:
     return [tag for tag in tags if tag["field"] in shapes]
 
 
+def _list_answers(document: DocumentHistory, schema_id: UUID) -> list[TagSetHistory]:
+    """List the tag sets that labelers submitted for a schema, of each labeler the newest one.
+
+    A labeler has several if a merge of the first one was rejected later. Merges and imports have no
+    labeler.
+    """
+    answer_by_labeler = {
+        tag_set.labeler_id: tag_set
+        for tag_set in document.tag_sets
+        if tag_set.schema_id == schema_id
+        and tag_set.labeler_id is not None
+        and (tag_set.status in COMPLETED or tag_set.superseded)
+        and tag_set.list_submissions()
+    }
+    return list(answer_by_labeler.values())
+
+
 def add_agreement(
     tally: Tally,
     schema_id: UUID,
@@ -40,14 +57,7 @@ def add_agreement(
     budget: Budget,
 ) -> None:
     """Add to the tally the agreement between the last submissions of a schema's tag sets."""
-    tag_sets = [
-        tag_set
-        for tag_set in document.tag_sets
-        if tag_set.schema_id == schema_id
-        and tag_set.is_independent
-        and (tag_set.status in COMPLETED or tag_set.superseded)
-        and tag_set.list_submissions()
-    ]
+    tag_sets = _list_answers(document, schema_id)
     if len(tag_sets) < _PAIR_SIZE:
         return
     shapes = _find_common_shapes(tag_sets, get_shapes)
@@ -67,10 +77,8 @@ def add_agreement(
     for index, agreement in _measure_agreement_by_tag_set(
         aligned.sets, shapes, budget, result.overall
     ).items():
-        labeler_id = tag_sets[index].labeler_id
-        if labeler_id is not None:
-            subjects = [(CellSubject.LABELER, str(labeler_id), "")]
-            tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
+        subjects = [(CellSubject.LABELER, str(tag_sets[index].labeler_id), "")]
+        tally.add(at, schema_id, subjects, compared=1, agreement=_scale_fraction(agreement))
 
 
 def _measure_agreement_by_tag_set(

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 from app.engines.fields import Tag
 from app.insight.quality.models import COUNTERS, CellSubject
-from app.workflow.tag_sets.transitions import DEPENDENT_SOURCES
 
 SubjectKey = tuple[CellSubject, str, str]
 """A subject, its name, and its field type. The type is empty unless the subject is a field."""
@@ -63,11 +62,6 @@ class TagSetHistory:
         if self.labeler_id is None:
             return []
         return [(CellSubject.SCHEMA, "", ""), (CellSubject.LABELER, str(self.labeler_id), "")]
-
-    @property
-    def is_independent(self) -> bool:
-        """Return whether the tag set is the independent answer of one labeler."""
-        return self.source not in DEPENDENT_SOURCES
 
     def list_submissions(self) -> list[Revision]:
         """Return the revisions that submitted the tag set."""

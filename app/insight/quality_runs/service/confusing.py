@@ -81,8 +81,8 @@ def _keep_most_frequent(cells: Counter[tuple[int, int]], names: list[Any]) -> di
 def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> Matrix:
     """Build the matrix of the `limit` most frequent values, with all other values combined.
 
-    In a symmetric matrix, a pair of different answers is counted in two cells, and a pair of equal
-    answers in one cell.
+    In a symmetric matrix, a pair of different answers is counted in two cells, which may be
+    combined into one, and a pair of equal answers in one cell.
     """
     values = stored["values"][:limit]
     other_count = stored["other_values"] + len(stored["values"]) - len(values)
@@ -91,7 +91,7 @@ def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> M
     for a, b, count in stored["cells"]:
         row, column = min(a, len(values)), min(b, len(values))
         counts[row][column] += count
-        if is_symmetric and row != column:
+        if is_symmetric and a != b:
             counts[column][row] += count
     units = sum(count for _, _, count in stored["cells"])
     return Matrix(values, other_count > 0, other_count, counts, units)

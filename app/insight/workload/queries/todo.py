@@ -179,14 +179,15 @@ MAY_BEGIN_CONDITION = f"""
     array_position(work.labeled_by, {{user}}) IS NULL
     AND work.places_taken < user_schemas.required_labels
     AND (reach.by_name OR user_schemas.has_skills)
-    AND NOT EXISTS (SELECT FROM begun
-        WHERE begun.user_id = {{user}} AND begun.artifact_id = work.artifact_id)
+    AND ({{user}}, work.artifact_id) NOT IN (SELECT user_id, artifact_id FROM begun)
     AND (reach.by_name OR {_NOT_SKIPPED})
     AND (user_schemas.required_labels > 1 OR EXISTS (SELECT FROM artifacts document
         WHERE document.organization_id = :org AND document.id = work.artifact_id
           AND {_FREE.format(user="{user}")}))
 """  # noqa: S608 - made of constants
-"""The condition that a user may begin a document. `work` is its assignee row, joined by `reach`."""
+"""The condition that a user may begin a document. `work` is its assignee row, joined by `reach`.
+
+With NOT EXISTS, PostgreSQL would read all rows of `begun` for each document."""
 
 TEAM_CONDITION = """
     (CAST(:team_id AS uuid) IS NULL OR (

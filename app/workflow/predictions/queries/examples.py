@@ -1,15 +1,21 @@
-"""SQL queries for the accepted tag sets on which models are trained, and for their documents."""
+"""SQL queries for the accepted tag sets on which models are trained, and for their documents.
+
+If a schema version accepts tag sets by confidence, those whose values nobody has checked are left
+out. A model that learned from its own values would learn its errors and become more confident of
+them, so that more of them would be accepted.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 
 from app.documents.artifacts.models import Artifact, ArtifactPage
 from app.kit import db
 from app.schemas.artifact_schemas.models import SchemaVersion
+from app.workflow.tag_sets.checking import build_checked_condition
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
@@ -48,6 +54,15 @@ def list_versions(schema_id: UUID) -> list[VersionRow]:
     return [VersionRow._make(row) for row in db.session().execute(statement)]
 
 
+def _build_trust_condition(schema_id: UUID) -> ColumnElement[bool]:
+    """Build the condition that the acceptance of a tag set did not depend on its confidences."""
+    policy_limit = SchemaVersion.review_policy["auto_accept_confidence"].astext
+    versions = select(SchemaVersion.id).where(
+        SchemaVersion.schema_id == schema_id, policy_limit.is_not(None)
+    )
+    return or_(build_checked_condition(), TagSet.schema_version_id.not_in(versions))
+
+
 def _build_training_condition() -> ColumnElement[bool]:
     # The text of a scan without words consists only of form feeds between pages. A tag set without
     # tags cannot train a model.
@@ -70,6 +85,7 @@ def count_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int | No
             TagSet.schema_id == schema_id,
             TagSet.schema_version_id.in_(version_ids),
             TagSet.status == TagSetStatus.ACCEPTED,
+            _build_trust_condition(schema_id),
         )
         .limit(limit)
         .subquery()
@@ -88,6 +104,7 @@ def count_training_documents(
         TagSet.schema_id == schema_id,
         TagSet.schema_version_id.in_(version_ids),
         TagSet.status == TagSetStatus.ACCEPTED,
+        _build_trust_condition(schema_id),
         _build_training_condition(),
     )
     rows = statement.distinct().limit(limit).subquery()
@@ -107,6 +124,7 @@ def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> l
             TagSet.schema_id == schema_id,
             TagSet.schema_version_id.in_(version_ids),
             TagSet.status == TagSetStatus.ACCEPTED,
+            _build_trust_condition(schema_id),
             _build_training_condition(),
         )
         .order_by(TagSet.created_at.desc(), TagSet.id.desc())

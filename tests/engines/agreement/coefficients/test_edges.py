@@ -269,6 +269,13 @@ def test_fields_are_read_in_one_pass_each_with_its_level() -> None:
         ("number", "0.30", 0.3, True),
         ("number", 1, True, False),
         ("number", "0E+3", 0, True),
+        ("integer", "1" * 49 + "2", "1" * 49 + "3", False),
+        (
+            "money",
+            {"amount": "1" * 30 + ".20", "currency": "EUR"},
+            {"amount": "1" * 30 + ".30", "currency": "EUR"},
+            False,
+        ),
         ("choice", "A", "a", False),
         ("date", "2026-01-01", "2026-01-02", False),
         ("text", ["b", "A"], ["a", "B"], True),
