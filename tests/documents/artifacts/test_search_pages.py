@@ -3,8 +3,11 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
-from app.documents.artifacts.queries import search_pages
+from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.queries import search_pages, searching
+from app.kit import db, tenancy
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org
 from tests.factories.statements import record_statements
@@ -139,3 +142,33 @@ def test_a_cached_first_page_is_used_only_for_the_same_search(
     assert [_list_pages(org, search)[0] for search in searches] == first
     assert _list_pages(other_org, searches[0]) == [[]]
     assert len(document_names) == 10
+
+
+@pytest.mark.parametrize("query", ["status=ready", "sort=name", "sort=-priority&archived=any"])
+def test_frequent_hits_are_listed_with_other_filters_and_orders(
+    org: Org, document_names: list[str], monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    path = f"/artifacts?q=rope&page_size=2&{query}"
+    expected = _list_pages(org, path)
+    assert sum(len(page) for page in expected) == (10 if "any" in query else 7)
+    monkeypatch.setattr(search_pages, "MIN_HITS_TO_TEST_NEWEST", 1)
+    assert _list_pages(org, path) == expected
+    assert {name for page in expected for name in page} <= set(document_names)
+
+
+@pytest.mark.usefixtures("document_names")
+def test_ids_of_frequent_hits_are_collected_in_a_hash_table(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explain() -> str:
+        with org.app.app_context(), tenancy.organization(org.id):
+            condition = search_pages._build_hit_condition(searching.build_query("rope"))
+            statement = select(Artifact.id).where(condition)
+            connection = db.session().connection()
+            compiled = statement.compile(dialect=connection.dialect)
+            sql = f"EXPLAIN {compiled}"
+            return "\n".join(connection.exec_driver_sql(sql, compiled.params).scalars())
+
+    assert "hashed SubPlan" not in explain()
+    monkeypatch.setattr(search_pages, "MIN_HITS_TO_TEST_NEWEST", 1)
+    assert "hashed SubPlan" in explain()
