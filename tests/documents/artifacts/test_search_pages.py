@@ -1,6 +1,8 @@
 """All ways to find a page of search hits return the same page; see `search_pages`."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import select
@@ -172,3 +174,21 @@ def test_ids_of_frequent_hits_are_collected_in_a_hash_table(
     assert "hashed SubPlan" not in explain()
     monkeypatch.setattr(search_pages, "MIN_HITS_TO_TEST_NEWEST", 1)
     assert "hashed SubPlan" in explain()
+
+
+def test_the_list_goes_on_if_a_document_is_deleted_while_its_page_is_read(
+    org: Org, document_names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = "/artifacts?q=rope&page_size=2&archived=any"
+    newest_id = org.api("viewer").get(path).json["data"][0]["id"]
+    find = search_pages._find_by_index
+
+    def delete_after_finding(*args: Any) -> list[UUID]:
+        keys = find(*args)
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(org.api("admin").delete, f"/artifacts/{newest_id}").result()
+        return keys
+
+    monkeypatch.setattr(search_pages, "_find_by_index", delete_after_finding)
+    pages = _list_pages(org, path)
+    assert [name for page in pages for name in page] == document_names[-2::-1]

@@ -71,6 +71,8 @@ Hits are assumed to be independent of time, so their number has a Poisson distri
 _MAX_NEWEST = 100_000
 """The maximum number of newest documents to search for hits. Searching more documents would cost
 more than visiting 20,000 hits."""
+_MAX_ATTEMPTS = 5
+"""The maximum number of searches for a page whose documents are deleted at the same time."""
 _last_times: LRUCache[tuple[UUID, str, int, bool], datetime] = LRUCache(maxsize=1000)
 _PageKey = tuple[UUID, str, str, str, int, bool]
 _first_pages: LRUCache[_PageKey, list[UUID]] = LRUCache(maxsize=200)
@@ -99,9 +101,14 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
         return paginate(statement, request, sorts=SORTS, unique=Artifact.id)
 
     def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
-        total = search_totals.count_hits(query, bounds) if edge.is_first else None
-        keys = _find_near_edge(query, bounds, edge) or _find_by_index(query, bounds, edge)
-        return _list_by_ids([str(key) for key in keys]), total
+        for _ in range(_MAX_ATTEMPTS):
+            total = search_totals.count_hits(query, bounds) if edge.is_first else None
+            keys = _find_near_edge(query, bounds, edge) or _find_by_index(query, bounds, edge)
+            rows = _list_by_ids([str(key) for key in keys])
+            # Without a document that was deleted in the meantime, a page looks like the last page.
+            if len(rows) == len(keys):
+                break
+        return rows, total
 
     return paginate_rows(request, _ORDER, fetch)
 
