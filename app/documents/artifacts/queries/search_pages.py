@@ -116,14 +116,20 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
 def _build_hit_condition(query: SearchQuery) -> ColumnElement[bool]:
     """Build the condition that a document matches a search.
 
-    PostgreSQL expects few hits. It finds the document of each hit, which takes seconds for 100,000
-    hits. `IS TRUE` makes it collect the ids of the hits in a hash table instead. It then reads the
-    documents in the order of the list, until the page is full.
+    PostgreSQL does not know how many documents match. Without hints, it would test all documents in
+    the order of the list for a rare word, and find the document of each hit for a frequent word.
     """
-    is_hit = Artifact.id.in_(select(select_hits(query).c.id))
+    hit_ids = select(select_hits(query).c.id)
+    # Counting takes long for frequent words only, and these stay frequent.
     _, hits, _ = search_totals.get_last_total(query, {})
-    is_frequent = (hits or search_totals.count_hits(query, {})) >= MIN_HITS_TO_TEST_NEWEST
-    return is_hit.is_(True) if is_frequent else is_hit
+    if hits < MIN_HITS_TO_TEST_NEWEST:
+        hits = search_totals.count_hits(query, {})
+    if hits >= MIN_HITS_TO_TEST_NEWEST:
+        # `IS TRUE` makes PostgreSQL collect the ids of the hits in a hash table, and read the
+        # documents in the order of the list until the page is full.
+        return Artifact.id.in_(hit_ids).is_(True)
+    # PostgreSQL expects few elements in the array, so it finds the document of each hit.
+    return Artifact.id == func.any(func.array(hit_ids.scalar_subquery()))
 
 
 def _list_by_ids(artifact_ids: list[str]) -> list[Any]:
