@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from time import thread_time
 from typing import Any
 
 from app.engines.fields.errors import TagErrors, ValueProblem
@@ -14,6 +15,9 @@ from app.engines.fields.values import get_normalizer
 MAX_TAGS = 5000
 MAX_ROW = 9999
 MAX_REPORTED_ERRORS = 100
+MAX_SECONDS = 5.0
+"""The maximum processor time for checking tags. The time for a pattern is proportional to its size
+and to the length of the text, and with long texts it can be seconds for each tag."""
 
 _TAG_PROPERTIES = frozenset({"field", "value", "row", "confidence", "source", "evidence"})
 SOURCES = frozenset({"human", "model", "import"})
@@ -71,7 +75,8 @@ class CompiledFields:
 
         `text_length` is in code points; pages count from 1. The argument `source` is the document's
         text; if it is None, evidence is not compared with the document. Raises TagErrors with at
-        most MAX_REPORTED_ERRORS problems, and at most one problem per tag.
+        most MAX_REPORTED_ERRORS problems, and at most one problem per tag, or with one problem if
+        the tags take too long to check.
         """
         if not isinstance(tags, list):
             raise TagErrors([("tags", "must be a list")])
@@ -80,7 +85,7 @@ class CompiledFields:
         checked_tags: list[Tag] = []
         errors: list[tuple[str, str]] = []
         seen: set[_TagKey] = set()
-        for position, tag in enumerate(tags):
+        for position, tag in enumerate(_limit_time(tags)):
             try:
                 tag_key, field, content = self._find_field(tag, seen)
                 seen.add(tag_key)
@@ -179,6 +184,15 @@ class CompiledFields:
         if name in self._tables:
             return "is a table; use the name of one of its columns, such as table.column"
         return "is not a field of the schema version"
+
+
+def _limit_time(tags: list[object]) -> Iterator[object]:
+    """Yield the tags. Raises TagErrors if checking them takes more than MAX_SECONDS."""
+    ends_at = thread_time() + MAX_SECONDS
+    for tag in tags:
+        if thread_time() > ends_at:
+            raise TagErrors([("tags", "take too long to check against their fields' patterns")])
+        yield tag
 
 
 def _compile_named_fields(fields: Sequence[Field]) -> Iterator[tuple[str, _CompiledField]]:

@@ -1,10 +1,15 @@
 """All ways to find a page of search hits return the same page; see `search_pages`."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from uuid import UUID
 
 import pytest
+from sqlalchemy import select
 
-from app.documents.artifacts.queries import search_pages
+from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.queries import search_pages, searching
+from app.kit import db, tenancy
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org
 from tests.factories.statements import record_statements
@@ -139,3 +144,51 @@ def test_a_cached_first_page_is_used_only_for_the_same_search(
     assert [_list_pages(org, search)[0] for search in searches] == first
     assert _list_pages(other_org, searches[0]) == [[]]
     assert len(document_names) == 10
+
+
+@pytest.mark.parametrize("query", ["status=ready", "sort=name", "sort=-priority&archived=any"])
+def test_frequent_hits_are_listed_with_other_filters_and_orders(
+    org: Org, document_names: list[str], monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    path = f"/artifacts?q=rope&page_size=2&{query}"
+    expected = _list_pages(org, path)
+    assert sum(len(page) for page in expected) == (10 if "any" in query else 7)
+    monkeypatch.setattr(search_pages, "MIN_HITS_TO_TEST_NEWEST", 1)
+    assert _list_pages(org, path) == expected
+    assert {name for page in expected for name in page} <= set(document_names)
+
+
+@pytest.mark.usefixtures("document_names")
+def test_documents_are_found_by_hit_or_in_the_order_of_the_list(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explain() -> str:
+        with org.app.app_context(), tenancy.organization(org.id):
+            condition = search_pages._build_hit_condition(searching.build_query("rope"))
+            statement = select(Artifact.id).where(condition)
+            connection = db.session().connection()
+            compiled = statement.compile(dialect=connection.dialect)
+            sql = f"EXPLAIN {compiled}"
+            return "\n".join(connection.exec_driver_sql(sql, compiled.params).scalars())
+
+    assert "(id = ANY (" in explain()
+    monkeypatch.setattr(search_pages, "MIN_HITS_TO_TEST_NEWEST", 1)
+    assert "hashed SubPlan" in explain()
+
+
+def test_the_list_goes_on_if_a_document_is_deleted_while_its_page_is_read(
+    org: Org, document_names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = "/artifacts?q=rope&page_size=2&archived=any"
+    newest_id = org.api("viewer").get(path).json["data"][0]["id"]
+    find = search_pages._find_by_index
+
+    def delete_after_finding(*args: Any) -> list[UUID]:
+        keys = find(*args)
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(org.api("admin").delete, f"/artifacts/{newest_id}").result()
+        return keys
+
+    monkeypatch.setattr(search_pages, "_find_by_index", delete_after_finding)
+    pages = _list_pages(org, path)
+    assert [name for page in pages for name in page] == document_names[-2::-1]

@@ -318,3 +318,22 @@ def test_documents_that_cannot_be_claimed_are_not_listed(workspace: Workspace) -
     assert _list_documents(workspace) == [hard]
     next_artifact = org.api("labeler").post("/artifacts/next", json={}).json["data"]
     assert next_artifact["id"] == str(hard)
+
+
+def test_the_list_has_pages_of_documents_that_have_been_due_since_the_year_1(
+    workspace: Workspace,
+) -> None:
+    schema, assignees = workspace.schema(), build_assignees(user_id=workspace.org.users["labeler"])
+    due = {"due_at": datetime.min.replace(tzinfo=UTC)}
+    artifact_ids = [
+        workspace.artifact(schema, assignees=assignees, **due, priority=priority)
+        for priority in (100, 50, 0)
+    ]
+    artifact_ids.append(workspace.artifact(schema, assignees=assignees))
+    assert _list_documents(workspace) == artifact_ids
+    listed, cursors, path = list[UUID](), list[str](), "/users/me/assignments?page_size=1"
+    while (cursor := cursors[-1] if cursors else "") is not None:
+        page = workspace.org.api("labeler").get(f"{path}&cursor={cursor}" if cursor else path).json
+        listed += [UUID(item["id"]) for item in page["data"]]
+        cursors.append(page["meta"]["next_cursor"])
+    assert listed == artifact_ids

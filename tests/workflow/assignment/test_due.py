@@ -210,3 +210,21 @@ def test_ranks_of_reviews_are_the_order_of_documents(
     )
     assert rank.level == 100 - row.urgency
     assert abs(rank.at - row.at) <= timedelta(milliseconds=1)
+
+
+def test_documents_can_be_assigned_that_have_been_due_since_the_year_1(
+    workspace: Workspace, draw: Draw
+) -> None:
+    # Clients in Go and .NET send this time if nobody has set another one.
+    schema, reviewer = workspace.schema(), workspace.org.api("reviewer")
+    due = {"due_at": datetime.min.replace(tzinfo=UTC)}
+    first, second = (workspace.artifact(schema, **due, priority=priority) for priority in (50, 0))
+    third = workspace.artifact(schema)
+    labelers = [str(workspace.org.users[name]) for name in ("labeler", "reviewer")]
+    body = {"artifact_ids": [str(third), str(second), str(first)], "user_ids": labelers}
+    answer = reviewer.post("/artifacts/bulk-assign", json={**body, "strategy": "round_robin"})
+    assert answer.json["data"]["succeeded"] == 3, answer.json
+    assert [draw(skip_held=True) for _ in range(3)] == [first, third, None]
+    answer = reviewer.post(f"/artifacts/{second}/assign", json={"user_ids": labelers[:1]})
+    assert answer.status_code == 200, answer.json
+    assert draw(skip_held=True) == second

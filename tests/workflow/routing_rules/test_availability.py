@@ -159,3 +159,20 @@ def test_a_document_that_is_read_again_is_routed_and_ingested_once(
         assert router.artifact(made)["status"] == "ready"
     (event,) = router.workspace.events("artifact.ingested")
     assert (event["artifact_id"], event["page_count"]) == (made, 1)
+
+
+def test_a_document_that_is_read_again_is_routed_although_a_rule_matched_it_before(
+    router: Router, work: Callable[[], None]
+) -> None:
+    urgent = router.rule(priority=90, stop=False)
+    made = _upload(router, router.workspace.schema())["id"]
+    work()
+    assert router.get_assignee(made) is None
+    # Only the text that is read now has the word.
+    router.workspace.sql("UPDATE artifact_texts SET text = '' WHERE artifact_id = :id", id=made)
+    rule = router.rule(where("text", "contains", "text"), user_id=str(router.org.users["reviewer"]))
+    assert router.org.api("admin").post(f"/artifacts/{made}/reprocess").status_code == 202
+    work()
+    assert router.artifact(made)["status"] == "ready"
+    assert router.get_assignee(made) == "reviewer"
+    assert [router.read(one)["match_count"] for one in (urgent, rule)] == [1, 1]

@@ -7,7 +7,7 @@ import pytest
 
 from app.kit.ids import uuid7
 from tests.factories import Org
-from tests.factories.workspace import MEMBERS, Workspace, counts, tag
+from tests.factories.workspace import FIELDS, MEMBERS, Workspace, counts, tag
 
 
 def test_a_draft_starts_empty_and_takes_the_claim(workspace: Workspace) -> None:
@@ -168,6 +168,29 @@ def test_copied_tags_that_no_longer_fit_stay_behind(workspace: Workspace) -> Non
     )
     assert copy.json["data"]["schema_version_id"] == str(version_id)
     assert [t["field"] for t in copy.json["data"]["tags"]] == ["number"]
+
+
+def test_one_of_several_copied_tags_stays_if_the_field_allows_only_one_now(
+    workspace: Workspace,
+) -> None:
+    schema_id, admin = workspace.schema(), workspace.org.api("admin")
+    artifact_id = workspace.artifact(schema_id)
+    notes = [tag("note", "first"), tag("note", "second")]
+    draft = workspace.draft(artifact_id)
+    assert workspace.save(draft, [tag("number", "A-1"), *notes]).status_code == 200
+    workspace.predict(artifact_id, [tag("number", "A-1"), *notes])
+    fields = [{**field, "multiple": False} for field in FIELDS]
+    body = {"fields": fields, "revision": 1}
+    assert admin.patch(f"/schemas/{schema_id}", json=body).status_code == 200
+    answer = admin.post(f"/schemas/{schema_id}/publish", json={"allow_breaking": True})
+    assert answer.status_code == 201, answer.json
+    workspace.release(artifact_id)
+    for by, source in (("reviewer", draft["id"]), ("admin", "prediction")):
+        api = workspace.org.api(by)
+        copy = api.post(f"/artifacts/{artifact_id}/tag-sets", json={"from": source})
+        assert copy.status_code == 201, copy.json
+        assert [t["value"] for t in copy.json["data"]["tags"]] == ["A-1", "first"]
+        assert api.delete(f"/tag-sets/{copy.json['data']['id']}").status_code == 204
 
 
 def test_from_names_a_label_set_of_the_same_document(workspace: Workspace, other_org: Org) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from app.engines.fields import compiled
 from tests.factories.labels import make_field
 from tests.factories.workspace import FIELDS, Workspace, tag
 
@@ -143,3 +144,17 @@ def test_ten_thousand_tags_are_refused_before_any_is_looked_at(workspace: Worksp
     assert answer.json["error"]["details"]["errors"] == [
         {"field": "tags", "message": "tags has more than 5,000 entries."}
     ]
+
+
+def test_tags_that_take_too_long_to_check_are_refused(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = workspace.draft()
+    monkeypatch.setattr(compiled, "MAX_SECONDS", 0.0)
+    answer = workspace.save(draft, [tag("note", "x")] * 5000)
+    assert answer.status_code == 400, answer.json
+    error = answer.json["error"]
+    assert (error["code"], error["field"]) == ("validation_error", "tags")
+    assert error["message"] == "tags take too long to check against their fields' patterns."
+    monkeypatch.undo()
+    assert workspace.save(draft, [tag("note", "x")] * 5000).status_code == 200

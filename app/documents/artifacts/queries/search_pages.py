@@ -9,6 +9,8 @@ shows how dense the hits are, which selects one of three ways to find a page:
   number of these documents is chosen so that they probably contain the page. This combines two
   indexes, of words and of time.
 - Most documents are hits: the newest documents are tested one by one.
+
+With other filters, or in another order, the hits are counted for each first page.
 """
 
 from datetime import datetime
@@ -18,7 +20,17 @@ from typing import Any
 from uuid import UUID
 
 from cachetools import LRUCache
-from sqlalchemy import Select, UnaryExpression, Uuid, bindparam, cast, func, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    UnaryExpression,
+    Uuid,
+    bindparam,
+    cast,
+    func,
+    select,
+    tuple_,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
 from app.documents.artifacts.models import Artifact
@@ -45,7 +57,8 @@ _INDEXED_FILTERS = frozenset({"q", "archived", "created_after", "created_before"
 """Filters that the full-text index can apply without reading the documents."""
 _ORDER = {"created_at": Artifact.created_at.type.python_type, "id": UUID}
 MIN_HITS_TO_TEST_NEWEST = 20_000
-"""With at least this many hits, the newest documents are tested one by one."""
+"""With at least this many hits, the newest documents are tested one by one. With other filters, or
+in another order, the hits are collected in a hash table."""
 _TESTED_PER_RESULT = 20
 """The maximum number of documents that are tested for each document of the page."""
 MIN_HITS_TO_SEARCH_NEWEST = 2_000
@@ -58,6 +71,8 @@ Hits are assumed to be independent of time, so their number has a Poisson distri
 _MAX_NEWEST = 100_000
 """The maximum number of newest documents to search for hits. Searching more documents would cost
 more than visiting 20,000 hits."""
+_MAX_ATTEMPTS = 5
+"""The maximum number of searches for a page whose documents are deleted at the same time."""
 _last_times: LRUCache[tuple[UUID, str, int, bool], datetime] = LRUCache(maxsize=1000)
 _PageKey = tuple[UUID, str, str, str, int, bool]
 _first_pages: LRUCache[_PageKey, list[UUID]] = LRUCache(maxsize=200)
@@ -79,18 +94,42 @@ _LIST_BY_IDS = Prepared.from_select(
 
 def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of documents that match the search `q` and the other `filters`."""
-    if not (request.sort.endswith("created_at") and _INDEXED_FILTERS.issuperset(filters)):
-        statement = apply_filters(LIST_STATEMENT, **filters)
-        return paginate(statement, request, sorts=SORTS, unique=Artifact.id)
     query = build_query(filters["q"])
     bounds = {name: value for name, value in filters.items() if name != "q"}
+    if not (request.sort.endswith("created_at") and _INDEXED_FILTERS.issuperset(filters)):
+        statement = apply_filters(LIST_STATEMENT, **bounds).where(_build_hit_condition(query))
+        return paginate(statement, request, sorts=SORTS, unique=Artifact.id)
 
     def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
-        total = search_totals.count_hits(query, bounds) if edge.is_first else None
-        keys = _find_near_edge(query, bounds, edge) or _find_by_index(query, bounds, edge)
-        return _list_by_ids([str(key) for key in keys]), total
+        for _ in range(_MAX_ATTEMPTS):
+            total = search_totals.count_hits(query, bounds) if edge.is_first else None
+            keys = _find_near_edge(query, bounds, edge) or _find_by_index(query, bounds, edge)
+            rows = _list_by_ids([str(key) for key in keys])
+            # Without a document that was deleted in the meantime, a page looks like the last page.
+            if len(rows) == len(keys):
+                break
+        return rows, total
 
     return paginate_rows(request, _ORDER, fetch)
+
+
+def _build_hit_condition(query: SearchQuery) -> ColumnElement[bool]:
+    """Build the condition that a document matches a search.
+
+    PostgreSQL does not know how many documents match. Without hints, it would test all documents in
+    the order of the list for a rare word, and find the document of each hit for a frequent word.
+    """
+    hit_ids = select(select_hits(query).c.id)
+    # Counting takes long for frequent words only, and these stay frequent.
+    _, hits, _ = search_totals.get_last_total(query, {})
+    if hits < MIN_HITS_TO_TEST_NEWEST:
+        hits = search_totals.count_hits(query, {})
+    if hits >= MIN_HITS_TO_TEST_NEWEST:
+        # `IS TRUE` makes PostgreSQL collect the ids of the hits in a hash table, and read the
+        # documents in the order of the list until the page is full.
+        return Artifact.id.in_(hit_ids).is_(True)
+    # PostgreSQL expects few elements in the array, so it finds the document of each hit.
+    return Artifact.id == func.any(func.array(hit_ids.scalar_subquery()))
 
 
 def _list_by_ids(artifact_ids: list[str]) -> list[Any]:

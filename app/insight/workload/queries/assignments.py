@@ -19,7 +19,7 @@ from app.workflow.tag_sets.claimable import RANK_LEVEL, RANK_STEP, RANK_TIME
 
 # Assignments are sorted by urgency, time and id. Each part of the union is read in the order of an
 # index, and only as many rows as a page needs are read.
-_ORDER = {"rank": int, "at": datetime, "id": UUID}
+_ORDER = {"rank": int, "at": str, "id": UUID}
 _OWN_ARTIFACTS = """
     SELECT 'label' AS kind, 100 - own.urgency AS rank, own.at, own.artifact_id AS id,
            own.artifact_id
@@ -73,10 +73,11 @@ _ASSIGNED = claimable.ASSIGNED.format(of="item.", user=":me")
 _CLAIMED = claimable.CLAIMED.format(of="item.", user=":me")
 _PAGE = f"""
     WITH {todo.PEOPLE_CTES}, {todo.BEGUN_CTES}, page AS MATERIALIZED (
-        SELECT * FROM ({{keys}}) AS keys ORDER BY {{order}} LIMIT :limit
+        SELECT * FROM ({{keys}}) AS page ORDER BY {{order}} LIMIT :limit
     )
-    SELECT page.kind, page.rank, page.at, page.id, document.id AS artifact_id, document.name,
-           document.priority, coalesce(item.id, own.tag_set_id) AS tag_set_id,
+    SELECT page.kind, page.rank, CAST(page.at AS text) AS at, page.id,
+           document.id AS artifact_id, document.name, document.priority,
+           coalesce(item.id, own.tag_set_id) AS tag_set_id,
            coalesce(item.schema_id, own.schema_id, document.schema_id) AS schema_id,
            schemas.name AS schema_name,
            CASE WHEN item.id IS NULL THEN document.due_at ELSE item.due_at END AS due_at,
@@ -99,11 +100,14 @@ _PAGE = f"""
 
 
 class Assignment(NamedTuple):
-    """A document to label or a tag set to review, with the sort keys `rank`, `at` and `id`."""
+    """A document to label or a tag set to review, with the sort keys `rank`, `at` and `id`.
+
+    `at` is text, because the time can be before the year 1, the first year of a Python datetime.
+    """
 
     kind: str
     rank: int
-    at: datetime
+    at: str
     id: UUID
     artifact_id: UUID
     name: str
@@ -159,7 +163,7 @@ def _build_due_join(statement: StatementBuilder, criteria: WorkCriteria) -> str:
 
 def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
     descending = edge.descending
-    order = "rank DESC, at DESC, id DESC" if descending else "rank, at, id"
+    order = ", ".join(f"page.{name}{' DESC' if descending else ''}" for name in _ORDER)
     selects = []
     if work_types.label:
         after_edge = _build_edge_condition(edge, "100 - own.urgency", "own.at", "own.artifact_id")
@@ -193,7 +197,7 @@ def _build_sql(edge: PageStart, work_types: WorkTypes, due_join: str) -> str:
             for is_mine in (_ASSIGNED, _CLAIMED)
         ]
     keys = " UNION ALL ".join(
-        f"(SELECT * FROM ({select_sql}) AS part ORDER BY {order} LIMIT :limit)"  # noqa: S608 - made of constants
+        f"(SELECT * FROM ({select_sql}) AS page ORDER BY {order} LIMIT :limit)"  # noqa: S608 - made of constants
         for select_sql in selects
     )
     return _PAGE.format(keys=keys, order=order)

@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 import orjson
-from sqlalchemy import ColumnElement, Select, case, literal, literal_column, text
+from sqlalchemy import ColumnElement, Select, case, extract, literal, literal_column, text
 
 from app.documents.artifacts.models import URGENCY, URGENT_AT, Artifact
 from app.documents.artifacts.statuses import CLAIMABLE, CLOSED
@@ -136,15 +137,17 @@ class LockedArtifact(NamedTuple):
 
     `closed_state` is the state that prevents labeling, or None if the artifact can be labeled.
     Artifacts are ordered by `urgency` and `urgent_at`, which are computed by the SQL expressions
-    `URGENCY` and `URGENT_AT`. `labeled_by` has the labeler of each submitted or accepted tag set,
-    who cannot submit another one, and a null for each tag set without a labeler. It is None unless
-    the artifact can be claimed. For example, assignees keep an artifact that is in review.
+    `URGENCY` and `URGENT_AT`. `urgent_at` is in seconds since 1970, because the time can be before
+    the year 1, the first year of a Python datetime. `labeled_by` has the labeler of each submitted
+    or accepted tag set, who cannot submit another one, and a null for each tag set without a
+    labeler. It is None unless the artifact can be claimed. For example, assignees keep an artifact
+    that is in review.
     """
 
     id: UUID
     closed_state: str | None
     urgency: int
-    urgent_at: datetime
+    urgent_at: Decimal
     assignees: list[Assignee]
     labeled_by: list[UUID | None] | None
 
@@ -179,7 +182,7 @@ def lock(selected: Select[Any]) -> list[LockedArtifact]:
         Artifact.id,
         _CLOSED_STATE,
         literal_column(URGENCY.format(of="artifacts.")),
-        literal_column(URGENT_AT.format(of="artifacts.")),
+        extract("epoch", literal_column(URGENT_AT.format(of="artifacts."))),
         Artifact.assignees,
         case((Artifact.status.in_(CLAIMABLE), Artifact.labeled_by)),
     )

@@ -17,8 +17,13 @@ _IS_READY = f"document.status = 'ready' AND {_UNASSIGNED}"
 _AWAITS_ROUTING = "document.status = 'processing' AND document.routing_since IS NOT NULL"
 _IS_ROUTABLE = f"(document.status = 'ready' OR {_AWAITS_ROUTING}) AND {_UNASSIGNED}"
 # A ready document that the rules have processed has `routing_since`. Its `artifact.ingested` event
-# is emitted only after that, and must not route the document again.
-_IS_UNROUTED = "(document.status = 'processing' OR document.routing_since IS NULL)"
+# is emitted only after that, and must not route the document again. A document without it was ready
+# before the rules; its event may be handled twice. A document that was reprocessed waits again.
+_IS_UNROUTED = f"""
+    (document.status = 'processing' OR document.routing_since IS NULL AND NOT EXISTS (
+        SELECT FROM {ArtifactRouting.__tablename__} routing
+        WHERE routing.organization_id = :org AND routing.artifact_id = document.id))
+"""
 # SQL columns by attribute name. A column is read only if a rule needs the attribute.
 _COLUMNS = {
     "media_type": "document.media_type",
@@ -68,13 +73,7 @@ _LOCK = f"""
     ORDER BY document.id FOR NO KEY UPDATE
 """  # noqa: S608 - as above
 _LOCK_ALL = text(_LOCK.format(condition=""))
-_LOCK_UNMATCHED = text(
-    _LOCK.format(
-        condition=f"""AND {_IS_UNROUTED} AND NOT EXISTS (
-            SELECT FROM {ArtifactRouting.__tablename__} routing
-            WHERE routing.organization_id = :org AND routing.artifact_id = document.id)"""
-    )
-)
+_LOCK_UNROUTED = text(_LOCK.format(condition=f"AND {_IS_UNROUTED}"))
 
 
 class RoutingPosition(NamedTuple):
@@ -117,12 +116,12 @@ def list_unassigned(after: RoutingPosition, until: datetime, limit: int) -> list
     return [RoutingPosition(*row) for row in rows]
 
 
-def lock(ids: Iterable[UUID], *, unmatched_only: bool) -> list[UUID]:
+def lock(ids: Iterable[UUID], *, unrouted_only: bool) -> list[UUID]:
     """Lock the documents that can still be routed, and return their ids in order.
 
-    With `unmatched_only`, documents that the rules have already processed are omitted.
+    With `unrouted_only`, documents that the rules have already processed are omitted.
     """
-    statement = _LOCK_UNMATCHED if unmatched_only else _LOCK_ALL
+    statement = _LOCK_UNROUTED if unrouted_only else _LOCK_ALL
     return list(db.session().scalars(statement, _build_parameters(ids=_to_strings(ids))))
 
 

@@ -55,9 +55,10 @@ class RoutedBatch(NamedTuple):
 def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.checkpoint) -> int:
     """Route ingested documents, make them available, and return how many matched a rule.
 
-    Documents that are already assigned, or that a rule has already matched, are not assigned again.
-    The call is therefore safe to repeat. `checkpoint` commits after each batch. After
-    `limits.RUN_SECONDS`, routing is requested again for the remaining documents.
+    Documents that are already assigned are not assigned again, and neither are documents that the
+    rules have processed, unless they were reprocessed. The call is therefore safe to repeat.
+    `checkpoint` commits after each batch. After `limits.RUN_SECONDS`, routing is requested again
+    for the remaining documents.
     """
     remaining_ids = sorted(set(artifact_ids))
     ends_at = monotonic() + limits.RUN_SECONDS
@@ -80,7 +81,7 @@ def _route_and_release(ids: Sequence[UUID]) -> RoutedBatch:
     routed = RoutedBatch()
     if records.has_enabled_rules():
         records.lock()
-        routed = _route_batch(documents.lock(ids, unmatched_only=True))
+        routed = _route_batch(documents.lock(ids, unrouted_only=True))
         for artifact_id in routed.timed_out_ids:
             artifacts.release_unrouted_document(
                 artifact_id, f"The rules took more than {limits.DOCUMENT_SECONDS} seconds."
@@ -116,7 +117,7 @@ def route_unassigned(
                 return matched_count
             checkpoint()
             continue
-        locked_ids = set(documents.lock([row.id for row in batch], unmatched_only=False))
+        locked_ids = set(documents.lock([row.id for row in batch], unrouted_only=False))
         routed = _route_batch([row.id for row in batch if row.id in locked_ids])
         matched_count += routed.matched_count
         done = _list_processed(batch, routed.remaining_ids)

@@ -7,7 +7,7 @@ from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.models import ArtifactRow
 from app.documents.artifacts.statuses import OPEN_FOR_TAG_SETS
 from app.engines.agreement import diff
-from app.engines.fields import CompiledFields, TagErrors
+from app.engines.fields import CompiledFields
 from app.identity.organizations import service as organizations
 from app.kit import errors, events
 from app.kit.errors import ApiError
@@ -162,28 +162,16 @@ def _build_prediction_columns(original: TagSetRow | PredictedTags | None) -> dic
 def _copy_tags(
     original: TagSetRow | PredictedTags, artifact: ArtifactRow, fields: CompiledFields
 ) -> list[dict[str, Any]]:
-    document: dict[str, Any] = {
-        "text_length": artifact.text_length,
-        "page_count": artifact.page_count or 0,
-        "source": artifacts.build_source_text(artifact.id, artifact.updated_at),
-    }
-    valid_tags = [tag for tag in original.tags if _is_valid_tag(fields, tag, document)]
-    try:
-        return fields.check_tags(valid_tags, **document)
-    except TagErrors as failure:
-        raise rules.build_tags_error(failure, "from") from None
+    return fields.keep_valid_tags(
+        original.tags,
+        text_length=artifact.text_length,
+        page_count=artifact.page_count or 0,
+        source=artifacts.build_source_text(artifact.id, artifact.updated_at),
+    )
 
 
 def _is_visible(tag_set_id: UUID, caller: Caller) -> bool:
     return rules.can_see_all(caller) or reading.is_visible(tag_set_id, rules.build_reader(caller))
-
-
-def _is_valid_tag(fields: CompiledFields, tag: dict[str, Any], document: dict[str, Any]) -> bool:
-    try:
-        fields.check_tags([tag], **document)
-    except TagErrors:
-        return False
-    return True
 
 
 def replace_tags(
