@@ -17,8 +17,14 @@ import { GroupInputs } from './GroupInputs';
 import { ProviderInputs } from './ProviderInputs';
 import { toBody, toInput, toValues, type Values } from './values';
 
+interface Props {
+  sso: Schemas['Sso'] | undefined;
+  /** The one that a save is based on. */
+  revision: number;
+}
+
 /** The configuration of single sign-on. Saving checks the provider. */
-export function SignOnForm({ sso }: { sso: Schemas['Sso'] | undefined }) {
+export function SignOnForm({ sso, revision }: Props) {
   const { t } = useTranslation('identity/sso');
   const form = useForm<Values>({ initialValues: toValues(sso) });
   const [asked, setAsked] = useState(false);
@@ -31,7 +37,7 @@ export function SignOnForm({ sso }: { sso: Schemas['Sso'] | undefined }) {
     configure.mutate(
       {
         params: { path: { org_slug: requireOrganization() } },
-        body: toBody(values, sso?.revision),
+        body: toBody(values, sso && revision),
       },
       {
         onSuccess: () => {

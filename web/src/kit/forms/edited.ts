@@ -1,0 +1,13 @@
+import { createContext } from 'react';
+
+/** The record that a form edits, while somebody else may change it. */
+export interface Edited {
+  /** The revision that the next save is based on. */
+  revision: number;
+  /** Goes on from a newer revision: what is saved next replaces what somebody else has changed. */
+  keep: (revision: number) => void;
+  /** Reads the record again, and begins a new form. */
+  drop: () => void;
+}
+
+export const EditedContext = createContext<Edited | undefined>(undefined);
