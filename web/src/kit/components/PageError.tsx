@@ -13,7 +13,7 @@ export function PageError({ error, reset }: ErrorComponentProps) {
     void router.invalidate();
   };
   return (
-    <Stack component="main" p="xl">
+    <Stack p="xl">
       <ErrorAlert error={error} retry={retry} />
     </Stack>
   );
