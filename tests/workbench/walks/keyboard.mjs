@@ -1,6 +1,6 @@
 // Keys that are held, and keys of the browser that the application must leave alone.
 
-import { field, FIELDS, open, prepare, submit } from '../steps/labeling.mjs';
+import { field, FIELDS, input, open, prepare, saved, submit } from '../steps/labeling.mjs';
 
 const VALUES = { supplier: 'Brackenhill', number: '17', date: '2026-01-30', total: '512.40 EUR' };
 
@@ -35,4 +35,46 @@ export async function the_space_bar_opens_a_list_of_options(walk) {
     return !element.dispatchEvent(new KeyboardEvent('keydown', { key: ' ', bubbles: true, cancelable: true }));
   });
   walk.assert.equal(isTaken, false);
+}
+
+// The key with which somebody who writes Japanese or Chinese takes what the input method offers.
+const compose = (locator) =>
+  locator.evaluate((element) => {
+    const key = { key: 'Enter', isComposing: true, bubbles: true, cancelable: true };
+    return element.dispatchEvent(new KeyboardEvent('keydown', key));
+  });
+
+export async function the_end_of_a_composition_neither_confirms_nor_mentions(walk) {
+  const work = await prepare(walk);
+  const page = await open(walk, work);
+  const number = input(page, 'Invoice number');
+  await number.fill('請求書');
+  await saved(page);
+  walk.assert.equal(await compose(number), true);
+  await number.and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Enter');
+  await input(page, 'Invoice date').and(page.locator(':focus')).waitFor();
+
+  await page.keyboard.press('F4');
+  const drawer = page.getByRole('dialog', { name: 'Comments' });
+  const box = drawer.getByRole('textbox');
+  await box.fill('@Ol');
+  await drawer.getByRole('option', { name: 'Olga Owner' }).waitFor();
+  walk.assert.equal(await compose(box), true);
+  walk.assert.equal(await box.inputValue(), '@Ol');
+  await page.keyboard.press('Enter');
+  await walk.until(async () => walk.assert.equal(await box.inputValue(), '@Olga Owner '));
+}
+
+export async function letters_of_other_alphabets_are_keys_too(walk) {
+  const work = await prepare(walk);
+  const page = await open(walk, work);
+  await input(page, 'Invoice number').fill('17');
+  await saved(page);
+  await input(page, 'Invoice number').evaluate((element) =>
+    element.dispatchEvent(
+      new KeyboardEvent('keydown', { key: 'я', code: 'KeyZ', ctrlKey: true, bubbles: true, cancelable: true }),
+    ),
+  );
+  await walk.until(async () => walk.assert.equal(await input(page, 'Invoice number').inputValue(), ''));
 }

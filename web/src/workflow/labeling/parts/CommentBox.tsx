@@ -2,6 +2,7 @@ import { Button, Group, Paper, Text, Textarea, UnstyledButton } from '@mantine/c
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { isComposing } from '@/kit/keys/matching';
 import { readSession } from '@/kit/session/store';
 import { findMentions, matchMembers, type Mentionable, mentionAt } from './comments';
 
@@ -128,8 +129,7 @@ export function CommentBox({
       return;
     }
     const member = offered[chosen];
-    // Enter also ends the composition of Japanese or Chinese text.
-    if (!member || event.nativeEvent.isComposing) return;
+    if (!member || isComposing(event.nativeEvent)) return;
     if (event.key === 'Enter' || event.key === 'Tab') choose(member);
     else if (event.key === 'ArrowDown') setChosen((chosen + 1) % offered.length);
     else if (event.key === 'ArrowUp') setChosen((chosen + offered.length - 1) % offered.length);
