@@ -1,5 +1,5 @@
 // Somebody else changes what is being edited: nothing is overwritten unasked, and nothing is lost.
-import { input, open, prepare, saved } from '../steps/labeling.mjs';
+import { input, open, prepare, saved, submit } from '../steps/labeling.mjs';
 
 const HOST_KEY = `SHA256:${'A'.repeat(43)}`;
 const TITLE = 'Somebody else has changed this meanwhile';
@@ -121,4 +121,62 @@ export async function a_draft_that_another_tab_saved_is_shown_and_then_submitted
   await page.getByRole('heading', { name: 'Nothing to label' }).waitFor();
   const [set] = await work.drafts();
   walk.assert.deepEqual([set.status, set.tags.find((tag) => tag.field === 'number').value], ['submitted', '18']);
+}
+
+export async function what_is_old_is_read_again_before_it_is_deleted(walk) {
+  const owner = await walk.organization();
+  const { id } = await walk.call(owner, 'POST', '/teams', { name: 'Scans' });
+  const page = await walk.page(`/teams/${id}`, { as: owner });
+  await press(page, 'Delete');
+  const dialog = page.getByRole('dialog');
+  await walk.call(owner, 'PATCH', `/teams/${id}`, { name: 'Letters' });
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await dialog.getByRole('alert').waitFor();
+  await page.getByRole('heading', { name: 'Letters', level: 1 }).waitFor();
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByText('The team Letters was deleted.').waitFor();
+}
+
+export async function a_role_that_somebody_else_changed_is_not_overwritten_unasked(walk) {
+  const owner = await walk.organization();
+  const { user } = await walk.member(owner, 'labeler', 'Mia Member');
+  const path = `/organizations/${owner.organizations[0].slug}/members`;
+  const page = await walk.page('/members', { as: owner });
+  await page.getByRole('button', { name: 'Actions for Mia Member' }).click();
+  await page.getByRole('menuitem', { name: 'Change role' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Role of Mia Member' });
+  await dialog.getByRole('radio', { name: 'Reviewer' }).check();
+  await walk.call(owner, 'PATCH', `${path}/${user.id}`, { role: 'admin' });
+  await dialog.getByRole('button', { name: 'Change role' }).click();
+  await isAsked(page);
+  await press(page, 'Discard mine');
+  await walk.until(async () =>
+    walk.assert.ok(await dialog.getByRole('radio', { name: 'Administrator' }).isChecked()),
+  );
+}
+
+export async function a_rejection_keeps_its_reason_when_the_labels_changed(walk) {
+  const work = await prepare(walk);
+  const mia = await walk.member(work.session, 'labeler');
+  const values = { supplier: 'Brackenhill', number: '17', date: '2026-01-30', total: '512.40 EUR' };
+  const set = await submit(walk, mia, work.id, values);
+  const page = await walk.page(`/review/${set.id}`, { as: work.session });
+  await page.locator('[data-page="1"] img').waitFor();
+  await page.keyboard.press('j');
+  const dialog = page.getByRole('dialog', { name: 'Reject the labels' });
+  await dialog.getByLabel('Reason').fill('The number is wrong.');
+  // Meanwhile it was sent back and submitted again.
+  await work.call('POST', `/tag-sets/${set.id}/reject`, { reason: 'Look again.', send_to: 'labeler' });
+  const draft = await walk.call(mia, 'GET', `/tag-sets/${set.id}`);
+  const tags = draft.tags.map((tag) => (tag.field === 'number' ? { ...tag, value: '18' } : tag));
+  await walk.call(mia, 'PUT', `/tag-sets/${set.id}/tags`, { tags, revision: draft.revision });
+  await walk.call(mia, 'POST', `/tag-sets/${set.id}/submit`);
+  await dialog.getByRole('button', { name: 'Reject', exact: true }).click();
+  const comparison = page.getByRole('dialog', { name: 'This document was changed elsewhere' });
+  await comparison.getByText('18', { exact: true }).waitFor();
+  await comparison.getByRole('button', { name: 'Apply' }).click();
+  walk.assert.equal(await dialog.getByLabel('Reason').inputValue(), 'The number is wrong.');
+  await dialog.getByRole('button', { name: 'Reject', exact: true }).click();
+  await page.getByRole('heading', { name: 'Nothing to review' }).waitFor();
+  walk.assert.equal((await work.call('GET', `/tag-sets/${set.id}`)).reason, 'The number is wrong.');
 }

@@ -1,5 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Fragment, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
+import { refreshRecords } from '@/kit/api/queryClient';
 import { EditedContext } from './edited';
 import { AroundForm } from './unsaved';
 
@@ -25,7 +25,6 @@ interface Props<Row> {
  */
 export function EditedRecord<Row extends Versioned>({ latest, children }: Props<Row>) {
   const around = useContext(AroundForm);
-  const queryClient = useQueryClient();
   const [isDirty, setDirty] = useState(false);
   const [held, setHeld] = useState(latest);
   const [kept, setKept] = useState<number>();
@@ -43,9 +42,9 @@ export function EditedRecord<Row extends Versioned>({ latest, children }: Props<
   );
   const revision = kept ?? record.revision;
   const edited = useMemo(() => {
-    const drop = () => void queryClient.invalidateQueries().then(() => setDirty(false));
+    const drop = () => void refreshRecords().then(() => setDirty(false));
     return { revision, keep: setKept, drop };
-  }, [queryClient, revision]);
+  }, [revision]);
   return (
     <AroundForm value={report}>
       <EditedContext value={edited}>
