@@ -59,7 +59,11 @@ export async function the_end_of_a_composition_neither_confirms_nor_mentions(wal
   const drawer = page.getByRole('dialog', { name: 'Comments' });
   const box = drawer.getByRole('textbox');
   await box.fill('@Ol');
-  await drawer.getByRole('option', { name: 'Olga Owner' }).waitFor();
+  const option = drawer.getByRole('option', { name: 'Olga Owner' });
+  await option.waitFor();
+  // Screen readers read what is offered.
+  walk.assert.equal(await box.getAttribute('aria-activedescendant'), await option.getAttribute('id'));
+  await walk.checkAccessibility(page);
   walk.assert.equal(await compose(box), true);
   walk.assert.equal(await box.inputValue(), '@Ol');
   await page.keyboard.press('Enter');
@@ -77,4 +81,19 @@ export async function letters_of_other_alphabets_are_keys_too(walk) {
     ),
   );
   await walk.until(async () => walk.assert.equal(await input(page, 'Invoice number').inputValue(), ''));
+}
+
+export async function a_key_that_is_pressed_twice_claims_one_document(walk) {
+  const work = await prepare(walk);
+  const page = await walk.page('/', { as: work.session });
+  await page.getByRole('button', { name: /^Next document/ }).waitFor();
+  const claims = [];
+  page.on('request', (request) => request.url().endsWith('/artifacts/next') && claims.push(request.url()));
+  // Faster than the page is rendered.
+  await page.evaluate(() => {
+    for (let press = 0; press < 2; press += 1)
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'n', bubbles: true, cancelable: true }));
+  });
+  await page.waitForURL(`**/label/${work.id}`);
+  walk.assert.equal(claims.length, 1);
 }

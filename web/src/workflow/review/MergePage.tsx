@@ -3,6 +3,8 @@ import { getRouteApi, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { useIdempotency } from '@/kit/api/idempotency';
+import { isCalling } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
 import { EmptyState } from '@/kit/components/EmptyState';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
@@ -15,6 +17,7 @@ import { type Choices, listPlaces, listUndecided, type Place, preview, toRequest
 import { PlaceChoice } from './PlaceChoice';
 
 const route = getRouteApi('/work/review/merge/$artifactId');
+const MERGE = '/api/v1/tag-sets/merge';
 const MERGEABLE = new Set(['submitted', 'accepted', 'rejected']);
 
 const listMergeable = ({ sets }: Schemas['Consensus']) =>
@@ -23,7 +26,8 @@ const listMergeable = ({ sets }: Schemas['Consensus']) =>
 function useMerge(places: readonly Place[], setIds: readonly string[], choices: Choices) {
   const { t } = useTranslation('workflow/review');
   const navigate = useNavigate();
-  const merge = $api.useMutation('post', '/api/v1/tag-sets/merge', {
+  const idempotency = useIdempotency();
+  const merge = $api.useMutation('post', MERGE, {
     onSuccess: async () => {
       notifyDone(t('merge.done'));
       await navigate({ to: '/review/next', replace: true });
@@ -31,15 +35,14 @@ function useMerge(places: readonly Place[], setIds: readonly string[], choices: 
   });
   const run = () => {
     // The keys also reach a button that is off.
-    if (merge.isPending || listUndecided(places, choices).length > 0) return;
-    merge.mutate({
-      body: {
-        tag_set_ids: [...setIds],
-        strategy: 'majority',
-        choices: toRequest(places, choices),
-        accept: true,
-      },
-    });
+    if (isCalling(MERGE) || listUndecided(places, choices).length > 0) return;
+    const body = {
+      tag_set_ids: [...setIds],
+      strategy: 'majority' as const,
+      choices: toRequest(places, choices),
+      accept: true,
+    };
+    merge.mutate({ params: { header: idempotency.headers(body) }, body });
   };
   return { run, error: merge.error, isPending: merge.isPending };
 }
