@@ -141,3 +141,81 @@ export async function lists_say_whether_they_are_empty_or_filtered(walk) {
     walk.assert.equal(await page.getByText(nothing).count(), 0, path);
   }
 }
+
+export async function what_is_not_loaded_yet_does_not_end_the_labeling_without_a_network(walk) {
+  const work = await prepare(walk);
+  const page = await open(walk, work);
+  await input(page, 'Invoice number').fill('17');
+  await saved(page);
+  const [draft] = await work.drafts();
+  await work.call('POST', `/tag-sets/${draft.id}/comments`, { body: 'Is that all?' });
+  await page.reload();
+  await page.getByRole('button', { name: /Invoice number/ }).first().waitFor();
+  await page.waitForLoadState('networkidle');
+  await page.context().setOffline(true);
+  await page.keyboard.press('F4');
+  await page.getByText('This part of the page cannot be shown.').waitFor();
+  walk.assertFailed('dynamically imported module');
+  await page.keyboard.press('Escape');
+  await input(page, 'Supplier').fill('Brackenhill');
+  await page.context().setOffline(false);
+  await saved(page);
+  const values = (await work.drafts())[0].tags.map((tag) => tag.value).sort();
+  walk.assert.deepEqual(values, ['17', 'Brackenhill']);
+}
+
+// The service has done it, but its answer is lost once.
+async function loseAnswer(page, pattern) {
+  let isLost = false;
+  await page.route(pattern, async (route) => {
+    if (route.request().method() !== 'POST' || isLost) return route.fallback();
+    isLost = true;
+    await route.fetch();
+    return route.abort();
+  });
+}
+
+export async function what_is_sent_again_after_a_lost_answer_is_done_once(walk) {
+  const work = await prepare(walk);
+  const page = await open(walk, work);
+  await page.keyboard.press('F4');
+  const drawer = page.getByRole('dialog', { name: 'Comments' });
+  await loseAnswer(page, '**/comments*');
+  await drawer.getByRole('textbox').fill('Only once.');
+  await page.keyboard.press('Control+Enter');
+  await drawer.getByText('The service cannot be reached.', { exact: false }).waitFor();
+  await page.keyboard.press('Control+Enter');
+  await drawer.locator('section', { hasText: 'Only once.' }).waitFor();
+  const [draft] = await work.drafts();
+  walk.assert.equal((await work.call('GET', `/tag-sets/${draft.id}/comments`)).length, 1);
+  const rules = await walk.page('/routing/new', { as: work.session });
+  await loseAnswer(rules, '**/routing-rules');
+  await rules.getByRole('textbox', { name: 'Name', exact: true }).fill('Only once');
+  await rules.getByRole('textbox', { name: 'Value' }).fill('a');
+  await rules.getByRole('textbox', { name: /^Priority/ }).fill('90');
+  await rules.getByRole('button', { name: 'Save' }).click();
+  await rules.getByText('The service cannot be reached.', { exact: false }).waitFor();
+  await rules.getByRole('button', { name: 'Save' }).click();
+  await rules.getByRole('link', { name: 'Only once' }).waitFor();
+  walk.assert.equal((await work.call('GET', '/routing-rules')).length, 1);
+}
+
+export async function what_was_given_up_without_a_network_is_not_done_later(walk) {
+  const work = await prepare(walk);
+  const page = await open(walk, work);
+  await input(page, 'Invoice number').fill('17');
+  await saved(page);
+  await page.context().setOffline(true);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Shift+D');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Discard', exact: false }).last().click();
+  await dialog.getByText('The service cannot be reached.', { exact: false }).waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await input(page, 'Supplier').fill('Brackenhill');
+  await page.locator('[data-save-state=offline]').waitFor();
+  await page.context().setOffline(false);
+  await saved(page);
+  const values = (await work.drafts())[0].tags.map((tag) => tag.value).sort();
+  walk.assert.deepEqual(values, ['17', 'Brackenhill']);
+}
