@@ -266,6 +266,6 @@ export class Saver {
   private rebase(revision: number, base: Tags, tags: Tags): void {
     this.revision = revision;
     this.base = base;
-    this.editor.replace(tags);
+    this.editor.restart(tags);
   }
 }
