@@ -97,3 +97,18 @@ export async function a_key_that_is_pressed_twice_claims_one_document(walk) {
   await page.waitForURL(`**/label/${work.id}`);
   walk.assert.equal(claims.length, 1);
 }
+
+export async function what_is_typed_into_an_empty_field_stays_in_its_order(walk) {
+  const columns = [field('name', 'Name', 'text'), field('amount', 'Amount', 'money')];
+  const lines = field('lines', 'Lines', 'table', { required: false, columns });
+  const parties = field('parties', 'Parties', 'text', { required: false, multiple: true });
+  const page = await open(walk, await prepare(walk, { fields: [...FIELDS, parties, lines] }));
+  for (const label of ['Supplier', 'Invoice date', 'Parties', 'Name, row 1', 'Amount, row 2']) {
+    const empty = input(page, label);
+    await empty.click();
+    // An input method would lose its composition with its input.
+    await empty.evaluate((element) => element.setAttribute('data-same', 'yes'));
+    await page.keyboard.type('1 Ab');
+    walk.assert.deepEqual([await empty.inputValue(), await empty.getAttribute('data-same')], ['1 Ab', 'yes'], label);
+  }
+}
