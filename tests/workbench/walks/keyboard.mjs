@@ -112,3 +112,19 @@ export async function what_is_typed_into_an_empty_field_stays_in_its_order(walk)
     walk.assert.deepEqual([await empty.inputValue(), await empty.getAttribute('data-same')], ['1 Ab', 'yes'], label);
   }
 }
+
+export async function rows_of_a_table_are_inserted_and_removed_with_keys(walk) {
+  const columns = [field('name', 'Name', 'text')];
+  const lines = field('lines', 'Lines', 'table', { required: false, columns });
+  const work = await prepare(walk, { fields: [lines] });
+  const page = await open(walk, work);
+  for (const [row, name] of ['Paper', 'Ink', 'Glue'].entries()) await input(page, `Name, row ${row + 1}`).fill(name);
+  await input(page, 'Name, row 2').click();
+  await page.keyboard.press('Alt+Delete');
+  await walk.until(async () => walk.assert.equal(await input(page, 'Name, row 2').inputValue(), 'Glue'));
+  await page.keyboard.press('Alt+Shift+Enter');
+  await page.keyboard.type('Pens');
+  await saved(page);
+  const rows = (await work.drafts())[0].tags.map(({ row, value }) => [row, value]).sort();
+  walk.assert.deepEqual(rows, [[0, 'Paper'], [1, 'Pens'], [2, 'Glue']]);
+}
