@@ -25,7 +25,11 @@ export function SearchBox({ pages }: { pages: readonly DocumentPage[] }) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposing(event.nativeEvent)) return;
-    if (event.key === 'Escape') close();
+    if (event.key === 'Escape') {
+      // The document keeps the keyboard.
+      event.preventDefault();
+      close();
+    }
     if (event.key !== 'Enter') return;
     event.preventDefault();
     event.stopPropagation();
