@@ -180,3 +180,43 @@ export async function a_rejection_keeps_its_reason_when_the_labels_changed(walk)
   await page.getByRole('heading', { name: 'Nothing to review' }).waitFor();
   walk.assert.equal((await work.call('GET', `/tag-sets/${set.id}`)).reason, 'The number is wrong.');
 }
+
+export async function what_is_typed_while_a_form_is_saved_stays_and_is_saved_next(walk) {
+  const owner = await walk.organization('Ours');
+  const path = `/organizations/${owner.organizations[0].slug}`;
+  const page = await walk.page('/settings', { as: owner });
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  const { promise: allowed, resolve: allow } = Promise.withResolvers();
+  await page.route(`**${path}`, async (route) => {
+    if (route.request().method() === 'PATCH') await allowed;
+    await route.fallback();
+  });
+  await page.getByLabel('A claim lasts').fill('45');
+  await press(page, 'Save changes');
+  await name.fill('Later');
+  const read = page.waitForResponse((answer) => answer.url().endsWith(path) && answer.request().method() === 'GET');
+  allow();
+  await page.getByText('The settings were saved.').waitFor();
+  await read;
+  walk.assert.equal(await name.inputValue(), 'Later');
+  await press(page, 'Save changes');
+  await walk.until(async () => {
+    const { name: saved, settings } = await walk.call(owner, 'GET', path);
+    walk.assert.deepEqual([saved, settings.claim_minutes], ['Later', 45]);
+  });
+  walk.assert.equal(await page.getByText(TITLE).count(), 0);
+}
+
+export async function preferences_are_saved_twice_in_a_row(walk) {
+  const owner = await walk.organization();
+  const page = await walk.page('/notification-preferences', { as: owner });
+  const read = async () => (await walk.call(owner, 'GET', '/notifications/delivery-preferences')).email_frequency;
+  for (const [label, frequency] of [
+    [/hour/i, 'hourly'],
+    [/day/i, 'daily'],
+  ]) {
+    await page.getByRole('radio', { name: label }).first().check();
+    await press(page, 'Save');
+    await walk.until(async () => walk.assert.equal(await read(), frequency));
+  }
+}

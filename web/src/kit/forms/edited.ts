@@ -1,4 +1,4 @@
-import { createContext } from 'react';
+import { createContext, useContext } from 'react';
 
 /** The record that a form edits, while somebody else may change it. */
 export interface Edited {
@@ -11,3 +11,12 @@ export interface Edited {
 }
 
 export const EditedContext = createContext<Edited | undefined>(undefined);
+
+/**
+ * Returns a function to be called with the revision of a save, after which the form stays: what was typed
+ * meanwhile is based on it.
+ */
+export function useSaved(): (revision: number) => void {
+  const edited = useContext(EditedContext);
+  return (revision) => edited?.keep(revision);
+}

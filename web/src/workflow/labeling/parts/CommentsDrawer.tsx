@@ -173,7 +173,7 @@ export function CommentsDrawer({ tagSetId, field, labelOf, close }: Props) {
           />
         )}
         <ErrorAlert error={comments.error} />
-        {threads.length === 0 && (
+        {comments.isRead && threads.length === 0 && (
           <Text size="sm" c="dimmed">
             {t('comments.none')}
           </Text>

@@ -31,6 +31,7 @@ export function useComments(tagSetId: string) {
   const comments = list.data?.data ?? NONE;
   return {
     comments,
+    isRead: list.data !== undefined,
     error: list.error ?? resolve.error,
     resolve: (commentId: string) =>
       resolve.mutateAsync({
