@@ -128,3 +128,25 @@ export async function rows_of_a_table_are_inserted_and_removed_with_keys(walk) {
   const rows = (await work.drafts())[0].tags.map(({ row, value }) => [row, value]).sort();
   walk.assert.deepEqual(rows, [[0, 'Paper'], [1, 'Pens'], [2, 'Glue']]);
 }
+
+export async function a_value_that_is_cleared_and_typed_anew_leaves_the_next_one(walk) {
+  const parties = field('parties', 'Parties', 'text', { required: false, multiple: true });
+  const work = await prepare(walk, { fields: [parties] });
+  const page = await open(walk, work);
+  for (const name of ['Ann', 'Bob']) {
+    await page.keyboard.type(name);
+    await page.keyboard.press('Enter');
+  }
+  await saved(page);
+  await input(page, 'Parties').click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.press('Delete');
+  // The labeler looks at the document, and the change is saved meanwhile.
+  await walk.until(async () => walk.assert.deepEqual((await work.drafts())[0].tags.map((tag) => tag.value), ['Bob']));
+  walk.assert.equal(await input(page, 'Parties').inputValue(), '');
+  await page.keyboard.type('Eve');
+  await page.keyboard.press('Escape');
+  await walk.until(async () =>
+    walk.assert.deepEqual((await work.drafts())[0].tags.map((tag) => tag.value), ['Eve', 'Bob']),
+  );
+}
