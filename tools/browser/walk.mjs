@@ -118,6 +118,12 @@ export class Walk {
     });
   }
 
+  // A script failed, as the walk wanted.
+  assertFailed(text) {
+    assert.ok(this.#blocked.some((one) => one.includes(text)), `nothing failed with ${text}`);
+    this.#blocked = this.#blocked.filter((one) => !one.includes(text));
+  }
+
   // Nothing was blocked by the policy of the pages, and no script failed.
   assertNothingBlocked() {
     assert.deepEqual(this.#blocked, []);

@@ -17,12 +17,17 @@ import { type AppRouter, createAppRouter } from './routes';
 // After an upgrade of the service, the files of the old build are gone.
 const RELOADED = 'reloaded_at';
 const RELOAD_MILLISECONDS = 60_000;
-window.addEventListener('vite:preloadError', (event) => {
+async function reloadAfterUpgrade(): Promise<void> {
   const last = Number(sessionStorage.getItem(RELOADED) ?? 0);
   if (Date.now() - last < RELOAD_MILLISECONDS) return;
+  // Without a network nothing could be loaded again: what is shown has to stay.
+  const answer = await fetch(window.location.href, { method: 'HEAD', cache: 'no-store' });
+  if (!answer.ok) return;
   sessionStorage.setItem(RELOADED, String(Date.now()));
-  event.preventDefault();
   window.location.reload();
+}
+window.addEventListener('vite:preloadError', () => {
+  reloadAfterUpgrade().catch(() => undefined);
 });
 
 /** Begins to load the code of the page, without waiting for texts and session. */

@@ -1,6 +1,7 @@
 /** The registry: each feature exports its routes, and what it puts into the shell. */
 import { createRouter } from '@tanstack/react-router';
 import { queryClient } from './kit/api/queryClient';
+import { PageError } from './kit/components/PageError';
 import { toAddress, toRoute } from './kit/routing/addresses';
 import { publicRoute, rootRoute, unknownRoute, workRoute } from './kit/routing/roots';
 import { currentOrganization, setCurrentOrganization, splitPath } from './kit/session/organization';
@@ -114,6 +115,8 @@ export function createAppRouter() {
     routeTree,
     basepath: basePath || '/',
     defaultPreload: 'intent',
+    // Around each page, so that the navigation stays beside what failed.
+    defaultErrorComponent: PageError,
     scrollRestoration: true,
     rewrite: {
       input: ({ url }) => rewrite(url, toRoute),

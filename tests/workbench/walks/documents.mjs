@@ -135,7 +135,7 @@ export async function what_is_no_time_or_no_number_is_refused_in_the_form(walk) 
   await dialog.getByLabel('Due').fill(year);
   await dialog.getByRole('button', { name: 'Return to the pool' }).click();
   await dialog.getByRole('alert').waitFor();
-  await page.keyboard.press('Escape');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await dialog.getByLabel('Priority').fill('');
   await dialog.getByLabel('Due').fill(year);

@@ -43,7 +43,7 @@ export async function assigned_work_is_listed_and_the_filter_is_in_the_address(w
   await page.getByRole('link', { name: artifact.name }).waitFor();
   await page.getByRole('radiogroup').getByText('Review').click();
   await page.waitForURL('**/?kind=review');
-  await page.getByText('Nothing is assigned to you.').waitFor();
+  await page.getByText('Nothing matches the filters.').waitFor();
   await page.goBack();
   await page.getByRole('link', { name: artifact.name }).click();
   await page.waitForURL(`**/label/${artifact.id}`);

@@ -25,7 +25,7 @@ export async function all_notifications_are_filtered_marked_and_deleted(walk) {
   walk.assert.equal((await unread()).unread, 0);
   // The filters are in the address.
   await page.getByText('Unread', { exact: true }).click();
-  await page.getByText('No notification matches these filters.').waitFor();
+  await page.getByText('Nothing matches the filters.').waitFor();
   await page.getByText('Read', { exact: true }).click();
   await page.getByRole('combobox', { name: 'About' }).click();
   await page.getByRole('option', { name: 'Work that is assigned to you' }).click();
@@ -33,7 +33,7 @@ export async function all_notifications_are_filtered_marked_and_deleted(walk) {
   await page.reload();
   await entry.getByRole('button', { name: /^Actions for/ }).click();
   await page.getByRole('menuitem', { name: 'Mark as unread' }).click();
-  await page.getByText('No notification matches these filters.').waitFor();
+  await page.getByText('Nothing matches the filters.').waitFor();
   await page.getByText('All', { exact: true }).click();
   await entry.getByRole('button', { name: /^Actions for/ }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();

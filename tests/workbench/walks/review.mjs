@@ -48,6 +48,29 @@ export async function several_tag_sets_are_merged_value_by_value(walk) {
   });
 }
 
+export async function a_merge_is_sent_once_however_often_its_key_is_pressed(walk) {
+  const work = await prepare(walk, { policy: { labels_per_artifact: 2 } });
+  for (const name of ['Mia Member', 'Ben Brown'])
+    await submit(walk, await walk.member(work.session, 'labeler', name), work.id, VALUES);
+  const page = await walk.page(`/review/merge/${work.id}`, { as: work.session });
+  await page.getByText('All values are decided').waitFor();
+  const sent = [];
+  const { promise: answered, resolve: answer } = Promise.withResolvers();
+  await page.route('**/tag-sets/merge', async (route) => {
+    sent.push(route.request().postData());
+    await answered;
+    await route.continue();
+  });
+  const first = page.waitForRequest('**/tag-sets/merge');
+  await page.keyboard.press('a');
+  await first;
+  for (const key of ['a', 'Control+Enter', 'a']) await page.keyboard.press(key);
+  answer();
+  await page.getByRole('heading', { name: 'Nothing to review' }).waitFor();
+  const merged = await work.call('GET', `/tag-sets?artifact_id=${work.id}&status=accepted`);
+  walk.assert.deepEqual([sent.length, merged.filter((one) => one.source === 'merge').length], [1, 1]);
+}
+
 export async function an_item_is_escalated_and_accepted_with_corrections_and_reopened(walk) {
   const work = await prepare(walk);
   const [mia, rita] = await Promise.all([

@@ -59,9 +59,9 @@ export async function changes_survive_those_of_somebody_else_and_a_reload(walk) 
   await walk.call(owner, 'PATCH', `/schemas/${schema.id}`, theirs);
   await page.reload();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Somebody else has changed this schema').waitFor();
+  await page.getByText('Somebody else has changed this meanwhile').waitFor();
   await page.getByRole('button', { name: 'Save mine' }).click();
-  await page.getByText('Somebody else has changed this schema').waitFor({ state: 'detached' });
+  await page.getByText('Somebody else has changed this meanwhile').waitFor({ state: 'detached' });
   const saved = await walk.call(owner, 'GET', `/schemas/${schema.id}`);
   walk.assert.equal(saved.fields[0].label, 'My number');
 }
@@ -150,7 +150,7 @@ export async function what_is_typed_while_a_save_runs_is_kept(walk) {
   });
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('not saved').waitFor({ state: 'detached' });
-  walk.assert.equal(await page.getByText('Somebody else has changed this schema').count(), 0);
+  walk.assert.equal(await page.getByText('Somebody else has changed this meanwhile').count(), 0);
   walk.assert.equal(await label.inputValue(), 'Number of the lease');
   const { fields: [field] } = await walk.call(owner, 'GET', `/schemas/${schema.id}`);
   walk.assert.equal(field.label, 'Number of the lease');

@@ -17,7 +17,7 @@ const route = getRouteApi('/work/billing/invoices');
 export function InvoicesPage() {
   const { t } = useTranslation('billing/invoices');
   const search: InvoicesSearch = route.useSearch();
-  const { filter, page } = useListSearch(search);
+  const { filter, page, isFiltered } = useListSearch(search);
   const query = $api.useQuery(
     'get',
     '/api/v1/billing/invoices',
@@ -52,6 +52,7 @@ export function InvoicesPage() {
           query={query}
           cursor={search.cursor}
           onCursor={page}
+          isFiltered={isFiltered}
           empty={{
             title: t('empty.title'),
             description: t('empty.text'),

@@ -8,6 +8,7 @@ import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
+import { useSaved } from '@/kit/forms/edited';
 import { FormActions } from '@/kit/forms/FormActions';
 import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
 import { Unsaved } from '@/kit/forms/unsaved';
@@ -21,6 +22,7 @@ type Form = UseFormReturnType<ProfileValues>;
 export function ProfileForm({ profile }: { profile: Schemas['BillingProfile'] }) {
   const { t } = useTranslation('billing/invoices');
   const form = useForm<ProfileValues>({ initialValues: toValues(profile) });
+  const goOn = useSaved();
   const save = $api.useMutation('put', '/api/v1/billing/profile');
   const error: unknown = save.error;
   const named = isApiError(error) && error.field !== undefined ? toFormField(error.field) : '';
@@ -30,8 +32,9 @@ export function ProfileForm({ profile }: { profile: Schemas['BillingProfile'] })
     save.mutate(
       { body: toBody(values, profile.revision) },
       {
-        onSuccess: () => {
-          form.resetDirty();
+        onSuccess: ({ data }) => {
+          form.resetDirty(values);
+          goOn(data.revision);
           notifyDone(t('profile.saved'));
           void queryClient.invalidateQueries();
         },

@@ -59,7 +59,7 @@ function List() {
   const { t } = useTranslation('delivery/exports');
   const may = useMay();
   const search: ExportsSearch = route.useSearch();
-  const { filter, page } = useListSearch(search);
+  const { filter, page, isFiltered } = useListSearch(search);
   const columns = useColumns();
   const query = $api.useQuery(
     'get',
@@ -72,7 +72,7 @@ function List() {
       query={query}
       cursor={search.cursor}
       onCursor={page}
-      isFiltered={(search.status ?? search.format) !== undefined}
+      isFiltered={isFiltered}
       filters={<Filters search={search} onChange={filter} />}
       empty={{
         icon: FileDown,

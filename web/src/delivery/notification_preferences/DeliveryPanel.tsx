@@ -7,8 +7,9 @@ import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
 import { Panel } from '@/kit/components/Panel';
+import { useSaved } from '@/kit/forms/edited';
 import { FormActions } from '@/kit/forms/FormActions';
-import { Unsaved, useIsChanged } from '@/kit/forms/unsaved';
+import { Unsaved } from '@/kit/forms/unsaved';
 
 type Preferences = Schemas['DeliveryPreferences'];
 
@@ -20,7 +21,9 @@ export function DeliveryPanel({ preferences }: { preferences: Preferences }) {
   const { t } = useTranslation('delivery/notification_preferences');
   const [frequency, setFrequency] = useState(preferences.email_frequency);
   const [quiet, setQuiet] = useState(preferences.quiet_hours);
-  const isDirty = useIsChanged([frequency, quiet]);
+  const [saved, setSaved] = useState(() => JSON.stringify([frequency, quiet]));
+  const goOn = useSaved();
+  const isDirty = JSON.stringify([frequency, quiet]) !== saved;
   const set = $api.useMutation('put', '/api/v1/notifications/delivery-preferences');
   const submit = () =>
     set.mutate(
@@ -32,7 +35,9 @@ export function DeliveryPanel({ preferences }: { preferences: Preferences }) {
         },
       },
       {
-        onSuccess: () => {
+        onSuccess: ({ data }) => {
+          setSaved(JSON.stringify([frequency, quiet]));
+          goOn(data.revision);
           notifyDone(t('delivery.saved'));
           void queryClient.invalidateQueries({
             queryKey: ['get', '/api/v1/notifications/delivery-preferences'],

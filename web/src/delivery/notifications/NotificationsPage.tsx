@@ -32,7 +32,7 @@ function toQuery({ read, kind, from, to, cursor }: NotificationSearch) {
 export function NotificationsPage() {
   const { t } = useTranslation('delivery/notifications');
   const search: NotificationSearch = route.useSearch();
-  const { filter, page } = useListSearch(search);
+  const { filter, page, isFiltered } = useListSearch(search);
   const actions = useNotificationActions();
   const query = $api.useQuery(
     'get',
@@ -40,7 +40,6 @@ export function NotificationsPage() {
     { params: { query: toQuery(search) } },
     { placeholderData: keepPreviousData },
   );
-  const isFiltered = Object.values({ ...search, cursor: undefined }).some(Boolean);
   return (
     <Page
       title={t('title')}
@@ -68,7 +67,8 @@ export function NotificationsPage() {
         query={query}
         cursor={search.cursor}
         onCursor={page}
-        empty={{ title: isFiltered ? t('none_match') : t('none'), icon: Bell }}
+        isFiltered={isFiltered}
+        empty={{ title: t('none'), icon: Bell }}
       >
         {(rows) => <Entries notifications={rows} actions={actions} />}
       </Listing>

@@ -81,6 +81,8 @@ export function MembersTable({ members, sort, onSort }: Props) {
   const [action, setAction] = useState<MemberAction>();
   const columns = useColumns(setAction);
   const done = () => setAction(undefined);
+  // It may be read again while the dialog is open.
+  const member = members.find(({ user }) => user.id === action?.member.user.id) ?? action?.member;
   return (
     <>
       <DataTable<Member>
@@ -91,8 +93,8 @@ export function MembersTable({ members, sort, onSort }: Props) {
         onSort={(next) => onSort(next as MembersSearch['sort'])}
         columns={columns}
       />
-      {action?.kind === 'role' && <RoleDialog member={action.member} onClose={done} />}
-      {action?.kind === 'remove' && <RemoveMember member={action.member} onClose={done} />}
+      {member && action?.kind === 'role' && <RoleDialog member={member} onClose={done} />}
+      {member && action?.kind === 'remove' && <RemoveMember member={member} onClose={done} />}
     </>
   );
 }

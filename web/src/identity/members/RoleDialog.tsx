@@ -8,8 +8,10 @@ import type { Schemas } from '@/kit/api/types';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { fieldErrors, otherError } from '@/kit/forms/fieldErrors';
 import { FormActions } from '@/kit/forms/FormActions';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { requireOrganization } from '@/kit/session/organization';
 import { readSession, updateSession } from '@/kit/session/store';
 import { rolesToGive } from './rights';
@@ -33,6 +35,17 @@ function followOwnRole(slug: string, userId: string, role: Role): void {
 }
 
 export function RoleDialog({ member, onClose }: Props) {
+  const { t } = useTranslation('identity/members');
+  return (
+    <Dialog title={t('role.title', { name: member.user.name })} onClose={onClose}>
+      <EditedRecord latest={member}>
+        {(record) => <RoleForm member={record} onClose={onClose} />}
+      </EditedRecord>
+    </Dialog>
+  );
+}
+
+function RoleForm({ member, onClose }: Props) {
   const { t } = useTranslation('identity/members');
   const { t: tKit } = useTranslation();
   const caller = useCaller();
@@ -60,34 +73,33 @@ export function RoleDialog({ member, onClose }: Props) {
       },
     );
   return (
-    <Dialog title={t('role.title', { name })} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <Stack>
-          <RoleChoice
-            value={role}
-            onChange={setRole}
-            roles={roles}
-            error={fieldErrors(change.error, FIELDS)['role']}
-          />
-          {role === 'owner' && (
-            <Text size="xs" c="dimmed">
-              {t('role.owner')}
-            </Text>
-          )}
-          <ErrorAlert error={otherError(change.error, FIELDS)} />
-          <FormActions
-            submit={t('role.save')}
-            loading={change.isPending}
-            disabled={role === member.role}
-            onCancel={onClose}
-          />
-        </Stack>
-      </form>
-    </Dialog>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <Stack>
+        <Unsaved isDirty={role !== member.role} />
+        <RoleChoice
+          value={role}
+          onChange={setRole}
+          roles={roles}
+          error={fieldErrors(change.error, FIELDS)['role']}
+        />
+        {role === 'owner' && (
+          <Text size="xs" c="dimmed">
+            {t('role.owner')}
+          </Text>
+        )}
+        <ErrorAlert error={otherError(change.error, FIELDS)} />
+        <FormActions
+          submit={t('role.save')}
+          loading={change.isPending}
+          disabled={role === member.role}
+          onCancel={onClose}
+        />
+      </Stack>
+    </form>
   );
 }

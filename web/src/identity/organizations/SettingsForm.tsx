@@ -9,6 +9,7 @@ import type { Schemas } from '@/kit/api/types';
 import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
+import { useSaved } from '@/kit/forms/edited';
 import { FormActions } from '@/kit/forms/FormActions';
 import { Unsaved } from '@/kit/forms/unsaved';
 import { requireOrganization } from '@/kit/session/organization';
@@ -30,6 +31,7 @@ export function SettingsForm({ organization }: { organization: Organization }) {
   const { t } = useTranslation('identity/organizations');
   const form = useForm<Values>({ initialValues: toValues(organization) });
   const [asked, setAsked] = useState(false);
+  const goOn = useSaved();
   const update = $api.useMutation('patch', '/api/v1/organizations/{org_slug}');
   const error: unknown = update.error;
   const named = isApiError(error) && error.field !== undefined ? toInput(error.field) : '';
@@ -42,7 +44,8 @@ export function SettingsForm({ organization }: { organization: Organization }) {
       {
         onSuccess: ({ data }) => {
           rename(org_slug, data.name);
-          form.resetDirty();
+          form.resetDirty(values);
+          goOn(data.revision);
           notifyDone(t('saved'));
           void queryClient.invalidateQueries();
         },

@@ -7,6 +7,7 @@ import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
 import { Section } from '@/kit/components/Section';
+import { useSaved } from '@/kit/forms/edited';
 import { otherError, showAtField } from '@/kit/forms/fieldErrors';
 import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
 import { Unsaved } from '@/kit/forms/unsaved';
@@ -18,6 +19,7 @@ const FIELDS = ['name', 'locale', 'time_zone'] as const;
 export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
   const { t } = useTranslation('identity/profile');
   const client = useQueryClient();
+  const goOn = useSaved();
   const update = $api.useMutation('patch', '/api/v1/users/me');
   const { name, locale, time_zone: timeZone, revision } = profile;
   const form = useForm({ initialValues: { name, locale, time_zone: timeZone } });
@@ -28,7 +30,8 @@ export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
         onSuccess: ({ data }) => {
           const user = readSession()?.user;
           if (user) updateSession({ user: { ...user, name: data.name } });
-          form.resetDirty();
+          form.resetDirty(changes);
+          goOn(data.revision);
           notifyDone(t('saved'));
           void client.invalidateQueries({ queryKey: ['get', '/api/v1/users/me'] });
         },

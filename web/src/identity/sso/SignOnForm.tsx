@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { useForm, type UseFormReturnType } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
@@ -9,6 +9,7 @@ import type { Schemas } from '@/kit/api/types';
 import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
+import { useSaved } from '@/kit/forms/edited';
 import { FormActions } from '@/kit/forms/FormActions';
 import { Unsaved } from '@/kit/forms/unsaved';
 import { requireOrganization } from '@/kit/session/organization';
@@ -17,25 +18,27 @@ import { GroupInputs } from './GroupInputs';
 import { ProviderInputs } from './ProviderInputs';
 import { toBody, toInput, toValues, type Values } from './values';
 
-/** The configuration of single sign-on. Saving checks the provider. */
-export function SignOnForm({ sso }: { sso: Schemas['Sso'] | undefined }) {
-  const { t } = useTranslation('identity/sso');
-  const form = useForm<Values>({ initialValues: toValues(sso) });
-  const [asked, setAsked] = useState(false);
-  const configure = $api.useMutation('post', '/api/v1/organizations/{org_slug}/sso');
-  const error: unknown = configure.error;
-  const named = isApiError(error) && error.field !== undefined ? toInput(error.field) : '';
+interface Props {
+  sso: Schemas['Sso'] | undefined;
+  /** The one that a save is based on. */
+  revision: number;
+}
 
-  const save = (values: Values) => {
-    setAsked(false);
+/** Saves what was entered; errors are shown at their fields. */
+function useSave({ sso, revision }: Props, form: UseFormReturnType<Values>) {
+  const { t } = useTranslation('identity/sso');
+  const goOn = useSaved();
+  const configure = $api.useMutation('post', '/api/v1/organizations/{org_slug}/sso');
+  const save = (values: Values) =>
     configure.mutate(
       {
         params: { path: { org_slug: requireOrganization() } },
-        body: toBody(values, sso?.revision),
+        body: toBody(values, sso && revision),
       },
       {
-        onSuccess: () => {
-          form.resetDirty();
+        onSuccess: ({ data }) => {
+          form.resetDirty(values);
+          goOn(data.revision);
           notifyDone(t('form.saved'));
           void queryClient.invalidateQueries({
             queryKey: ['get', '/api/v1/organizations/{org_slug}/sso'],
@@ -47,7 +50,18 @@ export function SignOnForm({ sso }: { sso: Schemas['Sso'] | undefined }) {
         },
       },
     );
-  };
+  return { save, error: configure.error as unknown, isPending: configure.isPending };
+}
+
+/** The configuration of single sign-on. Saving checks the provider. */
+export function SignOnForm(props: Props) {
+  const { t } = useTranslation('identity/sso');
+  const { sso } = props;
+  const form = useForm<Values>({ initialValues: toValues(sso) });
+  const [asked, setAsked] = useState(false);
+  const { save, error, isPending } = useSave(props, form);
+  const named = isApiError(error) && error.field !== undefined ? toInput(error.field) : '';
+
   const submit = (values: Values) => {
     const isNew = values.enforced && values.enabled && !(sso?.enforced && sso.enabled);
     if (isNew) setAsked(true);
@@ -61,15 +75,18 @@ export function SignOnForm({ sso }: { sso: Schemas['Sso'] | undefined }) {
         <AccessInputs form={form} />
         <GroupInputs form={form} />
         <ErrorAlert error={named in form.values && named !== 'groups' ? null : error} />
-        <FormActions submit={t('form.save')} loading={configure.isPending} />
+        <FormActions submit={t('form.save')} loading={isPending} />
       </Stack>
       <ConfirmDialog
         title={t('confirm.title')}
         action={t('confirm.action')}
         opened={asked}
         onClose={() => setAsked(false)}
-        onConfirm={() => save(form.values)}
-        loading={configure.isPending}
+        onConfirm={() => {
+          setAsked(false);
+          save(form.values);
+        }}
+        loading={isPending}
         error={null}
         danger
       >

@@ -33,7 +33,7 @@ export function SignOnPage() {
           <StatePanel sso={sso} />
           {sso && sso.domains.length > 0 && <DomainsPanel domains={sso.domains} />}
           <EditedRecord latest={{ revision: sso?.revision ?? 0, sso }}>
-            {(record) => <SignOnForm sso={record.sso} />}
+            {(record) => <SignOnForm sso={record.sso} revision={record.revision} />}
           </EditedRecord>
         </Stack>
       )}

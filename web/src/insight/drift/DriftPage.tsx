@@ -10,6 +10,7 @@ import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
 import { Listing } from '@/kit/lists/Listing';
+import { hasFilter } from '@/kit/lists/search';
 import { useListSearch } from '@/kit/lists/useListSearch';
 import { useMay } from '@/kit/session/may';
 import { DetectDialog } from './DetectDialog';
@@ -50,6 +51,9 @@ export function DriftPage() {
   const [opened, { open, close }] = useDisclosure(false);
   const query = useReports(search);
   const status = stateOf(query.error);
+  const { detection_id, schema_id, ...others } = search;
+  // A detection of a schema that found nothing is what was asked for.
+  const isFiltered = hasFilter(detection_id === undefined ? { schema_id, ...others } : others);
   return (
     <Page
       title={t('title')}
@@ -74,6 +78,7 @@ export function DriftPage() {
           query={query}
           cursor={search.cursor}
           onCursor={page}
+          isFiltered={isFiltered}
           empty={{
             title: t('empty.title'),
             description: t('empty.text'),

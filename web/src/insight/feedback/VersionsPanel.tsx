@@ -36,6 +36,7 @@ export function VersionsPanel({ search, onCursor, onModel }: Props) {
         query={query}
         cursor={cursor}
         onCursor={onCursor}
+        isFiltered={schema_id !== undefined}
         empty={{ title: t('versions.empty'), description: t('versions.empty_text') }}
       >
         {(rows) => <ModelsTable models={rows} onModel={onModel} />}

@@ -10,6 +10,7 @@ import { useFormat } from '@/kit/i18n/format';
 import type { Column } from '@/kit/lists/columns';
 import { DataTable } from '@/kit/lists/DataTable';
 import { Listing } from '@/kit/lists/Listing';
+import { hasFilter } from '@/kit/lists/search';
 import { useListSearch } from '@/kit/lists/useListSearch';
 import { useSchemaName } from '@/schemas/artifact_schemas';
 import { ConfusionPanel } from './ConfusionPanel';
@@ -56,6 +57,7 @@ export function DisagreementsPage() {
           query={query}
           cursor={cursor}
           onCursor={page}
+          isFiltered={hasFilter({ schema_id, field })}
           empty={{
             title: t('disagreements.empty'),
             description: t('disagreements.empty_text'),

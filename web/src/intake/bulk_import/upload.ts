@@ -1,4 +1,4 @@
-import { addCredentials } from '@/kit/api/client';
+import { addCredentials, offline } from '@/kit/api/client';
 import { ApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
 import { basePath } from '@/kit/environment';
@@ -35,8 +35,7 @@ function sendOnce(
       }
       resolve({ status: request.status, answer });
     };
-    const message = 'The service cannot be reached. Try again.';
-    request.onerror = () => reject(new ApiError(0, { code: 'offline', message }));
+    request.onerror = () => reject(offline());
     request.onabort = () => reject(new DOMException('Aborted', 'AbortError'));
     signal.addEventListener('abort', () => request.abort());
     request.send(form);

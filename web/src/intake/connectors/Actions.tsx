@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ifMatch, randomKey } from '@/kit/api/idempotency';
+import { isCalling } from '@/kit/api/queryClient';
 import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
@@ -51,9 +52,12 @@ export function Actions({ connector }: { connector: Connector }) {
   );
 }
 
+const CRAWL = '/api/v1/connectors/{connector_id}/crawl';
+
 function useCrawl(connector: Connector) {
-  const crawl = $api.useMutation('post', '/api/v1/connectors/{connector_id}/crawl');
-  const run = () =>
+  const crawl = $api.useMutation('post', CRAWL);
+  const run = () => {
+    if (isCalling(CRAWL)) return;
     crawl.mutate(
       {
         params: {
@@ -63,6 +67,7 @@ function useCrawl(connector: Connector) {
       },
       { onSettled: refresh },
     );
+  };
   return { run, isPending: crawl.isPending, error: crawl.error };
 }
 

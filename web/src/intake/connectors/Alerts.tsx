@@ -4,6 +4,8 @@ import { TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
+import { Loaded } from '@/kit/components/Loaded';
+import { notifyError } from '@/kit/components/notify';
 import { useFormat } from '@/kit/i18n/format';
 import { useMay } from '@/kit/session/may';
 import { refresh } from './refresh';
@@ -25,9 +27,13 @@ export function Alerts({ connector }: { connector: Connector }) {
     { enabled: connector.open_alert_count > 0 },
   );
   if (connector.open_alert_count === 0) return null;
-  return alerts.data?.data.map((alert) => (
-    <OpenAlert key={alert.id} connector={connector} alert={alert} />
-  ));
+  return (
+    <Loaded query={alerts}>
+      {({ data }) =>
+        data.map((alert) => <OpenAlert key={alert.id} connector={connector} alert={alert} />)
+      }
+    </Loaded>
+  );
 }
 
 function OpenAlert({ connector, alert }: { connector: Connector; alert: ConnectorAlert }) {
@@ -81,7 +87,9 @@ function Acknowledge({ connector, alert }: { connector: Connector; alert: Connec
       size="compact-sm"
       variant="default"
       loading={acknowledge.isPending}
-      onClick={() => acknowledge.mutate({ params: { path } }, { onSettled: refresh })}
+      onClick={() =>
+        acknowledge.mutate({ params: { path } }, { onError: notifyError, onSettled: refresh })
+      }
     >
       {t('alerts.acknowledge')}
     </Button>

@@ -2,6 +2,7 @@
  * The client of the API. Its types are generated from the description of the service, and every
  * answer that is no success is thrown as `ApiError`.
  */
+import i18next from 'i18next';
 import createClient, { type Middleware } from 'openapi-fetch';
 import createQueryClient from 'openapi-react-query';
 import { basePath } from '@/kit/environment';
@@ -19,8 +20,9 @@ export function addCredentials(headers: Headers): void {
   if (organization && !headers.has('X-Org-Slug')) headers.set('X-Org-Slug', organization);
 }
 
-const offline = () =>
-  new ApiError(0, { code: 'offline', message: 'The service cannot be reached. Try again.' });
+/** Returns the error of a request that got no answer. */
+export const offline = () =>
+  new ApiError(0, { code: 'offline', message: i18next.t('error.offline') });
 
 async function fetchOrExplain(request: Request): Promise<Response> {
   try {

@@ -2,6 +2,7 @@ import { Modal, type ModalProps, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { AroundForm, askToDiscard, useIsAsked } from '@/kit/forms/unsaved';
+import { Part } from './Part';
 
 /** The header of a dialog or drawer is no landmark of the page. */
 export const NO_BANNER = { header: { role: 'none' } };
@@ -41,7 +42,9 @@ export function Dialog({ title, opened = true, firm = false, onClose, children, 
       closeButtonProps={{ 'aria-label': t('close') }}
       {...rest}
     >
-      <AroundForm value={setDirty}>{children}</AroundForm>
+      <AroundForm value={setDirty}>
+        <Part>{children}</Part>
+      </AroundForm>
     </Modal>
   );
 }

@@ -1,5 +1,6 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { useId, type ReactNode } from 'react';
+import { Part } from './Part';
 
 export interface SectionProps {
   title: string;
@@ -26,7 +27,7 @@ export function Section({ title, description, actions, children }: SectionProps)
         </Stack>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}
       </Group>
-      {children}
+      <Part>{children}</Part>
     </Stack>
   );
 }

@@ -1,4 +1,6 @@
-import { Fragment, type ReactNode, useCallback, useContext, useState } from 'react';
+import { Fragment, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
+import { refreshRecords } from '@/kit/api/queryClient';
+import { EditedContext } from './edited';
 import { AroundForm } from './unsaved';
 
 interface Versioned {
@@ -19,14 +21,18 @@ interface Props<Row> {
 /**
  * The form of a record that may be read again meanwhile. A newer version begins a new form, unless there
  * are changes (`Unsaved`): they stay, with the version that they began with, so that the service refuses
- * to overwrite what others have changed.
+ * to overwrite what others have changed. `ErrorAlert` then asks whose changes stay.
  */
 export function EditedRecord<Row extends Versioned>({ latest, children }: Props<Row>) {
   const around = useContext(AroundForm);
   const [isDirty, setDirty] = useState(false);
   const [held, setHeld] = useState(latest);
+  const [kept, setKept] = useState<number>();
   const record = chooseVersion(held, latest, isDirty);
-  if (record !== held) setHeld(record);
+  if (record !== held) {
+    setHeld(record);
+    setKept(undefined);
+  }
   const report = useCallback(
     (next: boolean) => {
       setDirty(next);
@@ -34,9 +40,18 @@ export function EditedRecord<Row extends Versioned>({ latest, children }: Props<
     },
     [around],
   );
+  const revision = kept ?? record.revision;
+  const edited = useMemo(() => {
+    const drop = () => void refreshRecords().then(() => setDirty(false));
+    return { revision, keep: setKept, drop };
+  }, [revision]);
   return (
     <AroundForm value={report}>
-      <Fragment key={`${record.id ?? ''}/${record.revision}`}>{children(record)}</Fragment>
+      <EditedContext value={edited}>
+        <Fragment key={`${record.id ?? ''}/${record.revision}`}>
+          {children(kept === undefined ? record : { ...record, revision })}
+        </Fragment>
+      </EditedContext>
     </AroundForm>
   );
 }

@@ -3,7 +3,7 @@
  * registered. Keys rest while a text is typed or a dialog is open, unless the action says otherwise.
  */
 import { useEffect, useRef, useSyncExternalStore } from 'react';
-import { matchesKey } from './matching';
+import { isComposing, matchesKey } from './matching';
 
 export interface KeyAction {
   /** For example `n` or `mod+Enter`; several combinations may do the same. */
@@ -45,7 +45,7 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 function handle(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.isComposing) return;
+  if (event.defaultPrevented || isComposing(event)) return;
   const typing = isTyping(event.target);
   const inDialog = document.querySelector('[role=dialog][aria-modal=true], [role=menu]') !== null;
   // What was registered last is nearest to the user.

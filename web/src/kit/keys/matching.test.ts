@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { matchesKey, type KeyPress } from './matching';
+import { isComposing, matchesKey, type KeyPress } from './matching';
 
 const press = (key: string, changes: Partial<KeyPress> = {}): KeyPress => ({
   key,
+  code: '',
   ctrlKey: false,
   metaKey: false,
   shiftKey: false,
@@ -26,6 +27,11 @@ describe('matchesKey', () => {
     ['mod++', press('+', { ctrlKey: true }), true],
     ['mod++', press('+'), false],
     ['alt+ArrowDown', press('ArrowDown', { altKey: true }), true],
+    // The letters of other alphabets, by the place of the key.
+    ['mod+s', press('ы', { code: 'KeyS', ctrlKey: true }), true],
+    ['a', press('ش', { code: 'KeyA' }), true],
+    ['a', press('q', { code: 'KeyA' }), false],
+    ['o', press('ö', { code: 'Semicolon' }), false],
   ])('%s', (combination, pressed, expected) => {
     expect(matchesKey(combination, pressed, false)).toBe(expected);
   });
@@ -34,4 +40,12 @@ describe('matchesKey', () => {
     expect(matchesKey('mod+s', press('s', { metaKey: true }), true)).toBe(true);
     expect(matchesKey('mod+s', press('s', { ctrlKey: true }), true)).toBe(false);
   });
+});
+
+test.each([
+  ['the key that ends a composition', true, 229, true],
+  ['the same in Safari', false, 229, true],
+  ['Enter', false, 13, false],
+])('%s', (_, isOpen, keyCode, expected) => {
+  expect(isComposing({ isComposing: isOpen, keyCode })).toBe(expected);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compact, readChoice, readDay, readId, readText } from './search';
+import { compact, hasFilter, readChoice, readDay, readId, readText } from './search';
 
 describe('reading the state of a list', () => {
   test('texts', () => {
@@ -29,4 +29,11 @@ describe('reading the state of a list', () => {
 
 test('compact leaves out what has no value', () => {
   expect(compact({ a: undefined, b: '', c: 0, d: false })).toEqual({ c: 0, d: false });
+});
+
+test.each([
+  [{ cursor: 'next', sort: '-created_at', status: undefined }, false],
+  [{ cursor: 'next', status: 'open' }, true],
+])('the order and the page of a list are no filters: %j', (search, expected) => {
+  expect(hasFilter(search)).toBe(expected);
 });

@@ -31,6 +31,12 @@ export function readDay(search: Search, key: string): string | undefined {
     : undefined;
 }
 
+/** Returns whether the state of a list leaves out entries: an order or a page does not. */
+export function hasFilter(search: object): boolean {
+  const names = Object.keys(compact(search));
+  return names.some((name) => name !== 'cursor' && name !== 'sort');
+}
+
 /** Leaves out members without a value, so that they do not appear in the address. */
 export function compact<Values extends object>(values: Values): Partial<Values> {
   return Object.fromEntries(

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { compact } from './search';
+import { compact, hasFilter } from './search';
 
 /**
  * Returns how to change the state of a list in the address. A change of a filter goes back to the
@@ -13,6 +13,8 @@ export function useListSearch<Search extends { cursor?: string | undefined }>(se
   return {
     filter: (changes: Partial<Search>) =>
       change({ ...search, ...changes, cursor: undefined }, true),
+    /** Nothing to show means that nothing matches. */
+    isFiltered: hasFilter(search),
     page: (cursor: string | undefined) => change({ ...search, cursor }, false),
   };
 }

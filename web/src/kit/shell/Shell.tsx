@@ -5,6 +5,7 @@ import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Loading } from '@/kit/components/Loading';
 import { Logo } from '@/kit/components/Logo';
+import { Part } from '@/kit/components/Part';
 import { DiscardDialog } from '@/kit/forms/DiscardDialog';
 import { useSession } from '@/kit/session/store';
 import { useCurrentRoles } from '@/kit/session/useCurrentRoles';
@@ -81,8 +82,10 @@ function Frame() {
             <OrganizationMenu />
           </Group>
           <Group gap={4} wrap="nowrap">
-            {shellParts().header.map((Part, index) => (
-              <Part key={index} />
+            {shellParts().header.map((HeaderPart, index) => (
+              <Part key={index}>
+                <HeaderPart />
+              </Part>
             ))}
             <Group gap={4} wrap="nowrap" visibleFrom="sm">
               <LanguageMenu />

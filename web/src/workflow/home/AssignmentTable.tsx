@@ -86,6 +86,7 @@ function KindFilter({ kind, change }: FilterProps) {
 /** What the caller should label or review, most urgent first. */
 export function AssignmentTable() {
   const { t } = useTranslation('workflow/home');
+  const { t: tKit } = useTranslation();
   const may = useMay();
   const { kind, cursor } = useSearch({ from: '/work/' });
   const navigate = useNavigate({ from: '/' });
@@ -105,7 +106,11 @@ export function AssignmentTable() {
       </Group>
       <ErrorAlert error={query.error} retry={() => void query.refetch()} />
       {query.isPending && <Loading />}
-      {query.data?.data.length === 0 && <Text size="sm">{t('nothing_assigned')}</Text>}
+      {query.data?.data.length === 0 && (
+        <Text size="sm">
+          {kind === undefined ? t('nothing_assigned') : tKit('list.none_match')}
+        </Text>
+      )}
       {query.data !== undefined && query.data.data.length > 0 && (
         <Table.ScrollContainer minWidth={560}>
           <Table>

@@ -2,10 +2,13 @@ import { useRouter } from '@tanstack/react-router';
 import { FileCheck } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { isCalling } from '@/kit/api/queryClient';
 import { useFormat } from '@/kit/i18n/format';
 import { useKeys } from '@/kit/keys/keys';
 import { reviewAddress } from './addresses';
 import { StartCard } from './StartCard';
+
+const NEXT = '/api/v1/review-queue/next';
 
 /** Claims the most urgent review for the caller, and opens it. */
 export function NextReview() {
@@ -13,9 +16,9 @@ export function NextReview() {
   const { number } = useFormat();
   const router = useRouter();
   const stats = $api.useQuery('get', '/api/v1/review-queue/stats').data?.data;
-  const next = $api.useMutation('post', '/api/v1/review-queue/next');
+  const next = $api.useMutation('post', NEXT);
   const start = () => {
-    if (next.isPending) return;
+    if (isCalling(NEXT)) return;
     next.mutate(
       { body: {} },
       {

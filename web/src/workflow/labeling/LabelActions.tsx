@@ -105,8 +105,8 @@ function useLeaving({ tagSet, session, leave }: Props) {
     await leave();
   };
   const discard = async () => {
-    session.saver.stop();
     await remove.mutateAsync({ params: { path: { tag_set_id: tagSet.id } } });
+    session.saver.stop();
     await session.pending.removeAll().catch(() => undefined);
     await leave();
   };

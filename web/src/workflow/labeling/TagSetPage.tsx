@@ -113,7 +113,7 @@ export function TagSetPage() {
     { params: { path: { tag_set_id: tagSetId } } },
     { gcTime: 0, staleTime: Infinity },
   );
-  if (error) throw error;
+  if (error && !data) throw error;
   if (!data) return <Loading />;
   const tagSet = data.data;
   const isOwnDraft = tagSet.status === 'draft' && tagSet.labeler?.id === userId;

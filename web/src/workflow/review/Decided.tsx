@@ -63,9 +63,12 @@ function DecidedScreen({
 }
 
 function Loaded({ tagSet }: { tagSet: TagSet }) {
-  const { artifact, fields } = useDocument(tagSet);
-  if (!artifact || !fields) return <Loading />;
-  return <DecidedScreen tagSet={tagSet} artifact={artifact} fields={fields} />;
+  const { artifact, fields, error } = useDocument(tagSet);
+  if (artifact && fields)
+    return <DecidedScreen tagSet={tagSet} artifact={artifact} fields={fields} />;
+  const failure: unknown = error;
+  if (failure) throw failure as Error;
+  return <Loading />;
 }
 
 /** A tag set that is not in the queue any more. */
@@ -73,7 +76,8 @@ export function Decided({ tagSetId }: { tagSetId: string }) {
   const { data, error } = $api.useQuery('get', '/api/v1/tag-sets/{tag_set_id}', {
     params: { path: { tag_set_id: tagSetId } },
   });
+  if (data) return <Loaded tagSet={data.data} />;
   const failure: unknown = error;
   if (failure) throw failure as Error;
-  return data ? <Loaded tagSet={data.data} /> : <Loading />;
+  return <Loading />;
 }

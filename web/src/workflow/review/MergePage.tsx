@@ -3,22 +3,31 @@ import { getRouteApi, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { useIdempotency } from '@/kit/api/idempotency';
+import { isCalling } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
+import { EmptyState } from '@/kit/components/EmptyState';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { notifyDone } from '@/kit/components/notify';
+import { Page } from '@/kit/components/Page';
 import { useKeys } from '@/kit/keys/keys';
 import { Editor, type Field, Note, topKey, useDocument, Workspace } from '@/workflow/labeling';
 import { type Choices, listPlaces, listUndecided, type Place, preview, toRequest } from './merging';
 import { PlaceChoice } from './PlaceChoice';
 
 const route = getRouteApi('/work/review/merge/$artifactId');
+const MERGE = '/api/v1/tag-sets/merge';
 const MERGEABLE = new Set(['submitted', 'accepted', 'rejected']);
+
+const listMergeable = ({ sets }: Schemas['Consensus']) =>
+  sets.filter((one) => one.counted && MERGEABLE.has(one.status));
 
 function useMerge(places: readonly Place[], setIds: readonly string[], choices: Choices) {
   const { t } = useTranslation('workflow/review');
   const navigate = useNavigate();
-  const merge = $api.useMutation('post', '/api/v1/tag-sets/merge', {
+  const idempotency = useIdempotency();
+  const merge = $api.useMutation('post', MERGE, {
     onSuccess: async () => {
       notifyDone(t('merge.done'));
       await navigate({ to: '/review/next', replace: true });
@@ -26,15 +35,14 @@ function useMerge(places: readonly Place[], setIds: readonly string[], choices: 
   });
   const run = () => {
     // The keys also reach a button that is off.
-    if (merge.isPending || listUndecided(places, choices).length > 0) return;
-    merge.mutate({
-      body: {
-        tag_set_ids: [...setIds],
-        strategy: 'majority',
-        choices: toRequest(places, choices),
-        accept: true,
-      },
-    });
+    if (isCalling(MERGE) || listUndecided(places, choices).length > 0) return;
+    const body = {
+      tag_set_ids: [...setIds],
+      strategy: 'majority' as const,
+      choices: toRequest(places, choices),
+      accept: true,
+    };
+    merge.mutate({ params: { header: idempotency.headers(body) }, body });
   };
   return { run, error: merge.error, isPending: merge.isPending };
 }
@@ -59,7 +67,7 @@ interface ScreenProps {
 
 function MergeScreen({ consensus, artifact, fields }: ScreenProps) {
   const { t } = useTranslation('workflow/review');
-  const sets = consensus.sets.filter((one) => one.counted && MERGEABLE.has(one.status));
+  const sets = listMergeable(consensus);
   const setIds = sets.map((one) => one.tag_set_id);
   const [places] = useState(() => listPlaces(consensus, setIds));
   const [choices, setChoices] = useState<Choices>(new Map());
@@ -69,7 +77,7 @@ function MergeScreen({ consensus, artifact, fields }: ScreenProps) {
   const nameOf = (id: string) =>
     sets.find((one) => one.tag_set_id === id)?.labeler?.name ?? t('merge.source');
   const undecided = listUndecided(places, choices).length;
-  const isReady = undecided === 0 && setIds.length > 1;
+  const isReady = undecided === 0;
   const router = useRouter();
   const leave = () => router.history.back();
   useKeys(t('merge.title'), [
@@ -118,9 +126,21 @@ function Loaded({
   consensus: Schemas['Consensus'];
   tagSet: Schemas['TagSet'];
 }) {
-  const { artifact, fields } = useDocument(tagSet);
-  if (!artifact || !fields) return <Loading />;
-  return <MergeScreen consensus={consensus} artifact={artifact} fields={fields} />;
+  const { artifact, fields, error } = useDocument(tagSet);
+  if (artifact && fields)
+    return <MergeScreen consensus={consensus} artifact={artifact} fields={fields} />;
+  const failure: unknown = error;
+  if (failure) throw failure as Error;
+  return <Loading />;
+}
+
+function NothingToMerge() {
+  const { t } = useTranslation('workflow/review');
+  return (
+    <Page title={t('merge.title')} size="narrow">
+      <EmptyState title={t('merge.nothing')} />
+    </Page>
+  );
 }
 
 /** Merges the tag sets of a document into one, value by value. */
@@ -132,15 +152,17 @@ export function MergePage() {
     { params: { path: { artifact_id: artifactId } } },
     { staleTime: Infinity, gcTime: 0 },
   );
-  const first = data?.data.sets.find((one) => one.counted && MERGEABLE.has(one.status))?.tag_set_id;
+  const sets = data && listMergeable(data.data);
+  const first = sets?.[0]?.tag_set_id;
   const sample = $api.useQuery(
     'get',
     '/api/v1/tag-sets/{tag_set_id}',
     { params: { path: { tag_set_id: first ?? '' } } },
     { enabled: first !== undefined },
   );
+  if (sets && sets.length < 2) return <NothingToMerge />;
+  if (data && sample.data) return <Loaded consensus={data.data} tagSet={sample.data.data} />;
   const failure: unknown = error ?? sample.error;
   if (failure) throw failure as Error;
-  if (!data || !sample.data) return <Loading />;
-  return <Loaded consensus={data.data} tagSet={sample.data.data} />;
+  return <Loading />;
 }

@@ -3,13 +3,11 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
-import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Loading } from '@/kit/components/Loading';
 import { Page } from '@/kit/components/Page';
 import { useFormat } from '@/kit/i18n/format';
 import { useKeys } from '@/kit/keys/keys';
-import { Pager } from '@/kit/lists/Pager';
-import { compact } from '@/kit/lists/search';
+import { Listing } from '@/kit/lists/Listing';
+import { compact, hasFilter } from '@/kit/lists/search';
 import { useMay } from '@/kit/session/may';
 import { useSession } from '@/kit/session/store';
 import { QueueFilters } from './QueueFilters';
@@ -104,7 +102,7 @@ export function QueuePage() {
   const may = useMay();
   const navigate = useNavigate();
   const search = route.useSearch();
-  const { data, error, refetch } = $api.useQuery('get', '/api/v1/review-queue', {
+  const query = $api.useQuery('get', '/api/v1/review-queue', {
     params: { query: toQuery(search) },
   });
   const show = (cursor: string | undefined) =>
@@ -124,15 +122,15 @@ export function QueuePage() {
       }
     >
       <QueueFilters search={search} />
-      <ErrorAlert error={error} retry={() => void refetch()} />
-      {!data && !error && <Loading />}
-      {data?.data.length === 0 && search.cursor === undefined && (
-        <Text c="dimmed">{t('empty_queue')}</Text>
-      )}
-      {data && data.data.length > 0 && <Items items={data.data} />}
-      {data && (data.data.length > 0 || search.cursor !== undefined) && (
-        <Pager meta={data.meta} cursor={search.cursor} onCursor={show} />
-      )}
+      <Listing
+        query={query}
+        cursor={search.cursor}
+        onCursor={show}
+        isFiltered={hasFilter(search)}
+        empty={{ title: t('empty_queue') }}
+      >
+        {(rows) => <Items items={rows} />}
+      </Listing>
     </Page>
   );
 }

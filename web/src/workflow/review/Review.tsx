@@ -137,8 +137,9 @@ function ReviewScreen({ item, artifact, schema, fields }: ScreenProps) {
 /** The screen on which a reviewer decides about a tag set. */
 export function Review({ item }: { item: Item }) {
   const { artifact, fields, schema, error } = useDocument(item.tag_set);
+  if (artifact && fields && schema)
+    return <ReviewScreen item={item} artifact={artifact} fields={fields} schema={schema} />;
   const failure: unknown = error;
   if (failure) throw failure as Error;
-  if (!artifact || !fields || !schema) return <Loading />;
-  return <ReviewScreen item={item} artifact={artifact} fields={fields} schema={schema} />;
+  return <Loading />;
 }

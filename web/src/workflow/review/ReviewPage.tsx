@@ -17,8 +17,9 @@ function Item({ itemId }: { itemId: string }) {
   const failure: unknown = error;
   // What is decided has left the queue, but can be read and reopened.
   if (isApiError(failure) && failure.status === 404) return <Decided tagSetId={itemId} />;
+  if (data) return <Review item={data.data} />;
   if (failure) throw failure as Error;
-  return data ? <Review item={data.data} /> : <Loading />;
+  return <Loading />;
 }
 
 export function ReviewPage() {

@@ -57,7 +57,7 @@ export class Keeper {
   rebase(revision: number, base: readonly LocalTag[], tags: readonly LocalTag[]): void {
     this.revision = revision;
     this.base = base;
-    this.editor.replace(tags);
+    this.editor.restart(tags);
     this.keep();
   }
 

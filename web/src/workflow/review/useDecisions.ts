@@ -70,6 +70,7 @@ function useAccept({ item, editor, keeper, done }: Params) {
   };
   return {
     accept: start,
+    compare,
     resolve: (merged: readonly LocalTag[]) => {
       if (conflict) keeper.rebase(conflict.revision, conflict.theirs, merged);
       setConflict(undefined);
@@ -94,10 +95,15 @@ export function useDecisions(given: Params) {
   return {
     ...accepting,
     reject: async (reason: string, sendTo: string) => {
-      await reject.mutateAsync({
-        params,
-        body: { reason, send_to: sendTo, revision: keeper.revision },
-      });
+      try {
+        await reject.mutateAsync({
+          params,
+          body: { reason, send_to: sendTo, revision: keeper.revision },
+        });
+      } catch (failure) {
+        if (isApiError(failure, 'stale_precondition')) await accepting.compare();
+        throw failure;
+      }
       keeper.forget();
       await done('rejected');
     },

@@ -13,7 +13,9 @@ import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
+import { Unsaved, useIsChanged } from '@/kit/forms/unsaved';
 import { roleMay } from '@/kit/session/may';
 import { type Artifact, refreshDocuments } from '../useDocuments';
 import { fromLocal, toLocal } from './times';
@@ -28,7 +30,7 @@ export function AssignDialog({ row, opened, close }: Props) {
   const { t } = useTranslation('documents/artifacts');
   return (
     <Dialog opened={opened} onClose={close} title={t('assign.title')}>
-      <Form row={row} close={close} />
+      <EditedRecord latest={row}>{(record) => <Form row={record} close={close} />}</EditedRecord>
     </Dialog>
   );
 }
@@ -50,6 +52,7 @@ function useAssignment(row: Artifact) {
 function Form({ row, close }: Omit<Props, 'opened'>) {
   const { t } = useTranslation('documents/artifacts');
   const form = useAssignment(row);
+  const isDirty = useIsChanged([form.kind, form.users, form.team, form.due]);
   const save = $api.useMutation('post', '/api/v1/artifacts/{artifact_id}/assign');
   const submit = () =>
     save.mutate(
@@ -64,6 +67,7 @@ function Form({ row, close }: Omit<Props, 'opened'>) {
       }}
     >
       <Stack>
+        <Unsaved isDirty={isDirty} />
         <SegmentedControl
           aria-label={t('assign.kind')}
           data={[

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { useIdempotency } from '@/kit/api/idempotency';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { otherError, showAtField } from '@/kit/forms/fieldErrors';
 import { Unsaved } from '@/kit/forms/unsaved';
@@ -21,11 +22,13 @@ export function CreateDialog({ opened, close }: { opened: boolean; close: () => 
 function Form({ close }: { close: () => void }) {
   const { t } = useTranslation('schemas/artifact_schemas');
   const navigate = useNavigate();
+  const idempotency = useIdempotency();
   const create = $api.useMutation('post', '/api/v1/schemas');
   const form = useForm({ initialValues: { name: '', document_type: '' } });
-  const submit = form.onSubmit(({ name, document_type }) =>
+  const submit = form.onSubmit(({ name, document_type }) => {
+    const body = { name, ...(document_type && { document_type }) };
     create.mutate(
-      { body: { name, ...(document_type && { document_type }) } },
+      { params: { header: idempotency.headers(body) }, body },
       {
         onSuccess: ({ data }) => {
           void refreshSchemas();
@@ -37,8 +40,8 @@ function Form({ close }: { close: () => void }) {
         },
         onError: (error) => showAtField(form, error),
       },
-    ),
-  );
+    );
+  });
   return (
     <form onSubmit={submit}>
       <Stack>

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { useIdempotency } from '@/kit/api/idempotency';
 import { isApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
@@ -20,6 +21,7 @@ function useImport() {
   const [format, setFormat] = useState<ImportFormat>('json_schema');
   const [content, setContent] = useState('');
   const [name, setName] = useState('');
+  const idempotency = useIdempotency();
   const check = $api.useMutation('post', '/api/v1/schemas/import');
   const body = { format, content, ...(name.trim() && { name: name.trim() }) };
   const edit = (text: string) => {
@@ -34,7 +36,7 @@ function useImport() {
   const preview = () => check.mutate({ body: { ...body, dry_run: true } });
   const create = () =>
     check.mutate(
-      { body },
+      { params: { header: idempotency.headers(body) }, body },
       {
         onSuccess: ({ data }) => {
           void refreshSchemas();

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { useIdempotency } from '@/kit/api/idempotency';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
@@ -92,10 +93,11 @@ function Form({ template }: { template: Schemas['SchemaTemplateDetail'] }) {
 
 function useInstantiate(id: string, body: { name: string; fields: string[] }) {
   const navigate = useNavigate();
+  const idempotency = useIdempotency();
   const create = $api.useMutation('post', '/api/v1/schema-templates/{template_id}/instantiate');
   const submit = () =>
     create.mutate(
-      { params: { path: { template_id: id } }, body },
+      { params: { path: { template_id: id }, header: idempotency.headers(body) }, body },
       {
         onSuccess: ({ data }) => {
           void refreshSchemas();

@@ -1,14 +1,13 @@
 import { Alert, Badge, Button, Group, Tabs, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Notice } from '@/kit/components/Notice';
 import { Loading } from '@/kit/components/Loading';
 import { NotFound } from '@/kit/components/NotFound';
 import { Page } from '@/kit/components/Page';
+import { StaleNotice } from '@/kit/forms/StaleNotice';
 import { Unsaved } from '@/kit/forms/unsaved';
 import { useKeys } from '@/kit/keys/keys';
 import { useMay } from '@/kit/session/may';
@@ -104,19 +103,7 @@ function SaveBar({ schema, state }: { schema: SchemaDetail; state: DraftState })
   ]);
   if (isApiError(error, 'stale_precondition')) {
     const current = Number(error.details['current_revision'] ?? schema.revision);
-    return (
-      <Notice color="yellow" icon={<TriangleAlert size={18} />} title={t('stale.title')}>
-        <Text size="sm">{t('stale.text')}</Text>
-        <Group mt="xs">
-          <Button size="compact-sm" onClick={() => state.submit(current)}>
-            {t('stale.mine')}
-          </Button>
-          <Button size="compact-sm" variant="default" onClick={state.discard}>
-            {t('stale.theirs')}
-          </Button>
-        </Group>
-      </Notice>
-    );
+    return <StaleNotice keep={() => state.submit(current)} drop={state.discard} />;
   }
   if (!isDirty) return null;
   const field = isApiError(error) ? error.field : undefined;

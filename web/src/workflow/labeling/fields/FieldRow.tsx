@@ -33,28 +33,17 @@ function Values({
 }) {
   const editor = useEditor();
   const hasNext = tags.length === 0 || (field.multiple && !editor.readOnly);
-  return (
-    <>
-      {tags.map((tag, index) => (
-        <Value
-          key={index}
-          field={field}
-          slot={{ field: field.key, row: null, index }}
-          tag={tag}
-          describedBy={describedBy}
-        />
-      ))}
-      {hasNext && (
-        <Value
-          key={tags.length}
-          field={field}
-          slot={{ field: field.key, row: null, index: tags.length }}
-          tag={undefined}
-          describedBy={describedBy}
-        />
-      )}
-    </>
-  );
+  // One list: the input that is typed into stays the same when its value begins to exist.
+  const shown = hasNext ? [...tags, undefined] : tags;
+  return shown.map((tag, index) => (
+    <Value
+      key={index}
+      field={field}
+      slot={{ field: field.key, row: null, index }}
+      tag={tag}
+      describedBy={describedBy}
+    />
+  ));
 }
 
 /** A field of the schema: its label, its guideline while it is active, and its values. */

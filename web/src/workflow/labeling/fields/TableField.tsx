@@ -147,6 +147,8 @@ export function TableField({ field, tags }: { field: Field; tags: readonly Local
   const { t } = useTranslation('workflow/labeling');
   const editor = useEditor();
   const rows = useRows(tags, field.key);
+  // One list: the row that is typed into stays the same when it begins to exist.
+  const shown = editor.readOnly ? rows : [...rows, []];
   const unconfirmed = tags.filter(isUnconfirmed).length;
   return (
     <>
@@ -171,10 +173,9 @@ export function TableField({ field, tags }: { field: Field; tags: readonly Local
             </tr>
           </thead>
           <tbody>
-            {rows.map((own, row) => (
-              <Row key={row} table={field} row={row} tags={own} isNew={false} />
+            {shown.map((own, row) => (
+              <Row key={row} table={field} row={row} tags={own} isNew={row === rows.length} />
             ))}
-            {!editor.readOnly && <Row table={field} row={rows.length} tags={[]} isNew />}
           </tbody>
         </table>
       </div>

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type RefObject, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isComposing } from '@/kit/keys/matching';
 import { useEditor, useEditorState } from '../model/context';
 import { type Column, type Field, isUnconfirmed, type LocalTag, type Slot } from '../model/tags';
 import { summarize, toText } from '../model/values';
@@ -143,7 +144,7 @@ export function ValueInput(props: Props) {
   const problem = useProblem(tag);
   const problemId = useId();
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || isComposing(event.nativeEvent)) return;
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     event.preventDefault();
     editor.confirmAndAdvance();

@@ -23,5 +23,9 @@ export function useSlotFocus(slot: Slot, element: RefObject<HTMLElement | null>)
     if (target && !target.contains(document.activeElement)) target.focus();
     target?.scrollIntoView({ block: 'nearest' });
   }, [isActive, calls, element]);
-  return { isActive, onFocus: () => editor.focus(slot), onBlur: () => editor.settle(slot) };
+  // Whoever looks into another window comes back to the same input.
+  const onBlur = () => {
+    if (document.activeElement !== element.current) editor.settle(slot);
+  };
+  return { isActive, onFocus: () => editor.focus(slot), onBlur };
 }

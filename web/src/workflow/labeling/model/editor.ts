@@ -98,8 +98,14 @@ export class Editor {
     for (const listener of this.listeners) listener();
   }
 
-  /** Takes what the service answered or another session made; not an edit of the user. */
+  /** Takes what the service answered; not an edit of the user. */
   replace(tags: Tags): void {
+    this.set({ tags });
+  }
+
+  /** Goes on from what another session made: an undo must not take that back. */
+  restart(tags: Tags): void {
+    this.history.clear();
     this.set({ tags });
   }
 

@@ -55,13 +55,14 @@ export function removeTag(tags: Tags, slot: Slot): LocalTag[] {
   return tags.filter((tag) => tag !== old);
 }
 
-/** A text that was typed. An empty text removes the tag, except a box, which needs no text. */
+/**
+ * A text that was typed. An empty one stays until the input is left: without it, the next of several
+ * values would be below the caret.
+ */
 export function typeText(tags: Tags, slot: Slot, text: string): LocalTag[] {
   const old = tagAt(tags, slot);
   const isEmpty = text.trim() === '';
   if (isEmpty && !old) return [...tags];
-  if (isEmpty && old && old.typed === undefined && old.evidence.length === 0)
-    return removeTag(tags, slot);
   return changeTag(tags, slot, { value: isEmpty ? '' : text, typed: text });
 }
 

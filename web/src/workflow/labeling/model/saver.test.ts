@@ -205,5 +205,9 @@ describe('a newer revision', () => {
     await saver.flush();
     expect(service.values).toEqual({ name: 'theirs', number: 'mine' });
     expect(saver.state.kind).toBe('saved');
+    // What the other one did is no step of this one.
+    editor.undo();
+    await saver.flush();
+    expect(service.values).toEqual({ name: 'theirs', number: 'mine' });
   });
 });

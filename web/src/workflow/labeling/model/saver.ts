@@ -225,7 +225,8 @@ export class Saver {
     return this.rejected.size > known;
   }
 
-  private async compare(): Promise<boolean> {
+  /** Meets the version that the service has. Returns whether there is nothing to decide. */
+  async compare(): Promise<boolean> {
     let current: Schemas['TagSet'];
     try {
       current = await this.transport.read();
@@ -265,6 +266,6 @@ export class Saver {
   private rebase(revision: number, base: Tags, tags: Tags): void {
     this.revision = revision;
     this.base = base;
-    this.editor.replace(tags);
+    this.editor.restart(tags);
   }
 }

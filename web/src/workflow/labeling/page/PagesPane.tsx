@@ -30,24 +30,35 @@ function useSizes(pages: readonly DocumentPage[], width: number, zoom: number, r
   }, [pages, width, zoom, rotation]);
 }
 
-/** Keeps what is in the middle of the pane there when the size of the pages changes. */
+/** Returns the height of the first pages with what is above and between them. */
+function heightOf(element: HTMLElement, count: number): number {
+  const page = element.querySelectorAll('[data-page]').item(count - 1);
+  const { top } = element.getBoundingClientRect();
+  return page.getBoundingClientRect().bottom - top + element.scrollTop;
+}
+
+/**
+ * Keeps what is in the middle of the pane there when the size of the pages changes. Further pages, which
+ * are read later, change nothing.
+ */
 function useAnchoredZoom(
   scrollerRef: React.RefObject<HTMLElement | null>,
   sizes: ReadonlyMap<number, Size>,
 ) {
-  const last = useRef({ width: 1, height: 1 });
+  const last = useRef({ count: 0, width: 1, height: 1 });
   useLayoutEffect(() => {
     const element = scrollerRef.current;
-    if (!element) return;
-    const { scrollWidth, scrollHeight, clientWidth, clientHeight } = element;
+    if (!element || sizes.size === 0) return;
+    const { scrollWidth, clientWidth, clientHeight } = element;
     const before = last.current;
-    if (before.height > 1) {
+    if (before.count > 0) {
       const middle = (element.scrollTop + clientHeight / 2) / before.height;
       const center = (element.scrollLeft + clientWidth / 2) / before.width;
-      element.scrollTop = middle * scrollHeight - clientHeight / 2;
+      element.scrollTop = middle * heightOf(element, before.count) - clientHeight / 2;
       element.scrollLeft = center * scrollWidth - clientWidth / 2;
     }
-    last.current = { width: scrollWidth, height: scrollHeight };
+    const height = heightOf(element, sizes.size);
+    last.current = { count: sizes.size, width: scrollWidth, height };
   }, [scrollerRef, sizes]);
 }
 

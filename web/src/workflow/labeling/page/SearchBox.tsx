@@ -1,6 +1,7 @@
 import { Text, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isComposing } from '@/kit/keys/matching';
 import { useEditor } from '../model/context';
 import type { DocumentPage } from './usePages';
 import { useView, useViewState } from './view';
@@ -15,15 +16,20 @@ export function SearchBox({ pages }: { pages: readonly DocumentPage[] }) {
   const found = useViewState((state) => state.found);
   const hit = useViewState((state) => state.hit);
   useEffect(() => {
-    view.set({ found: pages.flatMap((page) => findWords(page.index, search)), hit: 0 });
-    view.showHit(0);
+    const found = pages.flatMap((page) => findWords(page.index, search));
+    view.showFound(search, found);
   }, [view, pages, search]);
   const close = () => {
     view.set({ search: undefined, found: [] });
     view.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') close();
+    if (isComposing(event.nativeEvent)) return;
+    if (event.key === 'Escape') {
+      // The document keeps the keyboard.
+      event.preventDefault();
+      close();
+    }
     if (event.key !== 'Enter') return;
     event.preventDefault();
     event.stopPropagation();

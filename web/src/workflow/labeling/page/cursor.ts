@@ -1,7 +1,14 @@
 /** The word that the keyboard is on, and the words up to it that are chosen. */
 import type { Editor } from '../model/editor';
 import type { DocumentPage } from './usePages';
-import { type Direction, joinWords, moveFrom, type Word, wordsBetween } from './words';
+import {
+  type Direction,
+  joinWords,
+  moveFrom,
+  readingDirection,
+  type Word,
+  wordsBetween,
+} from './words';
 
 export class WordCursor {
   word: Word | undefined;
@@ -44,10 +51,11 @@ export class WordCursor {
   }
 
   /** Moves, onto the next page after the last word; with `extend` the words between are chosen. */
-  move(direction: Direction, extend: boolean): void {
+  move(arrow: Direction, extend: boolean): void {
     const { word } = this;
     const index = word && this.pageOf(word.page)?.index;
     if (!word || !index) return;
+    const direction = readingDirection(index, word, arrow);
     let next = moveFrom(index, word, direction);
     if (next === word && !extend) {
       const isBack = direction === 'left' || direction === 'up';

@@ -43,6 +43,8 @@ const START: ViewState = {
 export class View {
   state = START;
   private shower: Shower = {};
+  /** What the places that are found were searched for. */
+  private searched: string | undefined;
   private readonly listeners = new Set<() => void>();
 
   subscribe = (listener: () => void): (() => void) => {
@@ -97,6 +99,14 @@ export class View {
     if (!piece) return;
     if (this.state.asText) this.shower.revealText?.(piece);
     else if (piece.page !== null) this.reveal(piece.page, toBox(piece.box));
+  }
+
+  /** Shows the first place of a search. Places on pages that are read later only add to it. */
+  showFound(search: string, found: ViewState['found']): void {
+    const isMore = search === this.searched && this.state.found.length > 0;
+    this.searched = search;
+    this.set(isMore ? { found } : { found, hit: 0 });
+    if (!isMore) this.showHit(0);
   }
 
   showHit(hit: number): void {

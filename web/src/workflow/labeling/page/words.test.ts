@@ -6,6 +6,7 @@ import {
   findWords,
   joinWords,
   moveFrom,
+  readingDirection,
   wordAt,
   wordsBetween,
   wordsIn,
@@ -62,6 +63,21 @@ describe('finding words', () => {
     expect(moveFrom(index, at(2), 'down').text).toBe('£512.40');
     expect(moveFrom(index, at(7), 'up').text).toBe('due');
     expect(moveFrom(index, at(0), 'up').text).toBe('Invoice');
+  });
+
+  test('the arrows go over Arabic and Hebrew as it is read', () => {
+    const [first] = index.words as [Word];
+    expect(readingDirection(index, first, 'left')).toBe('left');
+    // The words in the order of reading, with their places: the amount goes the other way.
+    const places = [0.8, 0.7, 0.6, 0.3, 0.4, 0.2];
+    const raw = places.map((x, at) => {
+      return { text: `${at}`, box: [x, 0, x + 0.05, 0.05], start: at, end: at };
+    });
+    const hebrew = buildIndex(1, raw);
+    const [word] = hebrew.words as [Word];
+    const way = readingDirection(hebrew, word, 'left');
+    expect(moveFrom(hebrew, word, way).index).toBe(1);
+    expect(readingDirection(hebrew, word, 'down')).toBe('down');
   });
 
   test('a page of 5,000 words is searched by its grid', () => {

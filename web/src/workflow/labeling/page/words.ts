@@ -159,6 +159,23 @@ export function buildSpan(words: readonly Word[]): Evidence[] {
 
 export type Direction = 'left' | 'right' | 'up' | 'down';
 
+/** Whether the line of a word is read from right to left, as most of Arabic and Hebrew is. */
+function isRightToLeft(index: WordIndex, word: Word): boolean {
+  const places = index.words
+    .filter((other) => isSameLine(word, other))
+    .map(({ box }) => centerOf(box).x);
+  const isBefore = (place: number, at: number) => at > 0 && place < (places[at - 1] ?? place);
+  // Numbers and names in a line may go the other way.
+  return places.filter(isBefore).length > (places.length - 1) / 2;
+}
+
+/** Returns the direction in the order of reading, in which the next word is at the right. */
+export function readingDirection(index: WordIndex, word: Word, direction: Direction): Direction {
+  if (direction !== 'left' && direction !== 'right') return direction;
+  if (!isRightToLeft(index, word)) return direction;
+  return direction === 'left' ? 'right' : 'left';
+}
+
 /** The word that an arrow key leads to: the next in reading order, or the nearest in another line. */
 export function moveFrom(index: WordIndex, word: Word, direction: Direction): Word {
   if (direction === 'left') return index.words[word.index - 1] ?? word;

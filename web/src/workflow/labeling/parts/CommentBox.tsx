@@ -1,7 +1,8 @@
 import { Button, Group, Paper, Text, Textarea, UnstyledButton } from '@mantine/core';
-import { type KeyboardEvent, useRef, useState } from 'react';
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { isComposing } from '@/kit/keys/matching';
 import { readSession } from '@/kit/session/store';
 import { findMentions, matchMembers, type Mentionable, mentionAt } from './comments';
 
@@ -32,18 +33,20 @@ interface Props {
 }
 
 interface SuggestionsProps {
+  id: string;
   members: readonly Mentionable[];
   chosen: number;
   choose: (member: Mentionable) => void;
 }
 
-function Suggestions({ members, chosen, choose }: SuggestionsProps) {
+function Suggestions({ id, members, chosen, choose }: SuggestionsProps) {
   const { t } = useTranslation('workflow/labeling');
   return (
-    <Paper withBorder p={4} role="listbox" aria-label={t('comments.members')}>
+    <Paper withBorder p={4} id={id} role="listbox" aria-label={t('comments.members')}>
       {members.map((member, at) => (
         <UnstyledButton
           key={member.id}
+          id={`${id}-${at}`}
           role="option"
           aria-selected={at === chosen}
           p="2px 6px"
@@ -97,7 +100,16 @@ function useMentions(members: readonly Mentionable[], place: string) {
     edit('', 0);
     setPicked([]);
   };
-  return { body, picked, offered, chosen, setChosen, choose, edit, clear, inputRef };
+  const onMentionKey = (event: KeyboardEvent) => {
+    const member = offered[chosen];
+    if (!member || isComposing(event.nativeEvent)) return;
+    if (event.key === 'Enter' || event.key === 'Tab') choose(member);
+    else if (event.key === 'ArrowDown') setChosen((chosen + 1) % offered.length);
+    else if (event.key === 'ArrowUp') setChosen((chosen + offered.length - 1) % offered.length);
+    else return;
+    event.preventDefault();
+  };
+  return { body, picked, offered, chosen, choose, edit, clear, inputRef, onMentionKey };
 }
 
 /** A comment that is being written; @ offers the members, Ctrl+Enter sends. */
@@ -112,29 +124,22 @@ export function CommentBox({
   send,
 }: Props) {
   const { t } = useTranslation('workflow/labeling');
-  const { body, offered, chosen, setChosen, choose, edit, clear, inputRef, picked } = useMentions(
-    members,
-    place,
-  );
+  const { body, offered, chosen, choose, edit, clear, inputRef, picked, onMentionKey } =
+    useMentions(members, place);
+  const listId = useId();
+  const isOffered = offered.length > 0;
   const submit = () => {
     if (body.trim() === '' || isPending) return;
     void send(body.trim(), findMentions(body, members, picked)).then(clear, () => undefined);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      event.stopPropagation();
-      submit();
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) {
+      onMentionKey(event);
       return;
     }
-    const member = offered[chosen];
-    // Enter also ends the composition of Japanese or Chinese text.
-    if (!member || event.nativeEvent.isComposing) return;
-    if (event.key === 'Enter' || event.key === 'Tab') choose(member);
-    else if (event.key === 'ArrowDown') setChosen((chosen + 1) % offered.length);
-    else if (event.key === 'ArrowUp') setChosen((chosen + offered.length - 1) % offered.length);
-    else return;
     event.preventDefault();
+    event.stopPropagation();
+    submit();
   };
   return (
     <div>
@@ -148,11 +153,14 @@ export function CommentBox({
         // What is typed while it is sent would be lost.
         readOnly={isPending}
         data-autofocus={isFirst || undefined}
+        aria-autocomplete="list"
+        aria-controls={isOffered ? listId : undefined}
+        aria-activedescendant={isOffered ? `${listId}-${chosen}` : undefined}
         onChange={({ currentTarget }) => edit(currentTarget.value, currentTarget.selectionStart)}
         onSelect={({ currentTarget }) => edit(currentTarget.value, currentTarget.selectionStart)}
         onKeyDown={onKeyDown}
       />
-      {offered.length > 0 && <Suggestions members={offered} chosen={chosen} choose={choose} />}
+      {isOffered && <Suggestions id={listId} members={offered} chosen={chosen} choose={choose} />}
       <ErrorAlert error={error} />
       <Group justify="flex-end" mt={6}>
         <Button size="xs" onClick={submit} loading={isPending} disabled={body.trim() === ''}>

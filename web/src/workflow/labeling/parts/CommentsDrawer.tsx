@@ -2,6 +2,7 @@ import { Badge, Button, Divider, Drawer, Group, Stack, Text } from '@mantine/cor
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { Part } from '@/kit/components/Part';
 import { useFormat } from '@/kit/i18n/format';
 import { Markdown } from '@/kit/markdown/Markdown';
 import { useMay } from '@/kit/session/may';
@@ -172,20 +173,21 @@ export function CommentsDrawer({ tagSetId, field, labelOf, close }: Props) {
           />
         )}
         <ErrorAlert error={comments.error} />
-        {threads.length === 0 && (
+        {comments.isRead && threads.length === 0 && (
           <Text size="sm" c="dimmed">
             {t('comments.none')}
           </Text>
         )}
         {threads.map((thread) => (
-          <ThreadView
-            key={thread.first.id}
-            thread={thread}
-            tagSetId={tagSetId}
-            comments={comments}
-            members={members}
-            label={nameOf(thread.first.field)}
-          />
+          <Part key={thread.first.id}>
+            <ThreadView
+              thread={thread}
+              tagSetId={tagSetId}
+              comments={comments}
+              members={members}
+              label={nameOf(thread.first.field)}
+            />
+          </Part>
         ))}
       </Stack>
     </Drawer>

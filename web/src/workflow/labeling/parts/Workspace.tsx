@@ -3,6 +3,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import { type CSSProperties, type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
+import { Part } from '@/kit/components/Part';
 import { FieldRow, type FieldExtras } from '../fields/FieldRow';
 import fieldClasses from '../fields/Fields.module.css';
 import { EditorContext, useEditor, useEditorState } from '../model/context';
@@ -74,7 +75,9 @@ function FieldsPane({
         aria-busy={locked || undefined}
       >
         {editor.fields.map((field, position) => (
-          <FieldRow key={field.key} field={field} position={position} badge={badge} below={below} />
+          <Part key={field.key}>
+            <FieldRow field={field} position={position} badge={badge} below={below} />
+          </Part>
         ))}
       </div>
       <div className={classes.footer}>{actions}</div>
@@ -94,7 +97,9 @@ function Screen({ artifact, status, ...rest }: Omit<WorkspaceProps, 'editor'>) {
         <Group gap="sm">{status}</Group>
       </header>
       <div className={classes.panes} style={{ '--fields-width': `${width}px` } as CSSProperties}>
-        <DocumentPane artifact={artifact} />
+        <Part>
+          <DocumentPane artifact={artifact} />
+        </Part>
         <Resizer width={width} setWidth={setWidth} />
         <FieldsPane {...rest} />
       </div>

@@ -45,6 +45,8 @@ async function saveAndSend(
   try {
     await send(saver.revision);
   } catch (failure) {
+    // The screen has another version than the service: without it, nothing could be submitted here again.
+    if (isApiError(failure, 'stale_precondition')) await saver.compare();
     if (!isApiError(failure, 'required_fields_missing')) throw failure;
     const fields = new Set(failure.details['fields'] as string[]);
     editor.setMissing(fields);

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { $api } from '@/kit/api/client';
+import { useIdempotency } from '@/kit/api/idempotency';
 import { pollEvery } from '@/kit/api/polling';
 import type { Schemas } from '@/kit/api/types';
 import { currentOrganization } from '@/kit/session/organization';
@@ -30,6 +31,7 @@ export function useComments(tagSetId: string) {
   const comments = list.data?.data ?? NONE;
   return {
     comments,
+    isRead: list.data !== undefined,
     error: list.error ?? resolve.error,
     resolve: (commentId: string) =>
       resolve.mutateAsync({
@@ -41,14 +43,19 @@ export function useComments(tagSetId: string) {
 /** Writes comments from one box: an error belongs to the box where it was written. */
 export function useCommenting(tagSetId: string) {
   const queryClient = useQueryClient();
+  const idempotency = useIdempotency();
   const create = $api.useMutation('post', LIST, {
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['get', LIST] }),
+    onSuccess: () => {
+      idempotency.done();
+      return queryClient.invalidateQueries({ queryKey: ['get', LIST] });
+    },
   });
-  const params = { path: { tag_set_id: tagSetId } };
+  const path = { tag_set_id: tagSetId };
   return {
     error: create.error,
     isPending: create.isPending,
-    create: (body: Schemas['CreateComment']) => create.mutateAsync({ params, body }),
+    create: (body: Schemas['CreateComment']) =>
+      create.mutateAsync({ params: { path, header: idempotency.headers(body) }, body }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { useLocation } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import type { Schemas } from '@/kit/api/types';
+import { Part } from '@/kit/components/Part';
 import type { Editor } from '../model/editor';
 import type { Field } from '../model/tags';
 import { CommentBadge } from './CommentBadge';
@@ -51,7 +52,7 @@ export function useDrawers(
     comment: () => setCommented(editor.state.active?.field.split('.', 1)[0] ?? null),
     showGuidelines: () => setGuidelines(true),
     drawers: (
-      <>
+      <Part>
         <CommentsDrawer
           tagSetId={tagSetId}
           field={commented}
@@ -64,7 +65,7 @@ export function useDrawers(
           opened={guidelines}
           close={() => setGuidelines(false)}
         />
-      </>
+      </Part>
     ),
   };
 }

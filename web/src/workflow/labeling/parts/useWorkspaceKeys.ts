@@ -2,6 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { type KeyAction, useKeys } from '@/kit/keys/keys';
 import { useEditor } from '../model/context';
 import type { Editor } from '../model/editor';
+import { countRows, topKey } from '../model/tags';
 import { useView, type View } from '../page/view';
 
 /** Moves the keyboard from the fields to the document and back. */
@@ -13,6 +14,14 @@ function switchPane(editor: Editor, view: View): void {
   }
   (document.activeElement as HTMLElement).blur();
   editor.recall();
+}
+
+/** Changes the row of the table that the keyboard is in, which its menu does for the pointer. */
+function changeRow(editor: Editor, change: 'insertRow' | 'removeRow'): void {
+  const { active, tags } = editor.state;
+  if (!active || active.row === null) return;
+  const table = topKey(active.field);
+  if (active.row < countRows(tags, table)) editor[change](table, active.row);
 }
 
 /** The keys of the document and of moving between fields, on every screen with both. */
@@ -44,7 +53,13 @@ export function useWorkspaceKeys(): void {
     action('t', t('page.thumbnails'), () => view.set({ thumbnails: !view.state.thumbnails })),
     action('x', t('page.as_text'), () => view.set({ asText: !view.state.asText })),
   ]);
+  const hasRows = !editor.readOnly && editor.fields.some(({ type }) => type === 'table');
+  const rows = [
+    action('alt+shift+Enter', t('table.insert'), () => changeRow(editor, 'insertRow'), true),
+    action('alt+Delete', t('table.remove'), () => changeRow(editor, 'removeRow'), true),
+  ];
   useKeys(t('keys.fields'), [
+    ...(hasRows ? rows : []),
     step('alt+ArrowDown', t('keys.next_field'), () => editor.step(1), true),
     step('alt+ArrowUp', t('keys.previous_field'), () => editor.step(-1), true),
     action('Enter', editor.readOnly ? t('keys.next_field') : t('keys.confirm'), () => {

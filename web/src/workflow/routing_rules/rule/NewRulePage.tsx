@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { useIdempotency } from '@/kit/api/idempotency';
 import { Page } from '@/kit/components/Page';
 import { refreshRules } from '../useRules';
 import { newDraft, toBody } from './draft';
@@ -11,10 +12,12 @@ export function NewRulePage() {
   const { t } = useTranslation('workflow/routing_rules');
   const navigate = useNavigate();
   const [draft, setDraft] = useState(newDraft);
+  const idempotency = useIdempotency();
   const create = $api.useMutation('post', '/api/v1/routing-rules');
-  const submit = () =>
+  const submit = () => {
+    const body = { ...toBody(draft), apply: draft.apply };
     create.mutate(
-      { body: { ...toBody(draft), apply: draft.apply } },
+      { params: { header: idempotency.headers(body) }, body },
       {
         onSuccess: () => {
           void refreshRules();
@@ -22,6 +25,7 @@ export function NewRulePage() {
         },
       },
     );
+  };
   return (
     <Page title={t('new')}>
       <RuleForm

@@ -1,9 +1,8 @@
-import { Button, Group } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { Notice } from '@/kit/components/Notice';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
@@ -40,14 +39,13 @@ function Loaded({ rule }: { rule: Rule }) {
   const navigate = useNavigate();
   const mayManage = useMay()('routing_rules:manage');
   const [draft, setDraft] = useState(() => toDraft(rule));
-  const [revision, setRevision] = useState(rule.revision);
   const [deleting, remove] = useDisclosure(false);
   const update = $api.useMutation('patch', '/api/v1/routing-rules/{rule_id}');
   const submit = () =>
     update.mutate(
       {
         params: { path: { rule_id: rule.id } },
-        body: { ...toBody(draft), apply: draft.apply, revision },
+        body: { ...toBody(draft), apply: draft.apply, revision: rule.revision },
       },
       {
         onSuccess: () => {
@@ -56,13 +54,6 @@ function Loaded({ rule }: { rule: Rule }) {
         },
       },
     );
-  const stale = isApiError(update.error, 'stale_precondition') ? update.error : undefined;
-  const takeRevision = () => {
-    setRevision(Number(stale?.details['current_revision'] ?? revision));
-    update.reset();
-  };
-  // Without changes, the form begins anew with the latest version.
-  const discard = () => setDraft(toDraft(rule));
   const actions = mayManage && (
     <Button
       variant="default"
@@ -75,33 +66,16 @@ function Loaded({ rule }: { rule: Rule }) {
   );
   return (
     <Page title={rule.name} actions={actions}>
-      {stale && <Stale keep={takeRevision} drop={() => void refreshRules().then(discard)} />}
       <RuleForm
         draft={draft}
         change={(changes) => setDraft({ ...draft, ...changes })}
         submit={submit}
         isPending={update.isPending}
-        error={stale ? null : update.error}
+        error={update.error}
         readOnly={!mayManage}
       />
       <DeleteDialog rule={rule} opened={deleting} close={remove.close} />
     </Page>
-  );
-}
-
-function Stale({ keep, drop }: { keep: () => void; drop: () => void }) {
-  const { t } = useTranslation('workflow/routing_rules');
-  return (
-    <Notice color="yellow" title={t('stale.title')} role="alert">
-      <Group mt="xs">
-        <Button size="compact-sm" onClick={keep}>
-          {t('stale.keep')}
-        </Button>
-        <Button size="compact-sm" variant="default" onClick={drop}>
-          {t('stale.drop')}
-        </Button>
-      </Group>
-    </Notice>
   );
 }
 
