@@ -19,7 +19,8 @@ from tests.plans.explaining import explaining
 
 _COPY = """
 INSERT INTO artifacts SELECT (jsonb_populate_record(document, jsonb_build_object(
-    'id', gen_random_uuid(), 'sha256', md5(CAST(document.id AS text) || n)))).*
+    'id', gen_random_uuid(),
+    'sha256', encode(sha256(convert_to(CAST(document.id AS text) || n, 'UTF8')), 'hex')))).*
 FROM artifacts document, generate_series(1, :copies) AS n WHERE organization_id = :org
 """
 _SKIP_ALL = """
