@@ -52,7 +52,7 @@ _COPY = "CREATE TEMPORARY TABLE copied ON COMMIT DROP AS SELECT * FROM invoices"
 
 
 def measure(report: Report, service: Service, count: int) -> None:
-    """Measure closing a month for `count` organizations whose invoices have 20 lines each."""
+    """Measure closing a month and writing the invoices of `count` organizations, 20 lines each."""
     with open_cursor(service) as cursor:
         cursor.execute(_PLAN, (_build_plan(),))
         cursor.execute(_ORGANIZATIONS.format(count=count))

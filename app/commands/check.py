@@ -73,8 +73,12 @@ def _check_storage() -> str:
             is_equal = file.read() == b"check"
         storage.delete(key)
     except (StorageUnavailable, NotStored, OSError) as error:
-        return f"STORAGE_URL: a file cannot be written, read and deleted ({error})."
-    return "" if is_equal else "STORAGE_URL: a file is not read as it was written."
+        return f"STORAGE_URL: a test file could not be written, read or deleted ({error})."
+    return (
+        ""
+        if is_equal
+        else "STORAGE_URL: the content of a test file changed between writing and reading."
+    )
 
 
 def _check_files() -> str:

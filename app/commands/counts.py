@@ -27,8 +27,9 @@ _COLUMNS = ("organization", "source", "cube", "key", "bucket", "facets", "n", "t
 def verify(slug: str | None, *, as_json: bool) -> None:
     """Compare the stored counts of all organizations, or of SLUG, with the rows that they count.
 
-    Prints each stored count that differs: "n" is the error of the number of rows, and "total" is
-    the error of the sum. The exit status is 3 if any stored count differs.
+    Prints each stored count that differs: "n" is the actual number of rows minus the stored number,
+    and "total" is the actual sum minus the stored sum. The exit status is 3 if any stored count
+    differs.
     """
     differences: list[upkeep.Difference] = []
     with run_operation("verify_counts"), show_progress("Verifying") as report_progress:

@@ -46,7 +46,7 @@ def _time(name: str, *, nullable: bool = False, now: bool = False) -> sa.Column:
     return sa.Column(name, sa.DateTime(timezone=True), nullable=nullable, server_default=default)
 
 
-def _organization(table: str) -> tuple[sa.Column, sa.ForeignKeyConstraint]:
+def _build_organization_columns(table: str) -> tuple[sa.Column, sa.ForeignKeyConstraint]:
     return sa.Column("organization_id", sa.Uuid(), nullable=False), sa.ForeignKeyConstraint(
         ["organization_id"],
         ["organizations.id"],
@@ -64,7 +64,7 @@ def _user(table: str) -> tuple[sa.Column, sa.ForeignKeyConstraint]:
 def _configurations() -> None:
     op.create_table(
         "sso_configurations",
-        *_organization("sso_configurations"),
+        *_build_organization_columns("sso_configurations"),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("enabled", sa.Boolean(), nullable=False),
@@ -83,7 +83,7 @@ def _configurations() -> None:
     )
     op.create_table(
         "sso_provider_states",
-        *_organization("sso_provider_states"),
+        *_build_organization_columns("sso_provider_states"),
         sa.Column("configuration_id", sa.Uuid(), nullable=False),
         sa.Column("keys", postgresql.JSONB(), nullable=False),
         _time("fetched_at", nullable=True),
@@ -101,7 +101,7 @@ def _configurations() -> None:
     )
     op.create_table(
         "sso_domains",
-        *_organization("sso_domains"),
+        *_build_organization_columns("sso_domains"),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("domain", sa.String(), nullable=False),
         sa.Column("token", sa.String(), nullable=False),
@@ -128,7 +128,7 @@ def _configurations() -> None:
 def _identities() -> None:
     op.create_table(
         "sso_identities",
-        *_organization("sso_identities"),
+        *_build_organization_columns("sso_identities"),
         *_user("sso_identities"),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("issuer", sa.String(), nullable=False),
@@ -152,7 +152,7 @@ def _identities() -> None:
 def _under_way() -> None:
     op.create_table(
         "sso_flows",
-        *_organization("sso_flows"),
+        *_build_organization_columns("sso_flows"),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("issuer", sa.String(), nullable=False),
@@ -172,7 +172,7 @@ def _under_way() -> None:
     )
     op.create_table(
         "sso_codes",
-        *_organization("sso_codes"),
+        *_build_organization_columns("sso_codes"),
         *_user("sso_codes"),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("code_hash", sa.String(), nullable=False),
@@ -187,7 +187,7 @@ def _under_way() -> None:
     )
     op.create_table(
         "sso_assertions",
-        *_organization("sso_assertions"),
+        *_build_organization_columns("sso_assertions"),
         sa.Column("assertion_hash", sa.String(), nullable=False),
         _time("expires_at"),
         sa.PrimaryKeyConstraint(

@@ -1,7 +1,7 @@
-"""Add to tag sets and decisions the columns by which reviews are counted.
+"""Add the columns that are needed to count reviews to tag sets and review decisions.
 
-A pending review has the archived flag and the due time of its document. A decision has the schema
-and the waiting time.
+A submitted tag set gets the archived flag of its document, and the due time of its review or else
+of its document. A review decision gets the schema, and the time that the review waited.
 """
 
 import sqlalchemy as sa

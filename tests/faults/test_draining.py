@@ -61,7 +61,7 @@ class Backlog:
 
 @pytest.fixture
 def backlog(place: Site) -> Iterator[Backlog]:
-    """Create documents of one schema whose tag sets are all reviewed."""
+    """Create unlabeled documents, labelers and reviewers; every tag set will require review."""
     engine = create_engine(
         place.engine.url, json_serializer=lambda value: json.dumps(value, default=str)
     )

@@ -20,7 +20,7 @@ AND function IN (:function, :function || '_many') AND status <> 'completed'
 """
 
 
-def _done(place: Site, function: str) -> None:
+def _expire_leases_and_wait(place: Site, function: str) -> None:
     """Expire the leases of killed workers, and wait until no job is left."""
     place.sql(
         "UPDATE jobs SET leased_until = now()"
@@ -56,7 +56,7 @@ def test_a_digest_is_sent_once_although_a_worker_is_killed(place: Site) -> None:
         gate.kill(gate.arrived("worker.py"))
     place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
     wait_until(lambda: place.one(emails) > 0, "the digests to be sent")
-    _done(place, "letters.send")
+    _expire_leases_and_wait(place, "letters.send")
     assert place.one(emails) == 3
     pending = "SELECT count(*) FROM notifications WHERE organization_id = :org AND by_mail"
     assert place.one(f"{pending} AND open_until IS NOT NULL") == 0
@@ -72,7 +72,7 @@ def test_labelers_get_one_notification_and_email_although_workers_are_killed(pla
     with place.turnstile("notifications") as gate:
         assert place.call("POST", "/review-queue/bulk-reject", json=body)["succeeded"] == 300
         gate.kill(gate.step("worker.py"))
-    _done(place, "notifications.tag_set_rejected")
+    _expire_leases_and_wait(place, "notifications.tag_set_rejected")
     sent = "SELECT user_id, count AS number, title FROM notifications WHERE organization_id = :org"
     assert sorted((row.user_id, row.number, row.title) for row in place.sql(sent)) == sorted(
         (user_id, 100, "100 of your tag sets were sent back") for user_id in people
@@ -86,5 +86,5 @@ def test_labelers_get_one_notification_and_email_although_workers_are_killed(pla
         assert place.one(emails) == 0
     place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
     wait_until(lambda: place.one(emails) > 0, "the emails to be posted")
-    _done(place, "letters.send")
+    _expire_leases_and_wait(place, "letters.send")
     assert place.one(emails) == 3

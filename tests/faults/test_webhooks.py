@@ -1,4 +1,4 @@
-"""Slow receivers, suspended deliverers and punctual retries in the running service."""
+"""Check webhook deliveries with slow receivers, retries and a suspended deliverer."""
 
 import signal
 import subprocess

@@ -18,7 +18,7 @@ It is recorded when the organization is reopened.
 
 
 class PlanChange(TenantModel, db.Base):
-    """A plan change of an organization. A trigger on `organizations` writes the changes of plans.
+    """A plan change of an organization, which a trigger on `organizations` records.
 
     `id` increases in the order of the changes, and `changed_at` never decreases. `plan_before` of
     the first change is the plan with which the organization was created. An organization without

@@ -15,7 +15,7 @@ class ExportAuditFilters(Schema):
 
 
 class ExportActor(Response):
-    """The actor of an audit entry. For jobs and schedules, `kind` is `system`."""
+    """The actor of an audit entry. If a worker or a schedule acted, `kind` is `system`."""
 
     kind = Str(validate=OneOf(audit.ACTOR_KINDS))
     id = Uuid(allow_none=True)

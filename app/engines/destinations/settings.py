@@ -12,7 +12,7 @@ from app.engines.sources.settings import (
 
 
 def _replace_descriptions(schema: Schema, descriptions: Mapping[str, str]) -> Schema:
-    """Return a copy of a schema in which `descriptions` replaces descriptions of properties."""
+    """Return a copy of a schema with new descriptions for the properties in `descriptions`."""
     properties = {
         name: {**rules, "description": descriptions.get(name, rules["description"])}
         for name, rules in schema["properties"].items()

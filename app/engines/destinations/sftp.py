@@ -197,7 +197,7 @@ def _build_refusal_error(error: SftpStatusError) -> DestinationError:
         return build_full_disk_error()
     # For a full disk, many servers send only a general failure without an explanation.
     message = (
-        "The server refuses to store the file. Its disk may be full, or a folder may have the name "
-        "of the file."
+        "The server refuses to store the file. Its disk may be full, or a folder with the same"
+        " name may exist."
     )
     return DestinationError(DestinationErrorKind.NOT_ALLOWED, message)

@@ -43,7 +43,7 @@ CURRENCY = (
     r"(?:RM|Rs|EUR|USD|GBP|CHF|(?:US|CA|C|AU|A|NZ|HK|NT|S|MX|R)?\$"
     r"|[\u00a3\u00a5\u0e3f\u20a0-\u20c0\uffe5])"
 )
-"""A regular expression for the currency codes and signs that are written without a space."""
+"""A regular expression for the currency codes and signs that may touch an amount (`RM12.50`)."""
 _AMOUNT = re.compile(
     r"(?<![\d.,/:])[-\u2212\u2013]?"
     # 1.234.567,89 and 1.234,000: all thousands separators are equal.

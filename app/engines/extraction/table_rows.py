@@ -36,8 +36,8 @@ class Column:
 class BodyRows:
     """Finds the rows of a table, up to a total or to a page on which the table does not continue.
 
-    A table continues on the next page below the same header, or with a row that fills all of at
-    least three columns.
+    A table continues on the next page below the same header, or, if it has at least three columns,
+    with a row that fills all of them.
     """
 
     def __init__(self, analysis: Analysis, header: int, columns: Sequence[Column]) -> None:
@@ -120,7 +120,10 @@ class BodyRows:
         return _END_CONCEPTS.intersection(self._analysis.keywords.concepts[first : last + 1])
 
     def _is_full(self, row: int) -> bool:
-        """Return whether a row fills all of at least four columns, unlike the totals below it."""
+        """Return whether the table has at least four columns, and the row fills all of them.
+
+        Rows with totals usually leave columns empty.
+        """
         return len(self._columns) >= _MIN_FULL_COLUMNS and self._fills_columns(row)
 
     def _is_item(self, row: int) -> bool:

@@ -80,7 +80,10 @@ class Launcher:
         self._poll.register(read_end, select.POLLIN)
 
     def _read_reports(self, descriptor: int) -> None:
-        """Read the reports from a server; reap or replace the server if necessary."""
+        """Read the reports from a server, and reap or replace the server if necessary.
+
+        If the server is ready, the other servers finish their work and exit.
+        """
         reports = os.read(descriptor, 64)
         if not reports:
             self._reap_server(descriptor)

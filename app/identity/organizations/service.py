@@ -79,7 +79,7 @@ def _add_settings(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def list_ids_with_retention() -> list[UUID]:
-    """Return the ids of the organizations that have a retention period."""
+    """Return the ids of the open organizations that have a retention period."""
     return [organization_id for organization_id, _ in queries.list_retention_days()]
 
 

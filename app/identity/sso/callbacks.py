@@ -65,7 +65,7 @@ def complete_sign_in(
 def _sign_in(flow: Flow, slug: str | None, read_identity: IdentityReader) -> str | None:
     organization, configuration = _get_current_configuration(flow)
     if slug is None:
-        raise errors.denied("The response does not name the organization. Begin again.")
+        raise errors.denied("The response does not name the organization. Sign in again.")
     if slug != organization.slug:
         raise errors.denied("The response belongs to another organization.")
     db.checkpoint()
@@ -80,11 +80,12 @@ def _get_current_configuration(
 ) -> tuple[Organization, Configuration]:
     """Return the organization and its current configuration.
 
-    Raises 403 `permission_denied` if the protocol or the issuer changed after the flow began.
+    Raises 403 `permission_denied` if single sign-on is no longer available, or if the protocol or
+    the issuer changed after the flow began.
     """
     pair = queries.get_available_configuration(flow.organization_id, lock=lock)
     if pair is None or (pair[1].kind, pair[1].provider["issuer"]) != (flow.kind, flow.issuer):
-        raise errors.denied("The single sign-on configuration has changed. Begin again.")
+        raise errors.denied("The single sign-on configuration has changed. Sign in again.")
     return pair
 
 

@@ -111,7 +111,8 @@ def finish(protocol: str, *, state: str, browser_secret: str | None) -> Flow:
     )
     if flow is None:
         raise errors.invalid(
-            "This sign-in was already used, has expired or began in another browser. Begin again.",
+            "This sign-in was already used, has expired or began in another browser. Sign in"
+            " again.",
             "state",
         )
     return flow

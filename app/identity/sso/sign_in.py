@@ -86,7 +86,7 @@ def confirm(
     identity_fields = {**pending, "groups": tuple(pending["groups"])}
     provider = (identity_fields["issuer"], identity_fields.pop("anchor", None))
     if provider != (configuration.provider["issuer"], configuration.provider["anchor"]):
-        raise errors.denied("The single sign-on configuration has changed. Begin again.")
+        raise errors.denied("The single sign-on configuration has changed. Sign in again.")
     identity = ExternalIdentity(**identity_fields)
     known_identity = queries.lock_identity(identity.issuer, identity.subject)
     if known_identity is not None and known_identity.user_id != user.id:

@@ -100,9 +100,10 @@ class QualityRun(TenantModel, db.Record, db.Base):
 class Disagreement(TenantModel, db.Base):
     """The disagreement between labelers on one field of a document.
 
-    `share` is the mean disagreement over all pairs of labelers. It is in millionths, so that pages
-    have an exact order. `answers` has the most frequent answers, each with the number of labelers
-    who gave it. `compared_at` is the time of the first comparison with this result.
+    `share` is the mean disagreement over all pairs of labelers. It is an integer number of
+    millionths, so that lists are sorted by exact values. `answers` has the most frequent answers,
+    each with the number of labelers who gave it. `compared_at` is the time of the first comparison
+    with this result.
     """
 
     __tablename__ = "quality_disagreements"

@@ -21,7 +21,7 @@ from app.kit.db import Checkpoint
 SETTLE_JOB = "reprocess_jobs.settle"
 BATCH_SIZE = 1000
 _NAME = "flask artifacts reprocess"
-"""The name of jobs that a command creates. Commands have the same name in all languages."""
+"""The name of the jobs that this command creates. It is not translated, because it is a command."""
 _NOT_REPROCESSABLE = {
     "code": "conflict",
     "message": "The document is archived or has tag sets; it cannot be reprocessed.",

@@ -50,8 +50,9 @@ class Download:
     """A file to be sent as the response.
 
     `read(start, end)` yields the bytes from `start` up to but excluding `end`. `on_send(is_range)`
-    is called before bytes are sent. It is not called for HEAD requests and 304 responses. `link()`
-    returns a URL to redirect to instead of sending bytes, or None.
+    is called before the bytes are sent or the client is redirected. It is not called for HEAD
+    requests and 304 responses. `link()` returns a URL to redirect to instead of sending bytes, or
+    None.
     """
 
     read: Callable[[int, int], Iterator[bytes]]

@@ -136,7 +136,7 @@ def test_a_confirmation_applies_to_the_provider_in_the_email(
     who = person(email=org.email("owner"))
     assert browser.whole(org, who).json["data"]["confirmation"] == "email"
     assert put(org, at(hostile)).status_code == 200
-    _denied(browser.exchange(_mailed(who.email, work)), "Begin again")
+    _denied(browser.exchange(_mailed(who.email, work)), "Sign in again")
     assert put(org, at(hostile)).status_code == 200
     hostile.claims = {"sub": "mallory", "email": who.email, "email_verified": True}
     back = hostile.agree(browser.start(org))

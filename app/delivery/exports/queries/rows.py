@@ -163,7 +163,7 @@ class LineWriter:
         self._receive = receive
         self._statements = statements
         self._open_tag_set_id: bytes | None = None
-        """The id, as JSON, of the tag set whose history is being passed on."""
+        """The id, as JSON, of the tag set whose history is still being written, or None."""
         self._separator = b""
         self.removed_count = 0
         self._versions = {

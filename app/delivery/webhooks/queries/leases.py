@@ -253,7 +253,7 @@ def requeue(leases: Sequence[Lease]) -> None:
 
 
 def release(leases: Sequence[Lease]) -> None:
-    """Release deliveries that were leased by the relay of the previous version of the service."""
+    """Release leases of the previous release's relay, without changing the counts of attempts."""
     db.session().execute(_RELEASE, _build_parameters(leases))
 
 

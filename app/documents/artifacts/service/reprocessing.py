@@ -70,7 +70,10 @@ def reprocess_failed(artifact_ids: Sequence[UUID], *, by: UUID | None) -> set[UU
 
 
 def reopen_failed(artifact_id: UUID) -> None:
-    """Reopen a failed document for a retry of its job. Ignores documents with other statuses."""
+    """Reopen a failed document, so that its job can be retried.
+
+    Does nothing if the document is archived, has tag sets, or has another status.
+    """
     queries.reopen_failed([artifact_id])
 
 

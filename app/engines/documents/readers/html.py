@@ -132,7 +132,7 @@ class _TableState:
         self.row_start, self.cell_count, self.column = start, 0, 0
 
     def enter_cell(self, cell: etree._Element) -> int:
-        """Place a cell in the row; return how many columns cells of rows above fill before it."""
+        """Place a cell; return how many columns it skips because cells above span rows."""
         first = self.column
         while self.spans.get(self.column, 0) > 0:
             self.spans[self.column] -= 1

@@ -1,4 +1,4 @@
-"""Convert the tags that mark a position: marked text becomes spans, page areas become regions."""
+"""Convert Label Studio tags that mark text or page areas to span fields or region fields."""
 
 from xml.etree.ElementTree import Element
 

@@ -116,7 +116,10 @@ def check_issuer(element: etree._Element, expected: ExpectedValues, *, required:
 
 
 def check_issue_time(element: etree._Element, expected: ExpectedValues) -> None:
-    """Raise `ResponseRefused` if the element was issued before the request or in the future."""
+    """Raise `ResponseRefused` unless the element was issued between the request and now.
+
+    Clocks may differ by `SKEW`. An element without an issue time is refused.
+    """
     issued_at = read_time(element, "IssueInstant")
     if issued_at is None or not expected.requested_at - SKEW <= issued_at <= expected.now + SKEW:
         raise ResponseRefused("it was not issued during this sign-in")

@@ -80,7 +80,10 @@ def _check_header(response: etree._Element, expected: ExpectedValues) -> None:
 
 
 def _check_shape(response: etree._Element) -> None:
-    """Raise `ResponseRefused` unless there is one unencrypted assertion and all ids are unique."""
+    """Raise `ResponseRefused` unless there is one assertion, and all ids are unique.
+
+    The assertion must be a child of the response and not encrypted.
+    """
     assertions = list(response.iter(tag(ASSERTION, "Assertion")))
     if any(True for _ in response.iter(tag(ASSERTION, "EncryptedAssertion"))):
         raise ResponseRefused("the assertion is encrypted, which is not supported")

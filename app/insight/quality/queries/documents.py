@@ -16,8 +16,8 @@ CHUNK_BYTES = 8 * 1024 * 1024
 """The maximum size in bytes of the tags that one query reads, in all revisions. A document with
 more bytes is read alone."""
 MAX_BYTES = 32 * 1024 * 1024
-"""The maximum size in bytes of a document's tags, in all revisions. Larger tags are not
-compared."""
+"""The maximum total size in bytes of a document's tags in all revisions. The tags of a larger
+document are not compared."""
 # With `!=`, PostgreSQL could read the partial index of all revisions that are not saves. If the
 # organization is newer than the statistics, it would do so for each tag set.
 _IS_NOT_SAVE = TagSetRevision.kind.is_distinct_from("save")

@@ -193,7 +193,7 @@ def _import_batch(
 
 
 def _check_labels(results: list[_PreparedRecord]) -> list[_PreparedRecord]:
-    """Validate the labels of each result; a result with invalid labels becomes an error."""
+    """Validate the labels of each result; replace one with invalid labels by a failed outcome."""
     checker = LabelChecker()
     checked_results: list[_PreparedRecord] = []
     for result in results:

@@ -224,7 +224,7 @@ def claim_next(
 
 
 def has_candidates(user_id: UUID, criteria: ClaimCriteria) -> bool:
-    """Return whether there is an artifact that the user may claim, including locked artifacts."""
+    """Return whether the user may claim an artifact that meets the criteria; ignore row locks."""
     return (
         _HAS_CANDIDATE_STATEMENT.first(*_build_parameters(user_id, criteria, minutes=0)) is not None
     )

@@ -49,7 +49,7 @@ class Tag(Response):
 
 
 class EvidenceInput(Schema):
-    """The location of a value: a page with or without a box, offsets, or text."""
+    """The location of a value: offsets, a text, or a page, which may have a box."""
 
     page = Int(allow_none=True, minimum=1)
     box = List(Float(), allow_none=True, metadata={"minItems": 4, "maxItems": 4})
