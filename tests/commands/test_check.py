@@ -74,4 +74,4 @@ def test_a_storage_that_cannot_be_written_is_a_problem(
     storage = Storage(f"file://{tmp_path}/files")
     (tmp_path / "files").write_bytes(b"no folder")
     monkeypatch.setitem(vars(container.current()), "storage", storage)
-    assert "cannot be written" in _find_problems(flask)["storage"]
+    assert "could not be written" in _find_problems(flask)["storage"]
