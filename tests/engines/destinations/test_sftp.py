@@ -286,7 +286,7 @@ def test_a_folder_with_the_name_of_the_file_stays(open_destination: Open, folder
     message = fail_to_send(
         open_destination(), build_file(CONTENT), DestinationErrorKind.NOT_ALLOWED
     )
-    assert "a folder may have the name" in message
+    assert "a folder with the same name" in message
     assert (folder / "export.csv").is_dir()
     assert read_folder(folder) == {}
 
