@@ -18,10 +18,9 @@ from app.engines.documents.readers.docx_styles import (
     get_style_name,
     get_value,
 )
-from app.engines.documents.readers.numerals import to_letters, to_roman
+from app.engines.documents.readers.numerals import read_number, to_letters, to_roman
 
 _MAX_LEVEL = 8
-_MAX_NUMBER = 32_767
 _MAX_TEXT_LENGTH = 255
 _PLACEHOLDER = re.compile("%([1-9])")
 _NO_LIST = "0"
@@ -116,7 +115,7 @@ class Numbering:
             properties = source.find(f"{WORD}pPr/{WORD}numPr")
             list_id = list_id or get_value(properties, "numId")
             if level is None and (value := get_value(properties, "ilvl")) is not None:
-                level = _read_number(value, 0)
+                level = read_number(value, 0)
         return (None if list_id == _NO_LIST else list_id), level
 
     def _read_list(self, list_id: str) -> _List | None:
@@ -141,7 +140,7 @@ class Numbering:
             levels |= _read_levels(override)
             start = get_value(override, "startOverride")
             if start is not None:
-                starts[_get_index(override)] = _read_number(start, 1)
+                starts[_get_index(override)] = read_number(start, 1)
         return _List(definition_id, levels, starts)
 
     def _find_list_of_style(self, name: str) -> etree._Element | None:
@@ -170,10 +169,10 @@ def _read_levels(parent: etree._Element) -> dict[int, _Level]:
     for element in parent.iterchildren(WORD + "lvl"):
         index = _get_index(element)
         levels[index] = _Level(
-            start=_read_number(get_value(element, "start"), 0),
+            start=read_number(get_value(element, "start"), 0),
             number_format=get_value(element, "numFmt") or "decimal",
             text=(get_value(element, "lvlText") or "")[:_MAX_TEXT_LENGTH],
-            restart=_read_number(get_value(element, "lvlRestart"), index),
+            restart=read_number(get_value(element, "lvlRestart"), index),
             is_legal=get_on_off_value(element, "isLgl") is True,
             suffix="" if get_value(element, "suff") == "nothing" else " ",
             style=get_value(element, "pStyle"),
@@ -182,12 +181,7 @@ def _read_levels(parent: etree._Element) -> dict[int, _Level]:
 
 
 def _get_index(element: etree._Element) -> int:
-    return min(_read_number(element.get(WORD + "ilvl"), 0), _MAX_LEVEL)
-
-
-def _read_number(value: str | None, default: int) -> int:
-    is_small = value is not None and value.isdecimal() and len(value) <= len(str(_MAX_NUMBER))
-    return min(int(value), _MAX_NUMBER) if value is not None and is_small else default
+    return min(read_number(element.get(WORD + "ilvl"), 0), _MAX_LEVEL)
 
 
 def _format_number(used_list: _List, level: _Level, numbers: dict[int, int]) -> str:

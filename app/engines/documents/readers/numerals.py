@@ -1,11 +1,19 @@
-"""Write the numbers of lists as letters and as Roman numerals."""
+"""Read the numbers of lists, and write them as letters and as Roman numerals."""
 
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
+_MAX_NUMBER = 32_767
 _MAX_ROMAN = 3999
 _MAX_LETTERS = 26 * 30
+
+
+def read_number(value: str | None, default: int) -> int:
+    """Return a number of a list, at most 32,767, or `default` if `value` is not such a number."""
+    if value is None or not value.isdecimal() or len(value) > len(str(_MAX_NUMBER)):
+        return default
+    return min(int(value), _MAX_NUMBER)
 
 
 def to_roman(number: int) -> str:

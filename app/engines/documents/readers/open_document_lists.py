@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from lxml import etree  # type: ignore[import-untyped]
 
-from app.engines.documents.readers.numerals import to_letters, to_roman
+from app.engines.documents.readers.numerals import read_number, to_letters, to_roman
 
 _OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
 _TEXT, _STYLE = (f"{{{_OPEN_DOCUMENT}{name}:1.0}}" for name in ("text", "style"))
@@ -18,7 +18,6 @@ _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 LIST, HEADING = _TEXT + "list", _TEXT + "h"
 _ITEM = _TEXT + "list-item"
 _STYLES = (_TEXT + "list-style", _TEXT + "outline-style")
-_MAX_NUMBER = 32_767
 _MAX_AFFIX_LENGTH = 32
 _OUTLINE = "#outline"
 """The name under which headings outside lists are counted. Names of styles have no `#`."""
@@ -88,13 +87,13 @@ class ListNumbers:
             if paragraph.get(_TEXT + "is-list-header") == "true":
                 return ""
             style, numbers = _OUTLINE, self._last_numbers[_OUTLINE]
-            level = _read_number(paragraph.get(_TEXT + "outline-level"), 1)
+            level = read_number(paragraph.get(_TEXT + "outline-level"), 1)
             start = paragraph.get(_TEXT + "start-value")
         else:
             return ""
         levels = self._levels.get(style, {})
         first = levels[level].start if level in levels else 1
-        numbers[level] = _read_number(start, numbers[level] + 1 if level in numbers else first)
+        numbers[level] = read_number(start, numbers[level] + 1 if level in numbers else first)
         for deeper in [other for other in numbers if other > level]:
             del numbers[deeper]
         return _format_number(levels, level, numbers)
@@ -102,22 +101,17 @@ class ListNumbers:
 
 def _read_levels(style: etree._Element) -> dict[int, _Level]:
     return {
-        _read_number(level.get(_TEXT + "level"), 1): _Level(
+        read_number(level.get(_TEXT + "level"), 1): _Level(
             number_format=level.get(_STYLE + "num-format", ""),
             prefix=level.get(_STYLE + "num-prefix", "")[:_MAX_AFFIX_LENGTH],
             suffix=level.get(_STYLE + "num-suffix", "")[:_MAX_AFFIX_LENGTH],
-            start=_read_number(level.get(_TEXT + "start-value"), 1),
-            displayed_levels=_read_number(level.get(_TEXT + "display-levels"), 1),
+            start=read_number(level.get(_TEXT + "start-value"), 1),
+            displayed_levels=read_number(level.get(_TEXT + "display-levels"), 1),
             repeats_letters=level.get(_STYLE + "num-letter-sync") == "true",
         )
         for level in style
         if isinstance(level.tag, str)
     }
-
-
-def _read_number(value: str | None, default: int) -> int:
-    is_small = value is not None and value.isdecimal() and len(value) <= len(str(_MAX_NUMBER))
-    return min(int(value), _MAX_NUMBER) if value is not None and is_small else default
 
 
 def _format_number(levels: dict[int, _Level], index: int, numbers: dict[int, int]) -> str:
