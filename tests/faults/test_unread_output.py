@@ -1,4 +1,4 @@
-"""Standard output and standard error are a full pipe that nobody reads."""
+"""Fill the pipe of standard output and standard error, and check that the service works."""
 
 import os
 import threading

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from dataclasses import replace
 from datetime import date
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -74,9 +75,7 @@ def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_List
     listed_models = []
     previous: dict[UUID, str] = {}
     # By first feedback: work that began with an old model may be accepted after that of a new one.
-    for used in sorted(
-        models.list_used_models(schema_id), key=lambda used: _build_sort_key(used)[1]
-    ):
+    for used in sorted(models.list_used_models(schema_id), key=attrgetter("first_day", "model")):
         other_model = compare_with
         if other_model in (None, used.model):
             other_model = previous.get(used.schema_id)
