@@ -16,7 +16,7 @@ FEW = 500
 _ARRIVALS = 9
 _PAUSE_SECONDS = 0.02
 _FUNCTION = "webhooks.end"
-"""The name of a job that runs one statement for a row that does not exist."""
+"""The name of a job that runs a single statement, which matches no row."""
 _FILL = """
 INSERT INTO jobs (id, organization_id, queue, function, args)
 SELECT gen_random_uuid(), %(org)s, 'bulk', %(function)s, '{}'

@@ -125,9 +125,10 @@ def _time(call: Callable[[], object]) -> float:
 
 
 def _measure_login(report: Report, service: Service, org: Org) -> None:
-    """Measure consecutive logins. The floor is the minimum work of a login, done alternately.
+    """Measure consecutive logins. Each login is followed by a measurement of the floor.
 
-    The minimum work is to verify the password hash, and to insert a session with plain SQL.
+    The floor is the minimum work of a login: verifying the password hash, and inserting a session
+    with plain SQL.
     """
     body = json.dumps({"email": org.email("labeler"), "password": PASSWORD}).encode()
     request = load.build_request(

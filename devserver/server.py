@@ -48,7 +48,7 @@ class EmbeddedServer(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """The URL for clients, with credentials."""
+        """Return the URL for clients, with credentials."""
 
     def start(self, timeout: float = 30.0) -> None:
         """Start the server, and return when it is ready.

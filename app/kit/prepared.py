@@ -32,7 +32,10 @@ REGISTRY: dict[str, "Prepared"] = {}
 
 
 class Prepared:
-    """A prepared statement with `$1`-style parameters. `types` lists their SQL types, in order."""
+    """A prepared statement with `$1`-style parameters.
+
+    `types` contains their SQL types in order, separated by commas.
+    """
 
     def __init__(self, name: str, types: str, sql: str) -> None:
         assert len(name) <= _MAX_NAME, name  # PostgreSQL would truncate it

@@ -11,7 +11,7 @@ from app.kit.settings import Settings, SettingsError
 
 
 def check(settings: Settings) -> None:
-    """Check the URLs of the database, Redis and the storage, if they are set. Contact nothing.
+    """Check the URLs of the database, Redis and the storage, if they are set, without connecting.
 
     Raises SettingsError if a URL cannot be used. Its messages contain no values of options, because
     these may be passwords.

@@ -83,9 +83,9 @@ def upgrade() -> None:
         "tag_set_revisions", FILL_DECISIONS, pending=f"{DECIDED} AND schema_id IS NULL"
     )
     for name, (_, columns, where) in QUEUES.items():
-        _index(name, [*columns, *RANKED], where, included=("artifact_archived",))
+        _create_index(name, [*columns, *RANKED], where, included=("artifact_archived",))
     for name, (columns, where) in LISTS.items():
-        _index(name, columns, where)
+        _create_index(name, columns, where)
     for old, _, _ in QUEUES.values():
         if old is not None:
             live.drop_index(f"ix_tag_sets_{old}")
@@ -95,17 +95,19 @@ def upgrade() -> None:
 def downgrade() -> None:
     for old, columns, where in QUEUES.values():
         if old is not None:
-            _index(old, [*columns, *RANKED], where)
-    _index("schema", ["schema_id", "status", "id"], None)
+            _create_index(old, [*columns, *RANKED], where)
+    _create_index("schema", ["schema_id", "status", "id"], None)
     for name in (*QUEUES, *LISTS):
         live.drop_index(f"ix_tag_sets_{name}")
 
 
-def _index(
+def _create_index(
     name: str, columns: list[str], where: str | None, included: tuple[str, ...] = ()
 ) -> None:
-    found = [sa.text(one) if "(" in one else one for one in ("organization_id", *columns)]
+    expressions = [
+        sa.text(column) if "(" in column else column for column in ("organization_id", *columns)
+    ]
     options = {"postgresql_where": sa.text(where)} if where else {}
     if included:
         options["postgresql_include"] = list(included)
-    live.create_index(f"ix_tag_sets_{name}", "tag_sets", found, **options)
+    live.create_index(f"ix_tag_sets_{name}", "tag_sets", expressions, **options)

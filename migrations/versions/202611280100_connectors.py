@@ -1,4 +1,4 @@
-"""Connectors, their alerts and objects, and the position of a crawl."""
+"""Add connectors with their alerts and objects, and store the position of a crawl in its job."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""A mail server whose inbox tests can read."""
+"""A mail server for tests, which can read the messages that it receives."""
 
 import asyncio
 from email import message_from_bytes, policy

@@ -260,10 +260,10 @@ def place(lasting: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
             place.sql(statement)
 
 
-def surroundings() -> dict[str, str]:
-    """Return the environment variables that any program needs.
+def get_base_environment() -> dict[str, str]:
+    """Return the environment variables that every program needs.
 
-    The others include settings that other tests have made in this process.
+    All other variables are left out, because other tests may have set them in this process.
     """
     names = ("PATH", "HOME", "LANG", "TMPDIR")
     return {name: os.environ[name] for name in names if name in os.environ}
@@ -333,7 +333,7 @@ def _started(
     """Start a service in `folder`, and stop it at the end of the block."""
     port = find_free_port()
     environ = {
-        **surroundings(),
+        **get_base_environment(),
         "DATA_DIR": str(folder / "data"),
         "PORT": str(port),
         "DEMO": "on",

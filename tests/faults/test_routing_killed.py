@@ -20,7 +20,7 @@ import redis
 
 from tests.factories.processes import send_signal
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import ROOT, surroundings
+from tests.faults.conftest import ROOT, get_base_environment
 from tests.faults.sites import Site
 from tests.faults.turnstile import Turnstile
 
@@ -104,7 +104,7 @@ def _command(place: Site, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [FLASK, *arguments],
         cwd=ROOT,
-        env=surroundings() | place.service.environment(),
+        env=get_base_environment() | place.service.environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -123,7 +123,8 @@ class Quotas:
             organization = next(iter(self._ready.values()))
             self._ready.move_to_end(organization.id)
             organization.reclassify_slow_attempts(now)
-            for _ in range(len(organization.ready) if self.threads.has_free(organization) else 0):
+            can_send = self.threads.can_use_thread(organization)
+            for _ in range(len(organization.ready) if can_send else 0):
                 webhook = next(iter(organization.ready.values()))
                 organization.ready.move_to_end(webhook.id)
                 if self.threads.can_start(organization, webhook):

@@ -277,7 +277,7 @@ class ThreadUsage:
         """Return the limits for an organization, given the threads that other organizations use."""
         return AttemptLimits.from_available(self.free + organization.sending_count)
 
-    def has_free(self, organization: OrganizationState) -> bool:
+    def can_use_thread(self, organization: OrganizationState) -> bool:
         """Return whether an organization may use one more thread."""
         if not self.free or (organization.sending_count and self.are_scarce):
             return False

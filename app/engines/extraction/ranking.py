@@ -1,4 +1,4 @@
-"""Train one ranker per field on out-of-fold features, and choose candidates by its scores."""
+"""Train one ranker per field on features that exclude each document's own labels, and apply it."""
 
 import math
 from collections.abc import Sequence

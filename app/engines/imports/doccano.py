@@ -1,8 +1,8 @@
-"""Read the JSON Lines that doccano exports: one document and its labels in each line.
+"""Read the JSON Lines that doccano exports: one document and its labels on each line.
 
 A label is either a span of the text or a string. A span is `[start, end, label]`, or an object with
-`start_offset`, `end_offset` and `label`. A string is a category or a text. Source: the export of
-https://doccano.github.io/doccano/.
+`start_offset`, `end_offset` and `label`. A string is a category or a text value.
+The format is that of the exports of https://doccano.github.io/doccano/.
 """
 
 from typing import Any

@@ -214,7 +214,7 @@ def _locate_by_utf16(text: str, pair_offsets: list[int], mark: SpanMark) -> tupl
 def _check_text(mark: SpanMark, text: str, start: int, end: int) -> None:
     """Raise MarkError unless the text from `start` to `end` exists and is the exported text."""
     if end > len(text):
-        raise MarkError(f"The text ends before the span from {mark.start} to {mark.end}.")
+        raise MarkError(f"The span from {mark.start} to {mark.end} exceeds the text.")
     if mark.text is not None and not _is_same_text(text[start:end], mark.text):
         shown = mark.text[:_MAX_SHOWN_CHARS]
         raise MarkError(f"The text from {mark.start} to {mark.end} is not `{shown}`.")

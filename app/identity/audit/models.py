@@ -70,7 +70,7 @@ class PendingAuditBatch(db.Base):
 
 
 class AuditBlock(db.Base):
-    """A block of a chain: the ids and digests of up to about 2,000 consecutive entries."""
+    """A block of a chain: the ids and digests of fewer than 2,000 consecutive entries."""
 
     __tablename__ = "audit_blocks"
 

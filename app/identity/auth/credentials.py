@@ -179,7 +179,7 @@ def _enqueue_confirmation(user_id: UUID, args: dict[str, str]) -> None:
     The job waits until `links.get_next_time`.
     """
     with tenancy.across_organizations(reason="accounts belong to no organization"):
-        jobs.replace_waiting(
+        jobs.replace_queued(
             CONFIRMATION_JOB,
             _encrypt_args(user_id=str(user_id), **args),
             organization_id=None,

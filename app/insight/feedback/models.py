@@ -113,9 +113,9 @@ class PredictionFeedback(TenantModel, db.Base):
 
 
 class FeedbackDocument(TenantModel, db.Base):
-    """The outcomes of one model on one document, for the comparison of models.
+    """The number of values by outcome, for one model, document and schema; used to compare models.
 
-    `shared` is true if another model also has feedback on the document.
+    `shared` is true if another model also has feedback on the document with the same schema.
     """
 
     __tablename__ = "feedback_documents"

@@ -52,7 +52,7 @@ class Email:
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingEmail:
+class QueuedEmail:
     """An email that was cancelled before it was sent, and the seconds that it still had to wait."""
 
     recipient: Mapping[str, Any]
@@ -133,7 +133,7 @@ class Emails:
     def enqueue_delayed(self, email: Email, *, delay: float, unique_key: str | None) -> None:
         """Queue an email that is sent in `delay` seconds (see `enqueue`).
 
-        `cancel_waiting` finds the email by its `unique_key`, unless this is None.
+        `cancel_queued` finds the email by its `unique_key`, unless this is None.
         """
         args = self._build_args(email)
         options: dict[str, Any] = {
@@ -147,17 +147,17 @@ class Emails:
                 jobs.enqueue(SEND_FUNCTION, args, **options)
 
     @staticmethod
-    def cancel_waiting(unique_key: str) -> WaitingEmail | None:
+    def cancel_queued(unique_key: str) -> QueuedEmail | None:
         """Cancel the email that was queued with this key, in the running transaction.
 
         Returns None if there is no such email, or if a worker is sending it.
         """
         with _across_organizations():
-            job = jobs.cancel_waiting(unique_key)
+            job = jobs.cancel_queued(unique_key)
         if job is None:
             return None
         email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
-        return WaitingEmail(email["recipient"], job.delay)
+        return QueuedEmail(email["recipient"], job.delay)
 
     def _build_args(self, email: Email) -> dict[str, str]:
         self._check_values(email.name, email.values)

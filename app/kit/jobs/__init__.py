@@ -9,11 +9,11 @@ of job functions. `queues` defines the queues and their slots.
 from app.kit.jobs.handlers import Job, LostLease, Retry, handler, periodic
 from app.kit.jobs.model import (
     JobRow,
-    cancel_waiting,
+    cancel_queued,
     enqueue,
     enqueue_many,
     enqueue_or_restart,
-    replace_waiting,
+    replace_queued,
 )
 
 __all__ = [
@@ -21,11 +21,11 @@ __all__ = [
     "JobRow",
     "LostLease",
     "Retry",
-    "cancel_waiting",
+    "cancel_queued",
     "enqueue",
     "enqueue_many",
     "enqueue_or_restart",
     "handler",
     "periodic",
-    "replace_waiting",
+    "replace_queued",
 ]

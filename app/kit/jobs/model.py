@@ -78,7 +78,7 @@ class JobRow(db.Base):
     reported_at: Mapped[datetime | None]
 
 
-_CANCEL_WAITING = text(
+_CANCEL_QUEUED = text(
     "DELETE FROM jobs WHERE unique_key = :unique_key AND status = 'queued' AND lease_token IS NULL"
     " RETURNING args, greatest(extract(epoch FROM due_at - now()), 0)::float8"
 )
@@ -131,16 +131,16 @@ class CancelledJob(NamedTuple):
     delay: float
 
 
-def cancel_waiting(unique_key: str) -> CancelledJob | None:
-    """Delete the waiting job with this `unique_key` in the current transaction, and return it.
+def cancel_queued(unique_key: str) -> CancelledJob | None:
+    """Delete the queued job with this `unique_key` in the current transaction, and return it.
 
     Returns None if there is no such job, or if it is running.
     """
-    row = db.session().execute(_CANCEL_WAITING, {"unique_key": unique_key}).first()
+    row = db.session().execute(_CANCEL_QUEUED, {"unique_key": unique_key}).first()
     return None if row is None else CancelledJob(*row)
 
 
-def replace_waiting(
+def replace_queued(
     function: str,
     args: dict[str, Any],
     *,
@@ -148,11 +148,11 @@ def replace_waiting(
     unique_key: str,
     due_at: datetime | None = None,
 ) -> None:
-    """Enqueue a job in the current transaction instead of the waiting job with this `unique_key`.
+    """Enqueue a job in the current transaction instead of the queued job with this `unique_key`.
 
     If that job is running, the new job is enqueued without the key.
     """
-    cancel_waiting(unique_key)
+    cancel_queued(unique_key)
     options: dict[str, Any] = {"organization_id": organization_id, "due_at": due_at}
     if not enqueue(function, args, unique_key=unique_key, **options):
         enqueue(function, args, **options)

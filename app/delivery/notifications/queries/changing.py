@@ -64,7 +64,7 @@ def set_read(
         read_at = func.coalesce(Notification.read_at, case((is_seen, func.now())))
     statement = (
         update(Notification)
-        .where(Notification.id == notification_id, *scope.list_conditions())
+        .where(Notification.id == notification_id, *scope.build_conditions())
         .values(read_at=read_at, updated_at=func.now())
         .returning(*COLUMNS)
         .execution_options(synchronize_session=False)
@@ -82,7 +82,7 @@ def delete_notification(
     is_seen = true() if seen_count is None else Notification.count <= seen_count
     statement = (
         delete(Notification)
-        .where(Notification.id == notification_id, is_seen, *scope.list_conditions())
+        .where(Notification.id == notification_id, is_seen, *scope.build_conditions())
         .returning(Notification.id)
         .execution_options(synchronize_session=False)
     )
@@ -92,7 +92,7 @@ def delete_notification(
 def get_count(notification_id: UUID, scope: NotificationScope) -> int | None:
     """Return the number of events of a notification, or None if it is not in the scope."""
     statement = select(Notification.count).where(
-        Notification.id == notification_id, *scope.list_conditions()
+        Notification.id == notification_id, *scope.build_conditions()
     )
     return db.session().scalar(statement)
 

@@ -89,8 +89,8 @@ class NotificationScope(NamedTuple):
     organization_ids: Sequence[UUID]
     kind: str | None
 
-    def list_conditions(self) -> list[ColumnElement[bool]]:
-        """Return the SQL conditions for the scope's notifications shown in the application."""
+    def build_conditions(self) -> list[ColumnElement[bool]]:
+        """Build the SQL conditions for the scope's notifications shown in the application."""
         conditions: list[ColumnElement[bool]] = [
             Notification.organization_id.in_(self.organization_ids),
             Notification.user_id == self.user_id,
@@ -137,7 +137,7 @@ def _build_total(
     # The condition names the read states even if both are allowed. In the index, the time follows
     # the read state, so the index can find the period only if the read state is given.
     rows = select(Notification.id).where(
-        *scope.list_conditions(),
+        *scope.build_conditions(),
         Notification.read_at.is_(None) == any_(cast(states, ARRAY(Boolean))),
     )
     if scope.kind is not None:

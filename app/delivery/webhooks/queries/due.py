@@ -239,8 +239,9 @@ def measure_depth() -> tuple[int, float]:
     """Return the queue depth, and the age in seconds of the oldest due delivery.
 
     The depth is the number of due deliveries, at most `MAX_COUNTED`. Deliveries for inactive
-    webhooks are not counted. The age excludes first attempts at paused webhooks, replayed
-    deliveries, and organizations that are being served. An organization is being served while an
+    webhooks are not counted. The age does not consider test deliveries, replayed deliveries,
+    deliveries whose attempt is under way, first attempts at paused webhooks, and deliveries of
+    organizations that are being served. An organization is being served while an
     attempt is under way, and for `RECENT_SECONDS` after an attempt.
     """
     values = DueWebhookFinder().build_values(MAX_VISITS)

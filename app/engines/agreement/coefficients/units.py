@@ -61,7 +61,7 @@ class SquaredCounts:
     """The sum of the squared category counts, as a function of the document weights.
 
     A category that occurs in a single document, such as a unique value of a text field, needs no
-    matrix row, because its square grows with the square of the document's weight.
+    matrix row, because its squared count is proportional to the square of the document's weight.
     """
 
     def __init__(self, ratings: Ratings, rating_weights: Floats | None = None) -> None:

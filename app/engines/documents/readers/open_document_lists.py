@@ -78,7 +78,7 @@ class ListNumbers:
         self._item = element if element.tag == _ITEM else None
 
     def number_paragraph(self, paragraph: etree._Element) -> str:
-        """Return the number of a visible paragraph with a space after it, or "" if it has none."""
+        """Count a visible paragraph; return its number and a space, or "" if it has no number."""
         item, self._item = self._item, None
         if item is not None and self._open:
             style, numbers = self._open[-1]

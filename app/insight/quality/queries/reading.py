@@ -146,7 +146,7 @@ _PEOPLE = {
 
 
 def sum_by_schema(cell_filter: CellFilter) -> Sequence[SchemaRow]:
-    """Sum the cells by schema, sorted by schema name; at most `MAX_ROWS` + 1 rows."""
+    """Sum the cells of each schema; return at most `MAX_ROWS` + 1 rows, sorted by schema name."""
     return _BY_SCHEMA.read(cell_filter)
 
 

@@ -1,11 +1,12 @@
 """Common table expressions that find the documents that users have to label.
 
-For each user in `:people`, they find the documents that the user has begun, the documents assigned
-to the user directly or through a team, and the assigned documents that the user may begin. The
-rules are the same as for claiming the next artifact (`claimable`), except that a document that
-needs several tag sets is listed even while somebody else has claimed it. Documents that users have
-begun are read row by row. The documents that users could begin may be the whole backlog of a team:
-the counter `OFFERED` counts them, and the exceptions are read row by row and subtracted.
+For each user in `:people`, they find the documents that the user has begun, and those of the
+documents assigned to the user or to a team of the user that the user may begin. The rules are the
+same as for claiming the next document (`claimable`), except that a document that needs several tag
+sets is listed even while somebody else has claimed it. Documents that users have begun are read row
+by row. The documents that users may begin can be the whole backlog of a team. Therefore, the
+counter `OFFERED` counts the assigned documents that still need tag sets, and those that the user
+may not begin are read row by row and subtracted.
 """
 
 from app.documents.artifacts.models import URGENCY, URGENT_AT

@@ -138,10 +138,10 @@ class LockedArtifact(NamedTuple):
     `closed_state` is the state that prevents labeling, or None if the artifact can be labeled.
     Artifacts are ordered by `urgency` and `urgent_at`, which are computed by the SQL expressions
     `URGENCY` and `URGENT_AT`. `urgent_at` is in seconds since 1970, because the time can be before
-    the year 1, the first year of a Python datetime. `labeled_by` has the labeler of each submitted
-    or accepted tag set, who cannot submit another one, and a null for each tag set without a
-    labeler. It is None unless the artifact can be claimed. For example, assignees keep an artifact
-    that is in review.
+    the year 1, the first year of a Python datetime. `labeled_by` contains the labeler of each
+    submitted or accepted tag set, who cannot submit another one, and None for each tag set without
+    a labeler. If the artifact cannot be claimed, for example because it is in review, `labeled_by`
+    is None; its assignees are kept.
     """
 
     id: UUID

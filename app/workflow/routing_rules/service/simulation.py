@@ -122,7 +122,10 @@ def _check_condition_count(rules: Sequence[Rule], field: str, document_count: in
 
 
 def _process_each(process: Callable[[Any], T], items: Sequence[Any], field: str) -> list[T]:
-    """Process the items. Raises 400 for the document at which the time is used up."""
+    """Process the items, and return the results.
+
+    Raises 400 with the path of the document at which the time limit expired.
+    """
     results: list[T] = []
     for index, item in enumerate(items):
         try:

@@ -1,4 +1,4 @@
-"""SQL queries for bulk decisions, and for the release of all reviews of a user.
+"""SQL queries for bulk decisions, and for releasing all tag sets that a user reviews.
 
 The number of statements does not depend on the number of tag sets.
 """
