@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from configparser import ConfigParser
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -12,20 +13,15 @@ from app import features
 from app.kit import db
 
 ROOT = Path(__file__).parents[1]
-ROOMS = [
-    "kit",
-    "identity",
-    "schemas",
-    "documents",
-    "workflow",
-    ("insight", "delivery", "billing"),
-]
-"""The layers, lowest first. Packages in the same layer do not depend on each other."""
+_CONTRACTS = ConfigParser()
+_CONTRACTS.read(ROOT / "setup.cfg")
+_LAYERS = _CONTRACTS["importlinter:contract:rooms"]["layers"].replace(" | ", "|").split()
 FLOORS = {
     room: floor
-    for floor, rooms in enumerate(ROOMS)
-    for room in ([rooms] if isinstance(rooms, str) else rooms)
+    for floor, layer in enumerate(reversed(_LAYERS[_LAYERS.index("features") + 1 :]))
+    for room in layer.split("|")
 }
+"""The layer of each room, counted from the lowest. Rooms in the same layer are independent."""
 NAMED = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?([a-z_]+)")
 Feature = tuple[str, str]
 """A package and one of its features."""
