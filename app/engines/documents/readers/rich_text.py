@@ -1,6 +1,7 @@
 """Read RTF with striprtf: the visible text, with a tab between the cells of a table row.
 
 Headers come first, notes and footers after the body, and text boxes where they are anchored.
+Paragraphs of lists begin with their number; bullets are left out.
 """
 
 import re
@@ -27,6 +28,11 @@ _LINK = re.compile(r'HYPERLINK(?=\s")')
 _PAGE_PART = re.compile(r"\{\s*(?:\\\*)?\\(header|footer|footnote)[lrf]?(?![a-z])")
 _SHAPE = re.compile(r"\{\s*\\shp(?:grp)?(?![a-z])")
 _TEXT_BOX = re.compile(r"\{\s*\\shptxt(?![a-z])")
+# The number or bullet of a paragraph, which programs write for readers without lists.
+_LIST_NUMBER = re.compile(r"\{\s*\\(?:listtext|pntext)(?![a-z])")
+_SYMBOL = re.compile(r"\\u-?\d+ ?(?:\?|\\'[0-9a-f]{2})?|\\'[0-9a-f]{2}|\\[^a-z]")
+_CONTROL_WORD = re.compile(r"\\(?!u-?\d)[a-z]+-?\d* ?|[{}\r\n]")
+_TAB = re.compile(r"\\tab(?![a-z]) ?")
 _BRACE = re.compile(r"\\[^a-z]|[{}]")
 _CODE_PAGE = re.compile(r"\\ansicpg\d{1,5}")
 _TRAILING_TABS = re.compile(r"\t+$", re.MULTILINE)
@@ -39,6 +45,7 @@ def extract_text(data: bytes) -> str:
     source = _CELL_END.sub(r"\\tab", _IMAGE.sub(b"", data).decode("latin-1"))
     source = _LINK.sub("HYPERLINK{}", _HIDDEN_RUN.sub("{}", source))
     source = _replace_groups(source, _SHAPE, _read_text_boxes)
+    source = _replace_groups(source, _LIST_NUMBER, _read_list_number)
     parts: dict[str, list[str]] = {"header": [], "footnote": [], "footer": []}
 
     def move_part(name: str, content: str) -> str:
@@ -100,6 +107,17 @@ def _read_text_boxes(_name: str, shape: str) -> str:
 
     _replace_groups(shape, _TEXT_BOX, keep_text)
     return "".join(texts)
+
+
+def _read_list_number(_name: str, content: str) -> str:
+    """Return the number of a paragraph and a space as a group, or an empty group for a bullet.
+
+    A bullet is a single character, such as the letter `o`, or has no letters and digits.
+    """
+    text = _SYMBOL.sub("*", _CONTROL_WORD.sub("", content)).strip()
+    if not text.isdecimal() and (len(text) == 1 or not any(map(str.isalnum, text))):
+        return "{}"
+    return f"{{{_TAB.sub('', content).removeprefix(' ')}{{ }}}}"
 
 
 def _read_parts(start: str, contents: list[str]) -> list[str]:
