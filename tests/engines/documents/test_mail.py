@@ -47,6 +47,47 @@ def test_html_where_there_is_no_plain_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("plain", "expected"),
     [
+        ("Your program cannot show this email.", "Invoice 17\n\nTotal\t119.00 EUR\nDue\t3 May"),
+        ("INVOICE 17 <http://a.example>\nTotal: 119.00 EUR", None),
+    ],
+)
+def test_html_is_read_if_the_plain_text_lacks_most_of_it(
+    tmp_path: Path, plain: str, expected: str | None
+) -> None:
+    message = mail(plain)
+    message.add_alternative(
+        "<p>Invoice 17</p><table><tr><td>Total</td><td>119.00 EUR</td></tr>"
+        "<tr><td>Due</td><td>3 May</td></tr></table>",
+        subtype="html",
+    )
+    assert text_of(tmp_path, message) == HEAD + (expected or plain)
+
+
+FLOWED = (
+    "The total is \n119.00 EUR. \n\n From here \non.\n  indented\n> quoted \n> text \n>> deeper\n"
+    "Regards \n-- \nZoë\n"
+)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_the_lines_of_flowed_text_are_joined(tmp_path: Path, line_end: str) -> None:
+    head = "Content-Type: text/plain; charset=utf-8; format=Flowed\n\n"
+    data = (head + FLOWED).replace("\n", line_end).encode()
+    assert text_of(tmp_path, data) == (
+        "The total is 119.00 EUR. \n\nFrom here on.\n indented\n> quoted text \n>> deeper\n"
+        "Regards \n-- \nZoë"
+    )
+
+
+def test_spaces_that_only_wrap_flowed_text_are_left_out(tmp_path: Path) -> None:
+    head = "Content-Type: text/plain; charset=utf-8; format=flowed; delsp=yes\n\n"
+    text = text_of(tmp_path, f"{head}東 \n京  \nand\nnext".encode())
+    assert text == "東京 and\nnext"
+
+
+@pytest.mark.parametrize(
+    ("plain", "expected"),
+    [
         ("-- \nA mailing list", "The rich body\n\n-- \nA mailing list"),  # added by a server
         ("See <x>: *The* rich body", "See <x>: *The* rich body"),  # the same text
         (" \n", "The rich body"),
