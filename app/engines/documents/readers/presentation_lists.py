@@ -43,12 +43,16 @@ class _Count(NamedTuple):
 def find_inherited_styles(slide: Slide, shape: Shape) -> list[etree._Element]:
     """Return the elements that style the levels of a placeholder's paragraphs, the closest first.
 
-    A placeholder inherits them from the layout and the master of its slide. Other shapes have none.
+    A placeholder inherits them from the layout and the master of its slide. Returns nothing for
+    other shapes, and if neither the layout nor the master has numbers, as is usual.
     """
     if not shape.is_placeholder:
         return []
     layout = slide.slide_layout
     master = layout.slide_master
+    sources = (layout.element, master.element)
+    if all(next(source.iter(_NUMBER), None) is None for source in sources):
+        return []
     base = layout.placeholders.get(shape.placeholder_format.idx)
     placeholder_type = (base or shape).placeholder_format.type
     if placeholder_type in _FOOTERS:
