@@ -117,6 +117,14 @@ def test_bodies_with_unusual_headers(tmp_path: Path, headers: str, body: str) ->
     )
 
 
+@pytest.mark.parametrize("kind", ["plain", "html"])
+def test_a_body_with_a_name_is_no_attachment(tmp_path: Path, kind: str) -> None:
+    head = f"Subject: x\nContent-Type: text/{kind}; name=body.{kind}\nContent-Disposition: "
+    assert text_of(tmp_path, f"{head}inline\n\nthe body".encode()) == "Subject: x\n\nthe body"
+    attached = text_of(tmp_path, f"{head}attachment\n\nthe body".encode())
+    assert attached == f"Subject: x\n\nAttachments: body.{kind}"
+
+
 def test_rows_of_tables_stay_apart_in_mails_too(tmp_path: Path) -> None:
     message = mail()
     message.clear_content()

@@ -80,8 +80,8 @@ class MailText:
         parts = list(islice(_iterate_parts(message), _MAX_PARTS))
         charsets = (part.get_content_charset() for part, _ in parts if _is_text(part))
         self._charset = next((charset for charset in charsets if charset), None)
-        for part, alternatives in parts:
-            self._read_part(part, alternatives)
+        for index, (part, alternatives) in enumerate(parts):
+            self._read_part(part, alternatives, is_first=index == 0)
 
     def build_text(self) -> str:
         """Return the headers, the body, the attachment names and the text of forwarded messages."""
@@ -94,8 +94,9 @@ class MailText:
             "\n\n".join(section for section in (*sections, *self._forwarded_sections) if section)
         )
 
-    def _read_part(self, part: Message, alternatives: Message | None) -> None:
-        name = self._get_file_name(part)
+    def _read_part(self, part: Message, alternatives: Message | None, *, is_first: bool) -> None:
+        # Some programs name the body.
+        name = "" if is_first and _is_body(part) else self._get_file_name(part)
         inner = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
         if inner is not None:
             label = f"Attached message: {name}".rstrip(": ") + ("" if name else ":")
@@ -185,6 +186,11 @@ def _get_raw_header(message: Message, name: str) -> str:
 
 def _is_text(part: Message) -> bool:
     return part.get_content_maintype() == "text"
+
+
+def _is_body(part: Message) -> bool:
+    is_readable = part.get_content_type() in ("text/plain", "text/html")
+    return is_readable and part.get_content_disposition() != "attachment"
 
 
 def _get_forwarded_message(part: Message) -> Message | None:
