@@ -44,22 +44,25 @@ def test_html_where_there_is_no_plain_text(tmp_path: Path) -> None:
     assert text_of(tmp_path, message) == HEAD + "the rich body"
 
 
+TABLE = (
+    "<p>Invoice 17</p><table><tr><td>Total</td><td>119.00 EUR</td></tr>"
+    "<tr><td>Due</td><td>3 May</td></tr></table>"
+)
+
+
 @pytest.mark.parametrize(
-    ("plain", "expected"),
+    ("plain", "html", "expected"),
     [
-        ("Your program cannot show this email.", "Invoice 17\n\nTotal\t119.00 EUR\nDue\t3 May"),
-        ("INVOICE 17 <http://a.example>\nTotal: 119.00 EUR", None),
+        ("Please use another program.", TABLE, "Invoice 17\n\nTotal\t119.00 EUR\nDue\t3 May"),
+        ("INVOICE 17 <http://a.example>\nTotal: 119.00 EUR", TABLE, None),
+        ("Invoice 17: 119.00 EUR", "<img src=a.png><p>View online</p>", None),
     ],
 )
 def test_html_is_read_if_the_plain_text_lacks_most_of_it(
-    tmp_path: Path, plain: str, expected: str | None
+    tmp_path: Path, plain: str, html: str, expected: str | None
 ) -> None:
     message = mail(plain)
-    message.add_alternative(
-        "<p>Invoice 17</p><table><tr><td>Total</td><td>119.00 EUR</td></tr>"
-        "<tr><td>Due</td><td>3 May</td></tr></table>",
-        subtype="html",
-    )
+    message.add_alternative(html, subtype="html")
     assert text_of(tmp_path, message) == HEAD + (expected or plain)
 
 

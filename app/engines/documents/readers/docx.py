@@ -150,7 +150,7 @@ def _find_displayed_ids(part: Part) -> set[str]:
         reference.get(_RELATION_ID)
         for section in sections
         for reference in section.iterchildren(_WORD + "headerReference", _WORD + "footerReference")
-        if reference.get(_WORD + "type") in page_types
+        if reference.get(_WORD + "type", "default") in page_types
     }
 
 

@@ -236,7 +236,7 @@ def _select_texts(bodies: Sequence[_Body]) -> list[str]:
 
 
 def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
-    """Return the alternatives whose plain text lacks most words of the HTML.
+    """Return the alternatives whose plain text is shorter, and lacks most words of the HTML.
 
     Such a plain text only asks the reader to open the email in another program.
     """
@@ -244,12 +244,14 @@ def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
     for body in bodies:
         key = body.alternatives, body.is_plain
         words.setdefault(key, set()).update(_WORD.findall(body.text.lower()))
-    return {
-        alternatives
-        for (alternatives, is_plain), html_words in words.items()
-        if alternatives is not None and not is_plain
-        if 2 * len(html_words & words.get((alternatives, True), html_words)) < len(html_words)
-    }
+    incomplete: set[Message] = set()
+    for (alternatives, is_plain), html_words in words.items():
+        if alternatives is not None and not is_plain:
+            plain_words = words.get((alternatives, True), html_words)
+            is_shorter = len(plain_words) < len(html_words)
+            if is_shorter and 2 * len(html_words & plain_words) < len(html_words):
+                incomplete.add(alternatives)
+    return incomplete
 
 
 def _iterate_parts(message: Message) -> Iterator[tuple[Message, Message | None]]:
