@@ -191,6 +191,16 @@ def test_numbers_of_lists_in_rich_text(tmp_path: Path, mark: str, expected: str)
     assert text_of(tmp_path, data, RTF) == f"Lease\n{expected}"
 
 
+def test_paragraphs_inside_cells_of_rich_text_are_on_one_line(tmp_path: Path) -> None:
+    row = (
+        r"\trowd\cellx1\cellx2\pard\intbl {\b Zo\'eb\b0\par}{\listtext\pard 1.\tab}Street\line 7"
+        r"\cell{total\par due}\cell{\trowd\cellx1\cellx2\row}"
+    )
+    data = rf"{{\rtf1\ansi\ansicpg1252 a\par {row}{row}\pard b\par c\par}}".encode()
+    line = "Zoë 1. Street 7\ttotal due"
+    assert text_of(tmp_path, data, RTF) == f"a\n{line}\n{line}\nb\nc"
+
+
 def test_an_image_in_rich_text_takes_no_time(tmp_path: Path) -> None:
     digits = b"89504e470d0a1a0a" * 8 + b"\r\n"
     data = b"{\\rtf1 Before{\\pict\\pngblip\r\n" + digits * 60_000 + b"}after\\par}"

@@ -33,6 +33,7 @@ _LIST_NUMBER = re.compile(r"\{\s*\\(?:listtext|pntext)(?![a-z])")
 _SYMBOL = re.compile(r"\\u-?\d+ ?(?:\?|\\'[0-9a-f]{2})?|\\'[0-9a-f]{2}|\\[^a-z]")
 _CONTROL_WORD = re.compile(r"\\(?!u-?\d)[a-z]+-?\d* ?|[{}\r\n]")
 _TAB = re.compile(r"\\tab(?![a-z]) ?")
+_TABLE_WORD = re.compile(r"\\(trowd|intbl|row|pard|par|line)(?![a-z])-?\d* ?|\\[^a-z]|[{}]")
 _BRACE = re.compile(r"\\[^a-z]|[{}]")
 _CODE_PAGE = re.compile(r"\\ansicpg\d{1,5}")
 _TRAILING_TABS = re.compile(r"\t+$", re.MULTILINE)
@@ -46,6 +47,7 @@ def extract_text(data: bytes) -> str:
     source = _LINK.sub("HYPERLINK{}", _HIDDEN_RUN.sub("{}", source))
     source = _replace_groups(source, _SHAPE, _read_text_boxes)
     source = _replace_groups(source, _LIST_NUMBER, _read_list_number)
+    source = _join_cell_paragraphs(source)
     parts: dict[str, list[str]] = {"header": [], "footnote": [], "footer": []}
 
     def move_part(name: str, content: str) -> str:
@@ -118,6 +120,24 @@ def _read_list_number(_name: str, content: str) -> str:
     if not text.isdecimal() and (len(text) == 1 or not any(map(str.isalnum, text))):
         return "{}"
     return f"{{{_TAB.sub('', content).removeprefix(' ')}{{ }}}}"
+
+
+def _join_cell_paragraphs(source: str) -> str:
+    """Replace the ends of paragraphs and lines inside table cells by spaces."""
+    is_in_cell = [False]  # for each open group, whether its current paragraph is in a table
+
+    def replace_word(match: re.Match[str]) -> str:
+        if match[0] == "{":
+            is_in_cell.append(is_in_cell[-1])
+        elif match[0] == "}":
+            del is_in_cell[max(1, len(is_in_cell) - 1) :]
+        elif match[1] in ("par", "line"):
+            return "{ }" if is_in_cell[-1] else match[0]
+        elif match[1]:
+            is_in_cell[-1] = match[1] in ("trowd", "intbl")
+        return match[0]
+
+    return _TABLE_WORD.sub(replace_word, source)
 
 
 def _read_parts(start: str, contents: list[str]) -> list[str]:
