@@ -24,7 +24,7 @@ from app.engines.documents.model import (
     Word,
 )
 from app.engines.documents.processes import start_server, stop_server
-from app.engines.documents.service import ImageFormat, parse, parse_stream, render
+from app.engines.documents.service import ImageFormat, parse, parse_stream, render, render_text
 from app.engines.sandbox import SandboxUnavailable
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "parse_stream",
     "parse_text",
     "render",
+    "render_text",
     "start_server",
     "stop_server",
 ]

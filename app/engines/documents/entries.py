@@ -18,8 +18,9 @@ import orjson
 from PIL import Image
 
 from app.engines.documents import frames, language, readers
+from app.engines.documents.layout import paginate
 from app.engines.documents.model import OUT_OF_MEMORY, Limits, PageNotFound, ParseFailed
-from app.engines.documents.readers import attachments, warming
+from app.engines.documents.readers import attachments, drawing, warming
 from app.engines.documents.readers.pages import PageData
 from app.engines.documents.text import replace_unstorable_chars
 from app.engines.sandbox import Send
@@ -132,7 +133,23 @@ def render_page(document: BinaryIO, arguments: dict[str, Any], limits: Limits, s
 
     `arguments` also has the keys that `readers.render_page` expects.
     """
-    image = readers.render_page(document, arguments, limits)
+    _send_image(readers.render_page(document, arguments, limits), arguments["format"], send)
+
+
+@send_failures
+def render_text(document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send) -> None:
+    """Render the virtual page whose text is the document in UTF-8, and send it as `render_page`.
+
+    `arguments` has the keys `width_px` and `format`.
+    """
+    text = document.read().decode()
+    image = drawing.render_virtual_page(
+        text, next(paginate(text)), arguments["width_px"], None, limits
+    )
+    _send_image(image, arguments["format"], send)
+
+
+def _send_image(image: Image.Image, image_format: str, send: Send) -> None:
     encoded = BytesIO()
-    image.save(encoded, arguments["format"], **_SAVE_OPTIONS[arguments["format"]])
+    image.save(encoded, image_format, **_SAVE_OPTIONS[image_format])
     send(frames.IMAGE, encoded.getvalue())

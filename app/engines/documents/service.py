@@ -4,6 +4,7 @@ import operator
 from array import array
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Literal
 
 import orjson
@@ -128,6 +129,29 @@ def render(
             return payload
         if frame_type == frames.PAGE_NOT_FOUND:
             raise PageNotFound(page_number, _decode_page_count(payload))
+    raise build_invalid_result_error()
+
+
+def render_text(
+    text: str,
+    *,
+    width_px: int,
+    format: ImageFormat = "png",  # noqa: A002 - as in `render`
+    limits: Limits = DEFAULT_LIMITS,
+) -> bytes:
+    """Render one virtual page by its text, and return an image file in the given `format`.
+
+    Raises `ParseFailed` (`too_many_pixels`), and `SandboxUnavailable` if no process could be
+    started.
+    """
+    with NamedTemporaryFile() as file:
+        file.write(text.encode())
+        file.flush()
+        arguments = {"width_px": width_px, "format": format}
+        with call_entry("render_text", Path(file.name), arguments, limits) as received_frames:
+            frame_type, payload = next(received_frames, (b"", b""))
+            if frame_type == frames.IMAGE:
+                return payload
     raise build_invalid_result_error()
 
 

@@ -22,6 +22,7 @@ from tests.documents.artifacts.conftest import create_text, make_pdf, make_png, 
 from tests.engines.formats.documents import parse_file, unpack
 from tests.engines.formats.test_conll import parse
 from tests.factories.labels import make_field, make_schema
+from tests.factories.workspace import Workspace
 
 FIELDS = [
     make_field("number", "text"),
@@ -140,6 +141,20 @@ def test_coco_has_images_of_the_pages(shelf: Shelf, tmp_path: Path) -> None:
     assert (first["image_id"], second["image_id"]) == (2, 3)
     height = images[1]["height"]
     assert first["bbox"] == pytest.approx([100, height / 2, 100, height / 4], abs=0.02)
+
+
+def test_coco_images_show_the_stored_text(shelf: Shelf) -> None:
+    note = shelf.finish(create_text(shelf.api, "read as of now")["id"])
+    earlier = shelf.finish(create_text(shelf.api, "as of now read")["id"])
+    Workspace(shelf.exports.org).sql(
+        "UPDATE artifact_texts SET text = 'as of now read' WHERE artifact_id = :id", id=note["id"]
+    )
+    shelf.label(note, tag("stamp", None, evidence=piece(page=1, box=BOX)))
+    files = unpack(shelf.export("coco", options={"width": 400}))
+    (name,) = (name for name in files if name.startswith("images/"))
+    image_format = "jpeg" if name.endswith("jpg") else "png"
+    query = f"width=400&format={image_format}"
+    assert files[name] == shelf.api.get(f"/artifacts/{earlier['id']}/pages/1/image?{query}").data
 
 
 def test_the_file_of_a_document_is_fetched_once_for_all_its_pages(

@@ -294,7 +294,7 @@ def test_an_image_waits_for_a_process_that_renders_it(
     def render(*_: object, **__: object) -> bytes:
         raise documents.SandboxUnavailable("The fork server does not start processes.")
 
-    monkeypatch.setattr(documents, "render", render)
+    monkeypatch.setattr(documents, "render_text", render)
     path = f"/artifacts/{document['id']}/pages/1/image"
     answer = org.api("viewer").get(path)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")

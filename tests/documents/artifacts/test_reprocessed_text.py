@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.documents.artifacts.conftest import make_pdf, upload
+from tests.documents.artifacts.conftest import create_text, make_pdf, upload
 from tests.factories import Org
 from tests.factories.workspace import Workspace
 
@@ -30,6 +30,28 @@ def test_text_of_an_earlier_release_is_kept_until_reprocessing(
     assert api.post(f"{path}/reprocess").status_code == 202
     work()
     assert api.get(f"{path}/text").json["data"]["text"] == "Total due 1,234.56"
+
+
+def test_a_page_image_shows_the_stored_text(org: Org, work: Callable[[], None]) -> None:
+    api = org.api("admin")
+    old, new = "1,234.56 Total due", "Total due 1,234.56"
+    artifact_id = create_text(api, new)["id"]
+    expected = {
+        text: api.get(_image_path(create_text(api, text)["id"])).data for text in (old, f"{new} ")
+    }
+    Workspace(org).sql(
+        "UPDATE artifact_texts SET text = :text WHERE artifact_id = :id", text=old, id=artifact_id
+    )
+    image = api.get(_image_path(artifact_id))
+    assert image.data == expected[old]
+    assert api.post(f"/artifacts/{artifact_id}/reprocess").status_code == 202
+    work()
+    reread = api.get(_image_path(artifact_id), headers={"If-None-Match": image.headers["ETag"]})
+    assert reread.data == expected[f"{new} "]
+
+
+def _image_path(artifact_id: str) -> str:
+    return f"/artifacts/{artifact_id}/pages/1/image?width=300"
 
 
 @pytest.mark.parametrize("end", [None, "accept", "reject"])

@@ -12,6 +12,7 @@ _HEADER_BYTES, _INNER_HEADER_BYTES, _ATTACHMENT_HEADER_BYTES = 32, 24, 8
 _PROPERTIES = "__properties_version1.0"
 _INTEGER, _STORAGE_TYPE, _UNICODE, _BINARY = 0x0003, 0x000D, 0x001F, 0x0102
 _SUBJECT, _BODY, _RICH_TEXT, _SENDER, _DISPLAY_TO = 0x0037, 0x1000, 0x1009, 0x0042, 0x0E04
+_HTML, _CODE_PAGE = 0x1013, 0x3FDE
 _NAME, _METHOD, _DATA = 0x3707, 0x3705, 0x3701
 _BY_VALUE, _EMBEDDED = 1, 5
 
@@ -26,9 +27,18 @@ def outlook_mail(
     rich_text: bytes | None = None,
     files: dict[str, bytes] | None = None,
     mails: tuple[Storage, ...] = (),
+    html: bytes | None = None,
+    code_page: int = 65001,
 ) -> bytes:
-    """Return an email with these attachments, and with emails created by `inner_mail`."""
-    return build_compound_file(_mail(subject, body, rich_text, files, mails, _HEADER_BYTES))
+    """Return an email with these attachments, and with emails created by `inner_mail`.
+
+    `code_page` is the declared encoding of `html`.
+    """
+    storage = _mail(subject, body, rich_text, files, mails, _HEADER_BYTES)
+    if html is not None:
+        more = _properties({_HTML: html, _CODE_PAGE: code_page}, 0)
+        storage |= more | {_PROPERTIES: storage[_PROPERTIES] + more[_PROPERTIES]}
+    return build_compound_file(storage)
 
 
 def inner_mail(

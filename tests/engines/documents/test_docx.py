@@ -56,6 +56,24 @@ def test_everything_in_document_order(tmp_path: Path) -> None:
     assert [word.text for word in page.words] == document.text.split()
 
 
+@pytest.mark.parametrize("is_on", [True, False])
+def test_headers_and_footers_that_are_turned_off_are_left_out(tmp_path: Path, is_on: bool) -> None:
+    def fill(document: Document) -> None:
+        (section,) = document.sections
+        for kind in ("first_page", "even_page"):
+            getattr(section, f"{kind}_header").paragraphs[0].text = f"{kind} header"
+            getattr(section, f"{kind}_footer").paragraphs[0].text = f"{kind} footer"
+        section.header.paragraphs[0].text = "every header"
+        document.add_paragraph("body")
+        section.different_first_page_header_footer = is_on
+        document.settings.odd_and_even_pages_header_footer = is_on
+
+    kinds = ("first_page", "even_page") if is_on else ()
+    parts = [f"{kind} {part}" for kind in kinds for part in ("header", "footer")]
+    lines = text_of(tmp_path, samples.word(fill)).split("\n")
+    assert sorted(lines) == sorted([*parts, "every header", "body"])
+
+
 def test_inserted_text_is_included_and_deleted_text_is_left_out(tmp_path: Path) -> None:
     def fill(document: Document) -> None:
         inner = (
@@ -71,6 +89,24 @@ def test_inserted_text_is_included_and_deleted_text_is_left_out(tmp_path: Path) 
         document.element.body.insert(0, paragraph)
 
     assert text_of(tmp_path, samples.word(fill)).split() == [*("kept", "control", "link", "boxed")]
+
+
+def test_a_row_deleted_by_tracked_changes_is_left_out(tmp_path: Path) -> None:
+    def fill(document: Document) -> None:
+        table = document.add_table(rows=2, cols=2)
+        table.rows[1].cells[0].text = "kept"
+        properties = parse_xml(f"<w:trPr {nsdecls('w')}><w:del w:id='1' w:author='a'/></w:trPr>")
+        table.rows[0]._tr.insert(0, properties)
+
+    assert text_of(tmp_path, samples.word(fill)) == "kept\t"
+
+
+def test_a_tab_inside_a_cell_starts_no_cell(tmp_path: Path) -> None:
+    def fill(document: Document) -> None:
+        cells = document.add_table(rows=1, cols=2).rows[0].cells
+        cells[0].text, cells[1].text = "Total\tdue", "7"
+
+    assert text_of(tmp_path, samples.word(fill)) == "Total due\t7"
 
 
 def test_a_table_inside_a_table(tmp_path: Path) -> None:

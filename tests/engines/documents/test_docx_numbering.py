@@ -193,10 +193,11 @@ def test_a_list_refers_to_the_definition_of_a_style(tmp_path: Path) -> None:
 def test_hidden_and_deleted_paragraphs_are_not_counted(tmp_path: Path) -> None:
     hidden = paragraph("x", 1).replace("</w:pPr>", "<w:rPr><w:vanish/></w:rPr></w:pPr>")
     deleted = hidden.replace("<w:vanish/>", "<w:del/>")
+    moved = hidden.replace("<w:vanish/>", "<w:moveFrom/>")
     lines = read(
-        tmp_path, CLAUSES + use(1, 0), paragraph("a", 1), hidden, deleted, paragraph("b", 1)
+        tmp_path, CLAUSES + use(1, 0), paragraph("a", 1), hidden, deleted, moved, paragraph("b", 1)
     )
-    assert lines == ["1. a", "x", "x", "2. b"]
+    assert lines == ["1. a", "x", "x", "x", "2. b"]
 
 
 def test_numbers_out_of_range(tmp_path: Path) -> None:

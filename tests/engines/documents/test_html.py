@@ -165,3 +165,18 @@ def test_incomplete_tables(tmp_path: Path, markup: str) -> None:
 )
 def test_items_of_ordered_lists_are_numbered(tmp_path: Path, markup: str, expected: str) -> None:
     assert read(tmp_path, markup).text == expected.replace("|", "\n\n")
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<p>Name:<input value='ACME  Ltd'>!</p>", "Name: ACME Ltd !"),
+        ("<p>a<input type=hidden value=x><input type=checkbox value=y>b</p>", "ab"),
+        ("<p>Land<select><option>A<option selected>DE<option>F</select></p>", "Land DE"),
+        ("<p>Land<select><option>A</option><option>B</option></select>.</p>", "Land A ."),
+        ("<p>a<select hidden><option>A</select><select></select>b</p>", "ab"),
+        ("<pre>a<input value=b></pre>", "a b "),
+    ],
+)
+def test_values_of_form_controls_are_shown(tmp_path: Path, markup: str, expected: str) -> None:
+    assert parse(stored(tmp_path, markup.encode()), "text/html").text == expected

@@ -44,6 +44,50 @@ def test_html_where_there_is_no_plain_text(tmp_path: Path) -> None:
     assert text_of(tmp_path, message) == HEAD + "the rich body"
 
 
+TABLE = (
+    "<p>Invoice 17</p><table><tr><td>Total</td><td>119.00 EUR</td></tr>"
+    "<tr><td>Due</td><td>3 May</td></tr></table>"
+)
+
+
+@pytest.mark.parametrize(
+    ("plain", "html", "expected"),
+    [
+        ("Please use another program.", TABLE, "Invoice 17\n\nTotal\t119.00 EUR\nDue\t3 May"),
+        ("INVOICE 17 <http://a.example>\nTotal: 119.00 EUR", TABLE, None),
+        ("Invoice 17: 119.00 EUR", "<img src=a.png><p>View online</p>", None),
+    ],
+)
+def test_html_is_read_if_the_plain_text_lacks_most_of_it(
+    tmp_path: Path, plain: str, html: str, expected: str | None
+) -> None:
+    message = mail(plain)
+    message.add_alternative(html, subtype="html")
+    assert text_of(tmp_path, message) == HEAD + (expected or plain)
+
+
+FLOWED = (
+    "The total is \n119.00 EUR. \n\n From here \non.\n  indented\n> quoted \n> text \n>> deeper\n"
+    "Regards \n-- \nZoë\n"
+)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_the_lines_of_flowed_text_are_joined(tmp_path: Path, line_end: str) -> None:
+    head = "Content-Type: text/plain; charset=utf-8; format=Flowed\n\n"
+    data = (head + FLOWED).replace("\n", line_end).encode()
+    assert text_of(tmp_path, data) == (
+        "The total is 119.00 EUR. \n\nFrom here on.\n indented\n> quoted text \n>> deeper\n"
+        "Regards \n-- \nZoë"
+    )
+
+
+def test_spaces_that_only_wrap_flowed_text_are_left_out(tmp_path: Path) -> None:
+    head = "Content-Type: text/plain; charset=utf-8; format=flowed; delsp=yes\n\n"
+    text = text_of(tmp_path, f"{head}東 \n京  \nand\nnext".encode())
+    assert text == "東京 and\nnext"
+
+
 @pytest.mark.parametrize(
     ("plain", "expected"),
     [
@@ -74,6 +118,14 @@ def test_bodies_with_unusual_headers(tmp_path: Path, headers: str, body: str) ->
     assert (
         text_of(tmp_path, f"Subject: x\n{headers}\n\n{body}".encode()) == "Subject: x\n\nthe body"
     )
+
+
+@pytest.mark.parametrize("kind", ["plain", "html"])
+def test_a_body_with_a_name_is_no_attachment(tmp_path: Path, kind: str) -> None:
+    head = f"Subject: x\nContent-Type: text/{kind}; name=body.{kind}\nContent-Disposition: "
+    assert text_of(tmp_path, f"{head}inline\n\nthe body".encode()) == "Subject: x\n\nthe body"
+    attached = text_of(tmp_path, f"{head}attachment\n\nthe body".encode())
+    assert attached == f"Subject: x\n\nAttachments: body.{kind}"
 
 
 def test_rows_of_tables_stay_apart_in_mails_too(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Presentations, ODT and RTF files: the displayed text in order, and damaged files."""
 
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -54,6 +55,18 @@ def test_a_shape_with_an_equation(tmp_path: Path) -> None:
     assert text_of(tmp_path, data, PPTX).split("\f")[1] == "We know x=1 now"
 
 
+def test_hidden_shapes_are_left_out(tmp_path: Path) -> None:
+    data = workbooks.rewritten(
+        office_files.presentation(),
+        "ppt/slides/slide1.xml",
+        lambda xml: re.sub(
+            r'(<p:cNvPr id="\d+" name="(?:TextBox|Group) [^"]*")', r'\1 hidden="1"', xml
+        ),
+    )
+    text = text_of(tmp_path, data, PPTX).split("\f")[0]
+    assert text == "Quarterly report\nItem\tPrice\nBolts M8\t7"
+
+
 def test_a_presentation_without_text(tmp_path: Path) -> None:
     assert failure(tmp_path, office_files.empty_presentation(), PPTX)[0] == "empty_document"
 
@@ -90,13 +103,43 @@ def test_parts_of_an_open_document(tmp_path: Path) -> None:
         lambda xml: xml.replace(
             "</office:master-styles>",
             '<style:master-page style:name="M"><style:header><text:p>Top</text:p></style:header>'
-            "<style:footer><text:p>Bottom</text:p></style:footer></style:master-page>"
+            "<style:footer><text:p>Bottom</text:p></style:footer><style:footer-left "
+            'style:display="false"><text:p>Off</text:p></style:footer-left></style:master-page>'
             "</office:master-styles>",
         ),
     )
     text = text_of(tmp_path, headed, ODT)
     assert text.startswith("Top\n1. Lease\n")
     assert text.endswith("\nBottom")
+
+
+CELL = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>"
+COVERED = "<table:covered-table-cell/>"
+SPANS = " table:number-columns-spanned='2' table:number-rows-spanned='2'"
+ROW_WITH_SPANS = (
+    f"<table:table-row>{CELL.format(SPANS, 'A')}{COVERED}{CELL.format('', 'B')}</table:table-row>"
+)
+ROW_BELOW_SPANS = f"<table:table-row>{COVERED}{COVERED}{CELL.format('', 'C')}</table:table-row>"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (
+            "<text:p>a <draw:frame><draw:image/><svg:title>no</svg:title></draw:frame>b</text:p>",
+            "a b",
+        ),
+        ("<text:p>two\n\t words,<text:span>\n one</text:span></text:p>", "two words, one"),
+        (f"<table:table>{ROW_WITH_SPANS}{ROW_BELOW_SPANS}</table:table>", "A\tB\n\t\tC"),
+    ],
+)
+def test_contents_of_an_open_document(tmp_path: Path, content: str, expected: str) -> None:
+    changed = workbooks.rewritten(
+        office_files.open_document(),
+        "content.xml",
+        lambda xml: xml.replace("</office:text>", f"<text:p>#</text:p>{content}</office:text>"),
+    )
+    assert text_of(tmp_path, changed, ODT).partition("#\n")[2] == expected
 
 
 def test_rich_text(tmp_path: Path) -> None:
@@ -125,6 +168,37 @@ def test_notes_headers_links_and_text_boxes_of_rich_text(tmp_path: Path) -> None
     assert text_of(tmp_path, data, RTF) == (
         "Acme\nThe rent is due. See our new site.\nBefore\nBoxed\nafter\nSee ü section 2\nPage 1"
     )
+
+
+@pytest.mark.parametrize(
+    ("mark", "expected"),
+    [
+        (
+            r"{\listtext\pard\plain\ltrpar \rtlch\fcs1 \af0 \ltrch\fcs0 \loch\f1 2.1\tab}",
+            "2.1 Term",
+        ),
+        (r"{\listtext\pard\plain \'a7 7\tab}", "§ 7 Term"),
+        (r"{\listtext{\f0 (a)}{\tab}}", "(a) Term"),
+        (r"{\pntext\f0 3\tab}", "3 Term"),
+        (r"{\pntext\f1\'b7\tab}", "Term"),
+        (r"{\listtext\pard\plain\f2 o\tab}", "Term"),
+        (r"{\listtext\pard\plain\f3 \u-3913\'b7\tab}", "Term"),
+        (r"{\listtext\tab}", "Term"),
+    ],
+)
+def test_numbers_of_lists_in_rich_text(tmp_path: Path, mark: str, expected: str) -> None:
+    data = rf"{{\rtf1\ansi\ansicpg1252 Lease\par {mark}Term\par}}".encode()
+    assert text_of(tmp_path, data, RTF) == f"Lease\n{expected}"
+
+
+def test_paragraphs_inside_cells_of_rich_text_are_on_one_line(tmp_path: Path) -> None:
+    row = (
+        r"\trowd\cellx1\cellx2\pard\intbl {\b Zo\'eb\b0\par}{\listtext\pard 1.\tab}Street\line 7"
+        r"\cell{total\par due}\cell{\trowd\cellx1\cellx2\row}"
+    )
+    data = rf"{{\rtf1\ansi\ansicpg1252 a\par {row}{row}\pard b\par c\par}}".encode()
+    line = "Zoë 1. Street 7\ttotal due"
+    assert text_of(tmp_path, data, RTF) == f"a\n{line}\n{line}\nb\nc"
 
 
 def test_an_image_in_rich_text_takes_no_time(tmp_path: Path) -> None:

@@ -43,6 +43,21 @@ def test_plain_text_is_preferred_to_rtf(tmp_path: Path) -> None:
     assert text_of(tmp_path, data).endswith("\n\nThe plain body")
 
 
+@pytest.mark.parametrize(
+    ("html", "code_page", "expected"),
+    [
+        ("<p>朱镕基 5 €</p>".encode("gb18030"), 936, "朱镕基 5 €"),
+        (b"<p>Z\xfcrich, 5 \x80</p>", 28591, "Zürich, 5 €"),
+        (b"<p>Z\xfcrich is not UTF-8</p>", 65001, "Zürich is not UTF-8"),
+    ],
+)
+def test_html_with_bytes_that_its_encoding_lacks(
+    tmp_path: Path, html: bytes, code_page: int, expected: str
+) -> None:
+    data = outlook_mail("Lunch", html=html, code_page=code_page)
+    assert text_of(tmp_path, data).endswith(f"\n\n{expected}")
+
+
 def test_a_damaged_rtf_body(tmp_path: Path) -> None:
     data = outlook_mail("Lunch", rich_text=b"{\\rtf1 " + b"A long body. " * 40)
     damaged = data.replace(b"LZFu", b"LZxx")

@@ -14,6 +14,7 @@ from app.engines.documents import (
     UnsupportedMediaType,
     parse,
     render,
+    render_text,
 )
 from tests.engines.documents import samples
 
@@ -41,6 +42,16 @@ def test_scale(tmp_path: Path) -> None:
     path = samples.stored(tmp_path, samples.pdf())
     assert opened(render(path, PDF, 1, scale=0.5)).size == (210, 298)
     assert opened(render(path, PDF, 1)).size == (840, 1190)
+
+
+def test_a_virtual_page_is_rendered_by_its_text(tmp_path: Path) -> None:
+    path = samples.stored(tmp_path, f"{TEXT}\f\f{TEXT}".encode())
+    for page in parse(path, "text/plain").pages:
+        expected = render(path, "text/plain", page.number, width_px=300)
+        assert render_text(page.text, width_px=300) == expected
+    with pytest.raises(ParseFailed) as caught:
+        render_text("words", width_px=300, limits=Limits(max_pixels=1000))
+    assert caught.value.code == "too_many_pixels"
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,15 @@ _WORDS = """CAST(a.words AS text) AS words,
             WHERE x.organization_id = a.organization_id AND x.artifact_id = a.artifact_id
         ) END AS text"""
 
+_FLOWING_PAGE = """
+SELECT substr(x.text, a.start + 1, a."end" - a.start)
+FROM artifact_pages a
+JOIN artifact_texts x USING (organization_id, artifact_id)
+WHERE a.organization_id = CAST(%(organization_id)s AS uuid)
+    AND a.artifact_id = CAST(%(artifact_id)s AS uuid) AND a.number = %(number)s
+    AND a.words IS NULL AND a."end" > a.start
+"""
+
 
 class PageRow(NamedTuple):
     """A page of a document; `start` and `end` are offsets in the document's text.
@@ -78,3 +87,13 @@ class PageReader:
                     raise RuntimeError("PostgreSQL returned the pages in an unexpected order")
                 last_key = row[:2]
                 yield row
+
+    def read_flowing_page(self, artifact_id: str, number: int) -> str | None:
+        """Read the text of a page whose words are laid out from it; return None for other pages."""
+        values = {
+            "organization_id": str(tenancy.current_organization_id()),
+            "artifact_id": artifact_id,
+            "number": number,
+        }
+        text: str | None = self._connection.exec_driver_sql(_FLOWING_PAGE, values).scalar()
+        return text

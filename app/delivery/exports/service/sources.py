@@ -49,7 +49,12 @@ class DocumentSource:
         """Render a page as an image, or return None if the file is missing or damaged."""
         self._on_step()
         return self._images.find(
-            artifact["sha256"], artifact["media_type"], number, width=width, format=image_format
+            artifact["sha256"],
+            artifact["media_type"],
+            number,
+            text=self._reader.read_flowing_page(artifact["id"], number),
+            width=width,
+            format=image_format,
         )
 
 

@@ -55,6 +55,23 @@ def _add_origin(words: str, origin: str) -> str:
     return words.replace('{"box": ', f'{{"origin": "{origin}", "box": ')
 
 
+def read_flowing_page(artifact_id: UUID, number: int) -> str | None:
+    """Read the text of a page whose words are laid out from it; return None for other pages."""
+    part = func.substr(
+        ArtifactText.text, ArtifactPage.start + 1, ArtifactPage.end - ArtifactPage.start
+    )
+    is_same_document = ArtifactPage.artifact_id == ArtifactText.artifact_id
+    statement = select(part).join(ArtifactPage, is_same_document)
+    statement = statement.where(
+        ArtifactPage.artifact_id == artifact_id,
+        ArtifactPage.number == number,
+        ArtifactPage.words.is_(None),
+        ArtifactPage.end > ArtifactPage.start,
+    )
+    text: str | None = db.session().execute(statement).scalar_one_or_none()
+    return text
+
+
 def read_span(artifact_id: UUID, start: int, end: int) -> str | None:
     """Read the text from code point `start` up to `end`; return None if there is no text."""
     part = func.substr(ArtifactText.text, start + 1, end - start)

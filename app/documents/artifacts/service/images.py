@@ -1,5 +1,10 @@
-"""Render images of pages on request in a child process, and cache them for a week."""
+"""Render images of pages on request in a child process, and cache them for a week.
 
+Flowing text is rendered from the stored text of the page. An upgrade may read another text from the
+file, which would not match the boxes of the words.
+"""
+
+import hashlib
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -8,6 +13,7 @@ from typing import Literal
 from uuid import UUID
 
 from app.documents.artifacts.queries import reading as queries
+from app.documents.artifacts.queries import texts
 from app.documents.artifacts.queries.reading import ArtifactContent
 from app.documents.artifacts.service import files
 from app.engines import documents
@@ -50,13 +56,13 @@ def get_page_image(
     content = files.require_readable(queries.find_content(artifact_id))
     if not 1 <= number <= (content.page_count or 0):
         raise errors.not_found()
-    prefix = files.build_page_images_prefix(current_organization_id(), content.sha256)
-    key = f"{prefix}/{number}-{width}.{format}"
+    text = texts.read_flowing_page(artifact_id, number)
+    key = _build_key(content.sha256, number, width, format, text)
     name = f"{content.name}-{number}.{format}"
-    etag = f"{content.sha256}-{number}-{width}-{format}"
+    etag = f"{content.sha256}-{key.rpartition('/')[2]}"
     with translate_storage_errors():
         cached_size = _find_size(key)
-        data = b"" if cached_size is not None else _render(content, number, width, format)
+        data = b"" if cached_size is not None else _render(content, number, width, format, text)
     if cached_size is None and width % CACHED_WIDTH_STEP == 0:
         # If the storage is full or unavailable, the next request renders the image again.
         with suppress(StorageUnavailable):
@@ -90,19 +96,24 @@ class PageImages:
         media_type: str,
         number: int,
         *,
+        text: str | None,
         width: int,
         format: Format,  # noqa: A002 - named like the query parameter
     ) -> bytes | None:
         """Return the image of a page: from the cache, or rendered.
 
+        `text` is the text of the page if its words are laid out from it, or None.
+
         Returns None if the file is missing or cannot be rendered. Rendered images are not cached,
         because a job may render all pages of an organization. Raises `StorageUnavailable`, and
         `SandboxUnavailable` if no process can be started.
         """
-        prefix = files.build_page_images_prefix(current_organization_id(), sha256)
+        key = _build_key(sha256, number, width, format, text)
         with suppress(NotStored):
-            return b"".join(files.get_storage().stream(f"{prefix}/{number}-{width}.{format}"))
+            return b"".join(files.get_storage().stream(key))
         try:
+            if text is not None:
+                return documents.render_text(text, width_px=width, format=format, limits=LIMITS)
             return documents.render(
                 self._open(sha256),
                 media_type,
@@ -129,6 +140,22 @@ class PageImages:
         return self._path
 
 
+def _build_key(
+    sha256: str,
+    number: int,
+    width: int,
+    format: Format,  # noqa: A002 - as in `get_page_image`
+    text: str | None,
+) -> str:
+    """Build the storage key of a page image.
+
+    An upgrade or reprocessing may change the text of a page that has its words laid out.
+    """
+    prefix = files.build_page_images_prefix(current_organization_id(), sha256)
+    version = "" if text is None else f"-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return f"{prefix}/{number}-{width}{version}.{format}"
+
+
 def _find_size(key: str) -> int | None:
     try:
         return files.get_storage().size(key)
@@ -136,13 +163,21 @@ def _find_size(key: str) -> int | None:
         return None
 
 
-def _render(content: ArtifactContent, number: int, width: int, format: Format) -> bytes:  # noqa: A002
+def _render(
+    content: ArtifactContent,
+    number: int,
+    width: int,
+    format: Format,  # noqa: A002 - as in `get_page_image`
+    text: str | None,
+) -> bytes:
     if not _rendering.acquire(blocking=False):
         raise errors.busy(
             "Other pages are being rendered. Try again in a few seconds.",
             retry_after=RETRY_SECONDS,
         )
     try:
+        if text is not None:
+            return documents.render_text(text, width_px=width, format=format, limits=LIMITS)
         with files.get_storage().local(files.build_content_key(content.sha256)) as path:
             return documents.render(
                 path, content.media_type, number, width_px=width, format=format, limits=LIMITS

@@ -2,12 +2,14 @@
 
 Paragraphs end with a line feed. The cells of a table row are separated by tabs, the paragraphs in a
 cell by spaces. Hidden text, deleted (tracked) text and field codes are omitted; text boxes, content
-controls and inserted text are included. Equations are written on one line. Checkboxes become
-symbols, whether they are content controls, form fields or characters of a symbol font.
+controls, inserted text and embedded files are included. Equations are written on one line.
+Checkboxes become symbols, whether they are content controls, form fields or characters of a symbol
+font.
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from io import BytesIO
 from typing import BinaryIO
 
 import docx
@@ -21,6 +23,8 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers import docx_symbols
 from app.engines.documents.readers.archives import check_archive
+from app.engines.documents.readers.docx_chunks import read_chunks
+from app.engines.documents.readers.docx_fields import Fields
 from app.engines.documents.readers.docx_hidden import HiddenStyles, is_row_hidden
 from app.engines.documents.readers.docx_numbering import Numbering
 from app.engines.documents.readers.docx_styles import WORD as _WORD
@@ -43,6 +47,8 @@ _CHARACTER_ELEMENTS = {
     _WORD + "cr": "\n",
     _WORD + "noBreakHyphen": "-",
 }
+_RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_PAGE_PARTS = {RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER}
 _PARTS_BEFORE_BODY = (RELATIONSHIP_TYPE.HEADER,)
 _PARTS_AFTER_BODY = (
     RELATIONSHIP_TYPE.FOOTNOTES,
@@ -58,9 +64,10 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     styles = Styles(_find_root(part, RELATIONSHIP_TYPE.STYLES))
     numbering = Numbering(_find_root(part, RELATIONSHIP_TYPE.NUMBERING), styles)
     hidden = HiddenStyles(styles)
+    chunks = read_chunks(part, lambda data: extract_text(BytesIO(data), limits))
     sections = [
         *_extract_related_text(part, _PARTS_BEFORE_BODY, hidden, numbering),
-        _PartText(part.element, hidden, numbering).build_text(),
+        _PartText(part.element, hidden, numbering, chunks).build_text(),
         *_extract_related_text(part, _PARTS_AFTER_BODY, hidden, numbering),
     ]
     return normalize_text(
@@ -106,12 +113,45 @@ def _extract_related_text(
 
 
 def find_related_parts(part: Part, relation_types: Collection[str]) -> list[Part]:
-    """Return the parts of the file that `part` refers to by a relation of one of these types."""
-    return [
-        relation.target_part
+    """Return the parts that the main part refers to by a relation of one of these types.
+
+    Headers and footers that no page displays are left out.
+    """
+    relations = [
+        relation
         for relation in part.rels.values()
         if relation.reltype in relation_types and not relation.is_external
     ]
+    if _PAGE_PARTS.isdisjoint(relation_types):
+        return [relation.target_part for relation in relations]
+    displayed_ids = _find_displayed_ids(part)
+    return [
+        relation.target_part
+        for relation in relations
+        if relation.reltype not in _PAGE_PARTS or relation.rId in displayed_ids
+    ]
+
+
+def _find_displayed_ids(part: Part) -> set[str]:
+    """Return the ids of the headers and footers that pages display.
+
+    Word keeps those of the first page and of even pages in the file when they are turned off.
+    """
+    if not isinstance(part, XmlPart):
+        return set()
+    sections = list(part.element.iter(_WORD + "sectPr"))
+    settings = _find_root(part, RELATIONSHIP_TYPE.SETTINGS)
+    page_types = {
+        "default",
+        "first" if any(get_on_off_value(section, "titlePg") for section in sections) else "",
+        "even" if get_on_off_value(settings, "evenAndOddHeaders") else "",
+    }
+    return {
+        reference.get(_RELATION_ID)
+        for section in sections
+        for reference in section.iterchildren(_WORD + "headerReference", _WORD + "footerReference")
+        if reference.get(_WORD + "type", "default") in page_types
+    }
 
 
 def _get_natural_sort_key(name: str) -> list[str]:
@@ -121,10 +161,18 @@ def _get_natural_sort_key(name: str) -> list[str]:
 class _PartText:
     """Collects the text of one part of the DOCX file in document order."""
 
-    def __init__(self, root: etree._Element, styles: HiddenStyles, numbering: Numbering) -> None:
+    def __init__(
+        self,
+        root: etree._Element,
+        styles: HiddenStyles,
+        numbering: Numbering,
+        chunks: Mapping[str, str] | None = None,
+    ) -> None:
+        self._chunks = chunks or {}
         self._parts: list[str] = []
         self._styles = styles
         self._numbering = numbering
+        self._fields = Fields(root)
         numbering.start_part()
         self._cell_depth = 0  # the number of enclosing table cells
         self._hidden: list[bool] = []  # for each enclosing paragraph, whether it is hidden
@@ -153,6 +201,8 @@ class _PartText:
         if tag == _WORD + "r":
             hidden = bool(self._hidden) and self._hidden[-1]
             return self._styles.is_run_hidden(element, in_hidden_paragraph=hidden)
+        if tag == _WORD + "t":
+            return element in self._fields.codes
         return tag in _SKIPPED_TAGS or (tag == _WORD + "tr" and is_row_hidden(element))
 
     def _enter_element(self, element: etree._Element) -> None:
@@ -164,7 +214,7 @@ class _PartText:
             self._parts.append(docx_symbols.decode_symbols(text, font) if is_symbol else text)
         elif tag in _CHARACTER_ELEMENTS:
             character = _CHARACTER_ELEMENTS[tag]
-            self._parts.append(" " if self._cell_depth and character == "\n" else character)
+            self._parts.append(" " if self._cell_depth and character.isspace() else character)
         elif tag == _WORD + "p":
             self._enter_paragraph(element)
         elif tag == _WORD + "txbxContent":
@@ -173,11 +223,10 @@ class _PartText:
             self._cell_depth += 1
         elif tag == _WORD + "sym":
             self._parts.append(_get_symbol(element))
-        elif tag == _WORD + "checkBox":  # a checkbox form field, which has no other visible content
-            is_ticked = get_on_off_value(element, "checked")
-            if is_ticked is None:
-                is_ticked = get_on_off_value(element, "default")
-            self._parts.append(docx_symbols.TICKED_BOX if is_ticked else docx_symbols.EMPTY_BOX)
+        elif tag == _WORD + "fldChar":
+            self._parts.append(self._fields.form_values.get(element, ""))
+        elif tag == _WORD + "altChunk":
+            self._add_chunk(self._chunks.get(element.get(_RELATION_ID), ""))
         elif tag == _WORD + "sdt":
             self._controls.append((len(self._parts), _get_checkbox_symbol(element)))
 
@@ -202,6 +251,9 @@ class _PartText:
             start, checkbox = self._controls.pop()
             if checkbox and not "".join(self._parts[start:]).strip():
                 self._parts.insert(start, checkbox)
+
+    def _add_chunk(self, text: str) -> None:
+        self._parts.append(" ".join(text.split()) + " " if self._cell_depth else text + "\n")
 
     def _separate_text_box(self) -> None:
         """Separate a text box from the text before it in the paragraph that anchors it."""

@@ -52,5 +52,9 @@ class HiddenStyles:
 
 
 def is_row_hidden(row: etree._Element) -> bool:
-    """Return whether a table row is hidden."""
-    return get_on_off_value(row.find(WORD + "trPr"), "hidden") is True
+    """Return whether a table row is hidden, or was deleted while changes were tracked."""
+    properties = row.find(WORD + "trPr")
+    if properties is None:
+        return False
+    is_deleted = properties.find(WORD + "del") is not None
+    return is_deleted or get_on_off_value(properties, "hidden") is True

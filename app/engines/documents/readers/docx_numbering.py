@@ -152,11 +152,12 @@ class Numbering:
 
 
 def _is_mark_hidden(paragraph: etree._Element) -> bool:
-    """Return whether the mark of a paragraph, which carries its number, is hidden or deleted."""
+    """Return whether the mark of a paragraph, which has its number, is hidden, deleted or moved."""
     mark = paragraph.find(f"{WORD}pPr/{WORD}rPr")
     if mark is None:
         return False
-    return get_on_off_value(mark, "vanish") is True or mark.find(WORD + "del") is not None
+    is_removed = any(mark.find(WORD + name) is not None for name in ("del", "moveFrom"))
+    return is_removed or get_on_off_value(mark, "vanish") is True
 
 
 def _find_level_of_style(used_list: _List, style: str | None) -> int:

@@ -17,7 +17,7 @@ from app.engines.documents.text import decode_text, detect_bom
 
 _OMITTED_TAGS = {
     "script", "style", "head", "template", "noscript", "iframe", "object", "svg", "rt", "rp",
-    "annotation", "annotation-xml", "audio", "video", "canvas", "select", "datalist",
+    "annotation", "annotation-xml", "audio", "video", "canvas", "datalist",
 }  # fmt: skip
 _PARAGRAPH_TAGS = {
     "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "pre", "blockquote",
@@ -29,6 +29,9 @@ _BLOCK_TAGS = _PARAGRAPH_TAGS | {
     "option", "search", "section", "summary", "tbody", "tfoot", "thead", "tr",
 }  # fmt: skip
 _CELL_TAGS = {"td", "th"}
+_INPUTS_WITHOUT_TEXT = {
+    "checkbox", "color", "file", "hidden", "image", "password", "radio", "range",
+}  # fmt: skip
 _CELL_BLOCK_TAGS = tuple(_BLOCK_TAGS - {"tbody", "tfoot", "thead", "tr", "caption"})
 # Other properties end with the same names, for example `backface-visibility`.
 _HIDDEN_STYLE = re.compile(
@@ -85,6 +88,9 @@ def extract_visible_text(markup: str) -> str:
         elif _is_hidden(element):
             walker.skip_subtree()
             visible_text.skip_element(element)
+        elif element.tag in ("input", "select"):
+            walker.skip_subtree()
+            visible_text.skip_element(element, _read_control(element))
         else:
             visible_text.enter_element(element)
     return visible_text.build_text()
@@ -95,6 +101,16 @@ def _is_hidden(element: etree._Element) -> bool:
         return True
     style = element.get("style")
     return style is not None and _HIDDEN_STYLE.search(style) is not None
+
+
+def _read_control(control: etree._Element) -> str:
+    """Return the text that a form control shows: its value, or its selected options."""
+    if control.tag == "input":
+        has_text = control.get("type", "").lower() not in _INPUTS_WITHOUT_TEXT
+        return control.get("value", "") if has_text else ""
+    options = list(control.iter("option"))
+    selected = [option for option in options if option.get("selected") is not None] or options[:1]
+    return " ".join("".join(option.itertext()) for option in selected)
 
 
 def _is_data_table(table: etree._Element) -> bool:
@@ -208,8 +224,9 @@ class _VisibleText:
                 self._pre_depth -= tag == "pre"
         self._add_text(element.tail)
 
-    def skip_element(self, element: etree._Element) -> None:
-        """Omit an element; only the text after the element is added."""
+    def skip_element(self, element: etree._Element, text: str = "") -> None:
+        """Replace an element by `text` with spaces around it; the text after it is added later."""
+        self._add_text(text and f" {text} ")
         self._skipped.add(element)
 
     def build_text(self) -> str:

@@ -17,7 +17,7 @@ from email.utils import collapse_rfc2231_value
 from itertools import islice
 from typing import NamedTuple
 
-from app.engines.documents.readers import html
+from app.engines.documents.readers import flowed_text, html
 from app.engines.documents.text import decode_text, find_codec, replace_unstorable_chars
 
 _HEADERS = ("From", "To", "Cc", "Subject", "Date")
@@ -80,8 +80,8 @@ class MailText:
         parts = list(islice(_iterate_parts(message), _MAX_PARTS))
         charsets = (part.get_content_charset() for part, _ in parts if _is_text(part))
         self._charset = next((charset for charset in charsets if charset), None)
-        for part, alternatives in parts:
-            self._read_part(part, alternatives)
+        for index, (part, alternatives) in enumerate(parts):
+            self._read_part(part, alternatives, is_first=index == 0)
 
     def build_text(self) -> str:
         """Return the headers, the body, the attachment names and the text of forwarded messages."""
@@ -94,8 +94,9 @@ class MailText:
             "\n\n".join(section for section in (*sections, *self._forwarded_sections) if section)
         )
 
-    def _read_part(self, part: Message, alternatives: Message | None) -> None:
-        name = self._get_file_name(part)
+    def _read_part(self, part: Message, alternatives: Message | None, *, is_first: bool) -> None:
+        # Some programs name the body.
+        name = "" if is_first and _is_body(part) else self._get_file_name(part)
         inner = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
         if inner is not None:
             label = f"Attached message: {name}".rstrip(": ") + ("" if name else ":")
@@ -107,7 +108,7 @@ class MailText:
             self._attachment_names.append(name or part.get_content_type())
             self.attachments.append(AttachedPart(name, part, is_message=False))
         elif part.get_content_type() == "text/plain":
-            text = decode_text(get_payload(part), part.get_content_charset())
+            text = _read_plain_text(part)
             self._bodies.append(_Body(text, is_plain=True, alternatives=alternatives))
         elif part.get_content_type() == "text/html":
             text = html.extract_text(get_payload(part), part.get_content_charset())
@@ -161,6 +162,14 @@ class MailText:
             return decode_text(data, self._charset)
 
 
+def _read_plain_text(part: Message) -> str:
+    text = decode_text(get_payload(part), part.get_content_charset())
+    if not flowed_text.is_flowed(part):
+        return text
+    delete_spaces = str(part.get_param("delsp", "")).lower() == "yes"
+    return flowed_text.join_lines(text, delete_spaces=delete_spaces)
+
+
 def _decode_chunk(chunk: bytes, encoding: str) -> str:
     """Decode a part of a header. Raises LookupError if the encoding is unknown."""
     if encoding == "raw-unicode-escape":
@@ -177,6 +186,11 @@ def _get_raw_header(message: Message, name: str) -> str:
 
 def _is_text(part: Message) -> bool:
     return part.get_content_maintype() == "text"
+
+
+def _is_body(part: Message) -> bool:
+    is_readable = part.get_content_type() in ("text/plain", "text/html")
+    return is_readable and part.get_content_disposition() != "attachment"
 
 
 def _get_forwarded_message(part: Message) -> Message | None:
@@ -199,12 +213,16 @@ def _get_forwarded_message(part: Message) -> Message | None:
 
 
 def _select_texts(bodies: Sequence[_Body]) -> list[str]:
-    """Return the texts to show: of the versions of a text, the plain one unless it is empty.
+    """Return the texts to show: of the versions of a text, the plain one unless it lacks the text.
 
     Some programs do not declare the versions as alternatives. HTML is therefore left out if the
     plain texts contain all its words.
     """
     visible_bodies = [body for body in bodies if body.text.strip()]
+    incomplete = _find_incomplete_alternatives(visible_bodies)
+    visible_bodies = [
+        body for body in visible_bodies if not (body.is_plain and body.alternatives in incomplete)
+    ]
     plain_bodies = [body for body in visible_bodies if body.is_plain]
     alternatives = {body.alternatives for body in plain_bodies} - {None}
     words = {word for body in plain_bodies for word in _WORD.findall(body.text)}
@@ -215,6 +233,25 @@ def _select_texts(bodies: Sequence[_Body]) -> list[str]:
         return body.alternatives in alternatives or words.issuperset(_WORD.findall(body.text))
 
     return [body.text for body in visible_bodies if not is_repeated(body)]
+
+
+def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
+    """Return the alternatives whose plain text is shorter, and lacks most words of the HTML.
+
+    Such a plain text only asks the reader to open the email in another program.
+    """
+    words: dict[tuple[Message | None, bool], set[str]] = {}
+    for body in bodies:
+        key = body.alternatives, body.is_plain
+        words.setdefault(key, set()).update(_WORD.findall(body.text.lower()))
+    incomplete: set[Message] = set()
+    for (alternatives, is_plain), html_words in words.items():
+        if alternatives is not None and not is_plain:
+            plain_words = words.get((alternatives, True), html_words)
+            is_shorter = len(plain_words) < len(html_words)
+            if is_shorter and 2 * len(html_words & plain_words) < len(html_words):
+                incomplete.add(alternatives)
+    return incomplete
 
 
 def _iterate_parts(message: Message) -> Iterator[tuple[Message, Message | None]]:

@@ -5,6 +5,7 @@ cell by spaces. Hidden text, deleted (tracked) text and annotations are omitted;
 boxes appear where they are anchored.
 """
 
+import re
 import zipfile
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -13,6 +14,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive
+from app.engines.documents.readers.numerals import read_number
 from app.engines.documents.readers.open_document_lists import LIST, ListNumbers
 from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
@@ -23,13 +25,17 @@ _TEXT, _TABLE, _OFFICE, _STYLE = (
 _IMAGE = f"{{{_OPEN_DOCUMENT}drawing:1.0}}image"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _PARAGRAPH_TAGS = {_TEXT + "p", _TEXT + "h"}
+_SVG = f"{{{_OPEN_DOCUMENT}svg-compatible:1.0}}"
+_CELL, _COVERED_CELL = _TABLE + "table-cell", _TABLE + "covered-table-cell"
 _SKIPPED_TAGS = {
+    *(_SVG + name for name in ("title", "desc")),  # the description of a picture
     *(_OFFICE + name for name in ("annotation", "annotation-end", "forms")),
     *(_TEXT + name for name in ("tracked-changes", "sequence-decls", "variable-decls")),
     *(_TEXT + name for name in ("user-field-decls", "ruby-text", "hidden-text")),
 }
 _HEADERS = (_STYLE + "header", _STYLE + "header-first", _STYLE + "header-left")
 _FOOTERS = (_STYLE + "footer", _STYLE + "footer-first", _STYLE + "footer-left")
+_WHITE_SPACE = re.compile(r"[ \t\r\n]+")
 _MAX_SPACES = 100
 """The maximum number of spaces per element. A file contains only a count, which may be huge."""
 _UNREADABLE = "The file is damaged or not an OpenDocument text document."
@@ -108,7 +114,11 @@ def _extract_parts(
     `names` are the names of the elements to read.
     """
     parts = () if styles is None else styles.iter(*names)
-    texts = (_ElementText(hidden_styles, ListNumbers((styles,))).build_text(part) for part in parts)
+    texts = (
+        _ElementText(hidden_styles, ListNumbers((styles,))).build_text(part)
+        for part in parts
+        if part.get(_STYLE + "display") != "false"
+    )
     return list(dict.fromkeys(texts))
 
 
@@ -155,17 +165,22 @@ class _ElementText:
         for row in _iterate_rows(table):
             cells = [
                 " ".join(_ElementText(self._hidden_styles, self._numbers).build_text(cell).split())
-                for cell in row
-                if cell.tag == _TABLE + "table-cell"
+                if cell.tag == _CELL
+                else ""
+                for cell in _iterate_cells(row)
             ]
             self._parts += ["\t".join(cells), "\n"]
 
     def _add_inline(self, element: etree._Element) -> None:
-        self._parts.append(element.text or "")
+        self._add_characters(element.text)
         for child in element:
             if not self._is_skipped(child):
                 self._add_inline_element(child)
-            self._parts.append(child.tail or "")
+            self._add_characters(child.tail)
+
+    def _add_characters(self, text: str | None) -> None:
+        """Add text; consecutive white space in the file is one space (ODF 1.3, part 3, 6.1.2)."""
+        self._parts.append(_WHITE_SPACE.sub(" ", text or ""))
 
     def _add_inline_element(self, child: etree._Element) -> None:
         if child.tag == _TEXT + "s":
@@ -206,6 +221,18 @@ def _iterate_rows(table: etree._Element) -> Iterator[etree._Element]:
         elif child.tag in (_TABLE + "table-header-rows", _TABLE + "table-row-group",
                            _TABLE + "table-rows"):  # fmt: skip
             yield from _iterate_rows(child)
+
+
+def _iterate_cells(row: etree._Element) -> Iterator[etree._Element]:
+    """Yield the cells of a row, and for each column below a cell that spans rows a covered cell."""
+    spanned_count = 0  # the number of next columns that the last cell also covers
+    for cell in row.iterchildren(_CELL, _COVERED_CELL):
+        if cell.tag == _CELL:
+            spanned_count = read_number(cell.get(_TABLE + "number-columns-spanned"), 1) - 1
+        elif spanned_count > 0:
+            spanned_count -= 1
+            continue
+        yield cell
 
 
 def _read_space_count(element: etree._Element) -> int:

@@ -21,14 +21,14 @@ from oxmsg.storage import Storage
 from app.engines.documents.model import ParseFailed
 from app.engines.documents.readers import rich_text
 from app.engines.documents.readers.mail import get_payload
-from app.engines.documents.text import replace_unstorable_chars
+from app.engines.documents.text import decode_text, replace_unstorable_chars
 
 _MAX_ATTACHMENTS = 1_000
 _MAX_DEPTH = 20
 _TYPES = mimetypes.MimeTypes()
-# PidTagDisplayTo, PidTagDisplayCc, PidTagAttachContentId, PidTagRtfCompressed and
+# PidTagDisplayTo, PidTagDisplayCc, PidTagAttachContentId, PidTagHtml, PidTagRtfCompressed and
 # PidTagAttachMethod of [MS-OXPROPS].
-_DISPLAY_TO, _DISPLAY_CC, _CONTENT_ID, _RICH_TEXT = 0x0E04, 0x0E03, 0x3712, 0x1009
+_DISPLAY_TO, _DISPLAY_CC, _CONTENT_ID, _HTML, _RICH_TEXT = 0x0E04, 0x0E03, 0x3712, 0x1013, 0x1009
 _ATTACH_METHOD, _EMBEDDED_MESSAGE = 0x3705, 5
 # An email attached to another email is a storage, not a stream. The header of its properties lacks
 # eight reserved bytes at the end ([MS-OXMSG], 2.4.1).
@@ -58,7 +58,7 @@ def _build_message(storage: Storage, depth: int = 0) -> EmailMessage:
     for name, value in _read_headers(source).items():
         if value:
             message[name] = " ".join(replace_unstorable_chars(str(value)).split())
-    html = source.html_body
+    html = _read_html(source)
     message.set_content(
         replace_unstorable_chars(source.body or ("" if html else _read_body(source)))
     )
@@ -68,6 +68,15 @@ def _build_message(storage: Storage, depth: int = 0) -> EmailMessage:
         _add_attachment(message, attachment_storage, depth)
     _set_boundaries(message)
     return message
+
+
+def _read_html(source: OutlookMessage) -> str | None:
+    """Return the HTML of the body, or None.
+
+    The library does not decode it, because it refuses bytes that the declared encoding lacks.
+    """
+    data = source.properties.binary_prop_value(_HTML)
+    return decode_text(data, source.properties.body_encoding) if data else source.html_body
 
 
 def _read_body(source: OutlookMessage) -> str:

@@ -1,11 +1,11 @@
 """Read PPTX with python-pptx: the visible slides, each on its own page.
 
 The shapes of a slide are read in drawing order. Paragraphs are lines; the rows of a table are lines
-with a tab between cells. Equations are written on one line. Speaker notes, charts and hidden slides
-are left out.
+with a tab between cells. Equations are written on one line. Speaker notes, charts, and hidden
+slides and shapes are left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 import pptx
@@ -20,9 +20,14 @@ from pptx.slide import Slide
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive
 from app.engines.documents.readers.equations import EQUATION, format_equation
+from app.engines.documents.readers.presentation_lists import (
+    find_inherited_styles,
+    number_paragraphs,
+)
 from app.engines.documents.text import normalize_text, replace_unstorable_chars
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_PRESENTATION = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _UNREADABLE = "The file is damaged or not a PowerPoint presentation."
 
@@ -47,14 +52,14 @@ def list_slides(file: BinaryIO, limits: Limits) -> list[Slide]:
     file.seek(0)
     try:
         slides = pptx.Presentation(file).slides
-        return [slide for slide in slides if slide.element.get("show") != "0"]
+        return [slide for slide in slides if slide.element.get("show") not in ("0", "false")]
     except (PythonPptxError, KeyError, ValueError, etree.XMLSyntaxError) as error:
         raise ParseFailed("unreadable", _UNREADABLE) from error
 
 
 def _build_page_text(slide: Slide) -> str:
     _simplify(slide.element)
-    return "\n".join(line for shape in slide.shapes for line in _iterate_lines(shape))
+    return "\n".join(line for shape in slide.shapes for line in _iterate_lines(slide, shape))
 
 
 def _simplify(slide: etree._Element) -> None:
@@ -80,14 +85,34 @@ def _simplify(slide: etree._Element) -> None:
             block.addprevious(run)
 
 
-def _iterate_lines(shape: BaseShape) -> Iterator[str]:
+def _iterate_lines(slide: Slide, shape: BaseShape) -> Iterator[str]:
+    if _is_hidden(shape):
+        return
     if isinstance(shape, GroupShape):
         for inner in shape.shapes:
-            yield from _iterate_lines(inner)
+            yield from _iterate_lines(slide, inner)
     elif isinstance(shape, GraphicFrame) and shape.has_table:
-        for row in shape.table.rows:
-            yield "\t".join(" ".join(cell.text.split()) for cell in row.cells)
-    elif isinstance(shape, Shape):  # only these have a text frame
-        for paragraph in shape.text_frame.paragraphs:
-            if paragraph.text.strip():
-                yield paragraph.text.replace("\v", "\n").rstrip()
+        for row in shape.element.iter(_DRAWING + "tr"):
+            cells = (cell.find(_DRAWING + "txBody") for cell in row.iterchildren(_DRAWING + "tc"))
+            texts = (" ".join(_iterate_paragraphs(cell, ())) for cell in cells)
+            yield "\t".join(" ".join(text.split()) for text in texts)
+    elif isinstance(shape, Shape):  # only these have a text
+        body = shape.element.find(_PRESENTATION + "txBody")
+        yield from _iterate_paragraphs(body, find_inherited_styles(slide, shape))
+
+
+def _is_hidden(shape: BaseShape) -> bool:
+    properties = next(shape.element.iter(_PRESENTATION + "cNvPr"), None)
+    return properties is not None and properties.get("hidden") in ("1", "true")
+
+
+def _iterate_paragraphs(
+    body: etree._Element | None, inherited_styles: Sequence[etree._Element]
+) -> Iterator[str]:
+    """Yield the paragraphs with text, each with its number."""
+    if body is None:
+        return
+    numbers = number_paragraphs(body, inherited_styles)
+    for number, paragraph in zip(numbers, body.iterchildren(_DRAWING + "p"), strict=True):
+        if paragraph.text.strip():
+            yield number + paragraph.text.replace("\v", "\n").rstrip()

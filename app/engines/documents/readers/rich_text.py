@@ -1,6 +1,7 @@
 """Read RTF with striprtf: the visible text, with a tab between the cells of a table row.
 
 Headers come first, notes and footers after the body, and text boxes where they are anchored.
+Paragraphs of lists begin with their number; bullets are left out.
 """
 
 import re
@@ -27,6 +28,12 @@ _LINK = re.compile(r'HYPERLINK(?=\s")')
 _PAGE_PART = re.compile(r"\{\s*(?:\\\*)?\\(header|footer|footnote)[lrf]?(?![a-z])")
 _SHAPE = re.compile(r"\{\s*\\shp(?:grp)?(?![a-z])")
 _TEXT_BOX = re.compile(r"\{\s*\\shptxt(?![a-z])")
+# The number or bullet of a paragraph, which programs write for readers without lists.
+_LIST_NUMBER = re.compile(r"\{\s*\\(?:listtext|pntext)(?![a-z])")
+_SYMBOL = re.compile(r"\\u-?\d+ ?(?:\?|\\'[0-9a-f]{2})?|\\'[0-9a-f]{2}|\\[^a-z]")
+_CONTROL_WORD = re.compile(r"\\(?!u-?\d)[a-z]+-?\d* ?|[{}\r\n]")
+_TAB = re.compile(r"\\tab(?![a-z]) ?")
+_TABLE_WORD = re.compile(r"\\(trowd|intbl|row|pard|par|line)(?![a-z])-?\d* ?|\\[^a-z]|[{}]")
 _BRACE = re.compile(r"\\[^a-z]|[{}]")
 _CODE_PAGE = re.compile(r"\\ansicpg\d{1,5}")
 _TRAILING_TABS = re.compile(r"\t+$", re.MULTILINE)
@@ -39,6 +46,8 @@ def extract_text(data: bytes) -> str:
     source = _CELL_END.sub(r"\\tab", _IMAGE.sub(b"", data).decode("latin-1"))
     source = _LINK.sub("HYPERLINK{}", _HIDDEN_RUN.sub("{}", source))
     source = _replace_groups(source, _SHAPE, _read_text_boxes)
+    source = _replace_groups(source, _LIST_NUMBER, _read_list_number)
+    source = _join_cell_paragraphs(source)
     parts: dict[str, list[str]] = {"header": [], "footnote": [], "footer": []}
 
     def move_part(name: str, content: str) -> str:
@@ -100,6 +109,35 @@ def _read_text_boxes(_name: str, shape: str) -> str:
 
     _replace_groups(shape, _TEXT_BOX, keep_text)
     return "".join(texts)
+
+
+def _read_list_number(_name: str, content: str) -> str:
+    """Return the number of a paragraph and a space as a group, or an empty group for a bullet.
+
+    A bullet is a single character, such as the letter `o`, or has no letters and digits.
+    """
+    text = _SYMBOL.sub("*", _CONTROL_WORD.sub("", content)).strip()
+    if not text.isdecimal() and (len(text) == 1 or not any(map(str.isalnum, text))):
+        return "{}"
+    return f"{{{_TAB.sub('', content).removeprefix(' ')}{{ }}}}"
+
+
+def _join_cell_paragraphs(source: str) -> str:
+    """Replace the ends of paragraphs and lines inside table cells by spaces."""
+    is_in_cell = [False]  # for each open group, whether its current paragraph is in a table
+
+    def replace_word(match: re.Match[str]) -> str:
+        if match[0] == "{":
+            is_in_cell.append(is_in_cell[-1])
+        elif match[0] == "}":
+            del is_in_cell[max(1, len(is_in_cell) - 1) :]
+        elif match[1] in ("par", "line"):
+            return "{ }" if is_in_cell[-1] else match[0]
+        elif match[1]:
+            is_in_cell[-1] = match[1] in ("trowd", "intbl")
+        return match[0]
+
+    return _TABLE_WORD.sub(replace_word, source)
 
 
 def _read_parts(start: str, contents: list[str]) -> list[str]:

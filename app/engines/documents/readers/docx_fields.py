@@ -1,0 +1,73 @@
+"""Find what Word displays of fields (ECMA-376, 17.16.18): not their codes, but values of forms.
+
+The code of a field is an instruction, which may contain fields. Word computes with the results of
+these fields, such as the condition of an IF field, but does not display them.
+"""
+
+from dataclasses import dataclass, field
+
+from lxml import etree  # type: ignore[import-untyped]
+
+from app.engines.documents.readers.docx_styles import WORD, get_on_off_value, get_value
+from app.engines.documents.readers.docx_symbols import EMPTY_BOX, TICKED_BOX
+from app.engines.documents.readers.numerals import read_number
+
+_TEXT, _MARK, _MARK_TYPE = WORD + "t", WORD + "fldChar", WORD + "fldCharType"
+
+
+@dataclass(eq=False)
+class _Field:
+    """A field whose end has not been read."""
+
+    start: etree._Element
+    codes: list[etree._Element] = field(default_factory=list)
+    has_result: bool = False
+
+
+class Fields:
+    """The fields of one part of a document. Fields without an end are ignored.
+
+    `codes` contains the text elements that belong to codes. `form_values` contains the text of form
+    fields without a result, check boxes and drop-down lists, by the element that starts the field.
+    """
+
+    def __init__(self, root: etree._Element) -> None:
+        self.codes: set[etree._Element] = set()
+        self.form_values: dict[etree._Element, str] = {}
+        self._open: list[_Field] = []
+        self._in_code: list[_Field] = []  # the open fields whose result has not started
+        for element in root.iter(_TEXT, _MARK):
+            if element.tag == _MARK:
+                self._read_mark(element)
+            elif self._in_code:
+                self._in_code[-1].codes.append(element)
+            elif self._open:
+                self._open[-1].has_result = True
+
+    def _read_mark(self, mark: etree._Element) -> None:
+        mark_type = mark.get(_MARK_TYPE)
+        if mark_type == "begin":
+            self._open.append(_Field(mark))
+            self._in_code.append(self._open[-1])
+            return
+        if self._in_code and self._in_code[-1] is self._open[-1]:
+            self._in_code.pop()
+        if mark_type == "end" and self._open:
+            ended = self._open.pop()
+            self.codes.update(ended.codes)
+            if not ended.has_result:
+                self.form_values[ended.start] = _read_form_value(ended.start)
+
+
+def _read_form_value(start: etree._Element) -> str:
+    """Return the text of a form field that the element `start` starts, or ""."""
+    check_box = start.find(f"{WORD}ffData/{WORD}checkBox")
+    if check_box is not None:
+        is_ticked = get_on_off_value(check_box, "checked")
+        if is_ticked is None:
+            is_ticked = get_on_off_value(check_box, "default")
+        return TICKED_BOX if is_ticked else EMPTY_BOX
+    choices = start.find(f"{WORD}ffData/{WORD}ddList")
+    entries = [] if choices is None else choices.findall(WORD + "listEntry")
+    index = read_number(get_value(choices, "result") or get_value(choices, "default"), 0)
+    return entries[index].get(WORD + "val", "") if index < len(entries) else ""

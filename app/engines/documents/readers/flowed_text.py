@@ -1,0 +1,35 @@
+"""Join the lines of flowed text (RFC 3676), which emails wrap for old programs."""
+
+import re
+from email.message import Message
+
+_LINE = re.compile(r"(>*) ?(.*)", re.DOTALL)
+_SIGNATURE_SEPARATOR = "-- "
+
+
+def is_flowed(part: Message) -> bool:
+    """Return whether the lines of a text part may continue on the next line."""
+    return str(part.get_param("format", "")).lower() == "flowed"
+
+
+def join_lines(text: str, *, delete_spaces: bool) -> str:
+    """Return a flowed text with one line for each paragraph, as programs for email display it.
+
+    A line that ends with a space continues on the next line, if both are quoted equally.
+
+    Args:
+        text: The decoded text of the part.
+        delete_spaces: Whether these spaces belong only to the wrapping (`DelSp=yes`).
+    """
+    pieces: list[str] = []
+    open_quotes: str | None = None  # the quotation marks of a line that continues
+    for line in text.replace("\r\n", "\n").split("\n"):
+        match = _LINE.fullmatch(line)
+        quotes, content = match.groups() if match else ("", line)
+        is_separator = content == _SIGNATURE_SEPARATOR
+        if quotes != open_quotes or is_separator or not content:
+            pieces.append(f"\n{quotes} " if quotes else "\n")
+        open_quotes = quotes if content.endswith(" ") and not is_separator else None
+        is_shortened = open_quotes is not None and delete_spaces
+        pieces.append(content[:-1] if is_shortened else content)
+    return "".join(pieces)[1:]
