@@ -4,9 +4,8 @@ No organization may delay another. Organizations are served in round-robin order
 webhooks within an organization. An organization may use at most half of the threads that other
 organizations leave free. Its slow webhooks may use at most an eighth of them, and all its webhooks
 that are not quick at most a quarter. The last free threads are reserved for organizations that use
-no thread. So the next organization always finds a thread, even if many receivers hang.
-
-This module is not thread-safe; the dispatcher calls it under its lock.
+no thread. So the next organization always finds a thread, even if many receivers hang. This module
+is not thread-safe; the dispatcher calls it under its lock.
 """
 
 import time

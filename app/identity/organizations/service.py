@@ -203,10 +203,9 @@ def update(
 
 
 def close(caller: Caller, *, slug: str, revision: int | None) -> dict[str, Any]:
-    """Close the organization, and return it.
+    """Close the organization, and return it; it is erased after the grace period.
 
-    Access ends immediately; the organization is erased after the grace period. Emits
-    `organization.closed`. Raises 400 if `slug` is not the organization's slug, and 409 if the
+    Emits `organization.closed`. Raises 400 if `slug` is not the organization's slug, and 409 if the
     organization is already closed or `revision` is outdated.
     """
     assert caller.role is not None
