@@ -254,11 +254,16 @@ def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:
 
 
 def list_organization_ids() -> list[UUID]:
-    """Return the ids of the organizations that have a single sign-on configuration.
+    """Return the ids of the open organizations that have a single sign-on configuration.
 
     Call this function within `tenancy.across_organizations`.
     """
-    return list(db.session().scalars(select(Configuration.organization_id)))
+    statement = (
+        select(Configuration.organization_id)
+        .join(Organization, Organization.id == Configuration.organization_id)
+        .where(Organization.status.not_in(CLOSED_STATUSES))
+    )
+    return list(db.session().scalars(statement))
 
 
 def delete_expired(checkpoint: Checkpoint) -> None:
