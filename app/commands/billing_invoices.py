@@ -1,6 +1,6 @@
 """`flask billing invoices …` and `flask billing credit-note`: commands that manage invoices."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -86,14 +86,13 @@ def list_invoices(
     "--on",
     "paid_on",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="Day of the payment, such as 2026-11-05. Default: now.",
+    help="Day of the payment in your time zone, such as 2026-11-05. Default: now.",
 )
 @as_json
 def mark_paid(number: str, paid_on: datetime | None, *, as_json: bool) -> None:
     """Mark the issued invoice NUMBER as paid."""
-    paid_at = None if paid_on is None else paid_on.replace(tzinfo=UTC)
     with run_operation("mark_invoice_paid"):
-        invoice = correcting.mark_paid(number, paid_at=paid_at)
+        invoice = correcting.mark_paid(number, paid_on=paid_on and paid_on.date())
     _show_invoice(invoice, as_json=as_json)
 
 

@@ -1,7 +1,11 @@
 """Lists are printed while they are read."""
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,3 +62,18 @@ def test_batches_of_a_table_are_one_table(
     ]
     running.show_list([], ("name", "at"), as_json=False)
     assert capsys.readouterr().out.splitlines() == ["name  at"]
+
+
+def test_invalid_settings_are_named(environ: dict[str, str]) -> None:
+    done = subprocess.run(
+        [Path(sys.executable).parent / "flask", "org", "list"],
+        cwd=Path(__file__).parents[2],
+        env={"PATH": os.environ["PATH"], **environ, "PORT": "none"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "PORT" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -52,7 +52,7 @@ INSERT INTO artifacts (organization_id, id, name, schema_id, metadata, priority,
 SELECT :org, gen_random_uuid(), 'Bill ' || i, CAST(:schema AS uuid), '{}', i % 100,
     CASE WHEN i % 3 = 0 THEN CAST(:start AS timestamptz) + i * interval '31 minutes' END,
     i % 7 = 0, i % 5 = 0, (ARRAY['text/plain', 'image/png'])[1 + i % 2], 1,
-    md5(CAST(random() AS text)) || i, 10,
+    encode(sha256(convert_to(CAST(random() AS text) || i, 'UTF8')), 'hex'), 10,
     (ARRAY['processing', 'ready', 'in_progress', 'in_review', 'done', 'failed'])[1 + i % 6],
     CASE WHEN i % 4 = 0 THEN jsonb_build_array(
         jsonb_build_object('user_id', CAST(:assignee AS text), 'team_id', NULL)) ELSE '[]' END,

@@ -7,7 +7,7 @@ INSERT INTO artifacts (organization_id, id, name, schema_id, metadata, priority,
     media_type, size_bytes, sha256, text_length, status, assignees, label_counts, created_at,
     updated_at, revision)
 SELECT :org, gen_random_uuid(), 'Bill ' || i, :schema, '{}', 50, false, false, 'text/plain', 1,
-    md5(CAST(random() AS text)) || i, 10, 'in_review', '[]',
+    encode(sha256(convert_to(CAST(random() AS text) || i, 'UTF8')), 'hex'), 10, 'in_review', '[]',
     jsonb_build_object('draft', 0, 'submitted', 1, 'accepted', 0, 'rejected', 0), now(), now(), 1
 FROM generate_series(1, :count) AS i RETURNING id
 """

@@ -1,13 +1,11 @@
-"""Models for the plan history and scheduled plan changes."""
+"""Model for the plan history."""
 
 from datetime import datetime
-from uuid import UUID
 
-from sqlalchemy import BigInteger, ForeignKey, Identity, Index, UniqueConstraint, func
+from sqlalchemy import BigInteger, Identity, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
 NO_PLAN = ""
@@ -33,23 +31,3 @@ class PlanChange(TenantModel, db.Base):
     plan_before: Mapped[str]
     plan: Mapped[str]
     changed_at: Mapped[datetime]
-
-
-class ScheduledPlanChange(TenantModel, db.Base):
-    """The plan to which an organization changes at `effective_at`.
-
-    An organization has at most one scheduled change. Any change of the plan or its limits deletes
-    the scheduled change. `requested_by` is the user who scheduled it.
-    """
-
-    __tablename__ = "scheduled_plan_changes"
-    __table_args__ = (
-        UniqueConstraint("organization_id"),
-        Index("ix_scheduled_plan_changes_due", "effective_at"),
-    )
-
-    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
-    plan: Mapped[str]
-    effective_at: Mapped[datetime]
-    requested_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
-    created_at: Mapped[datetime] = mapped_column(server_default=func.now())

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from sqlalchemy import delete, func, select, text
 
-from app.billing.plan_changes.models import NO_PLAN, PlanChange, ScheduledPlanChange
+from app.billing.plan_changes.models import NO_PLAN, PlanChange
+from app.billing.plans.models import ScheduledPlanChange
 from app.kit import db
 
 # The trigger that records a plan change reads this setting.

@@ -8,12 +8,13 @@ from typing import Any
 from uuid import UUID
 
 from app.billing.plan_changes import queries
-from app.billing.plan_changes.models import NO_PLAN, PlanChange, ScheduledPlanChange
+from app.billing.plan_changes.models import NO_PLAN, PlanChange
 from app.billing.plan_changes.months import get_month_bounds
 from app.billing.plan_changes.versions import record_versions
 from app.billing.plans import catalogue
 from app.billing.plans import service as plans
 from app.billing.plans.catalogue import Plan
+from app.billing.plans.models import ScheduledPlanChange
 from app.billing.profiles import service as profiles
 from app.billing.usage.queries.limits import lock_meters
 from app.billing.usage.queries.reading import read_month

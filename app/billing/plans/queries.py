@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Integer, String, column, select, values
 from sqlalchemy.dialects.postgresql import insert
 
-from app.billing.plans.models import PlanVersion
+from app.billing.plans.models import PlanVersion, ScheduledPlanChange
 from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
@@ -19,6 +19,11 @@ def get_plan() -> tuple[str, dict[str, Any]]:
     )
     plan, limits = db.session().execute(statement).one()
     return plan, limits
+
+
+def find_scheduled_plan() -> str | None:
+    """Return the name of the plan to which the current organization will change, or None."""
+    return db.session().scalars(select(ScheduledPlanChange.plan)).one_or_none()
 
 
 def list_names(request: PageRequest, names: Sequence[str]) -> Page:

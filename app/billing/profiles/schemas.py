@@ -17,7 +17,8 @@ from app.kit.api.fields import (
 
 _COUNTRY = "ISO 3166-1 country code, for example AT."
 _CURRENCY = (
-    "ISO 4217 currency code. If the plan has a price, this must be the currency of the plan."
+    "ISO 4217 currency code. If the plan or the scheduled plan has a price, this must be the"
+    " currency of that plan."
 )
 _ZONE = "IANA time zone for the dates on invoices."
 _TAX_NUMBER = (

@@ -7,6 +7,7 @@ from uuid import UUID
 import pycountry
 
 from app.billing.plans import catalogue
+from app.billing.plans import queries as plan_queries
 from app.billing.plans.catalogue import Plan
 from app.billing.profiles import emitted_events, queries
 from app.billing.profiles.models import BillingProfile
@@ -56,7 +57,8 @@ def replace(
 
     Emits `billing_profile.changed`. Raises 400 `validation_error` for an unknown country, time zone
     or currency, for a tax number that is not valid in the country, and for characters that are not
-    allowed on invoices. If the plan has a price, the currency must be the currency of the plan.
+    allowed on invoices. If the plan or the scheduled plan has a price, the currency must be the
+    currency of this plan.
     Raises 409 `stale_precondition` if `revision` is not None and is outdated.
     """
     organization = organizations.lock(organization_id)
@@ -64,7 +66,7 @@ def replace(
     current_revision = 0 if profile is None else profile.revision
     if revision is not None and revision != current_revision:
         raise errors.stale(current_revision)
-    _check_currency(currency, catalogue.get_plan(organization.plan))
+    _check_currency(currency, organization.plan, plan_queries.find_scheduled_plan())
     country = _check_country(address["country"])
     values = {
         "name": _check_text(name, "name"),
@@ -117,13 +119,14 @@ def _check_country(code: str) -> str:
     return code
 
 
-def _check_currency(code: str, plan: Plan) -> None:
+def _check_currency(code: str, *plan_names: str | None) -> None:
     currency = pycountry.currencies.get(alpha_3=code)
     if currency is None or currency.alpha_3 != code:
         raise errors.invalid("Must be an ISO 4217 currency code, for example EUR.", "currency")
-    if has_price(plan) and code != plan.currency:
-        message = f"Must be {plan.currency}, the currency of the plan {plan.name}."
-        raise errors.invalid(message, "currency", plan=plan.name, currency=plan.currency)
+    for plan in (catalogue.get_plan(name) for name in plan_names if name is not None):
+        if has_price(plan) and code != plan.currency:
+            message = f"Must be {plan.currency}, the currency of the plan {plan.name}."
+            raise errors.invalid(message, "currency", plan=plan.name, currency=plan.currency)
 
 
 def _check_tax_number(number: str | None, country: str) -> str | None:

@@ -88,8 +88,8 @@ def login(
             )
     if has_failures:
         attempts.clear(subject)
-    user = user_queries.get(user_id)
-    # The account may have changed during the hashing. An old password must not open a session.
+    # The password may have changed during the hashing. Enforcing single sign-on waits for the lock.
+    user = user_queries.lock(user_id)
     if user is None or user.disabled_at or user.token_version != account.token_version:
         raise _build_credentials_error()
     password_policy.check(user)

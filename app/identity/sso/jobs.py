@@ -14,7 +14,7 @@ log = get_logger(__name__)
 
 @handler("sso.upkeep", queue="maintenance")
 def run_upkeep(job: Job) -> None:
-    """Delete expired rows, and enqueue a check for every organization with a configuration."""
+    """Delete expired rows, and enqueue a check for each open organization with a configuration."""
     with tenancy.across_organizations(reason="checks every organization's provider"):
         queries.delete_expired(job.checkpoint)
         for organization_id in queries.list_organization_ids():

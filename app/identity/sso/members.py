@@ -36,7 +36,7 @@ def sync_membership(
     organization: Organization,
     configuration: Configuration,
     user: User,
-    groups: tuple[str, ...],
+    groups: tuple[str, ...] | None,
     identity: Identity,
 ) -> None:
     """Create, update or end a person's membership according to their groups.
@@ -45,13 +45,15 @@ def sync_membership(
     the role at each sign-in.
 
     Raises 403 `permission_denied` if the person's groups give no access; in this case, the
-    membership is ended and the transaction is committed. Also raises 403 for a person who was
-    removed from the organization or left it, and for a new person while the organization is
-    suspended. Raises 402 `plan_limit_reached` if the plan does not allow another member.
+    membership is ended and the transaction is committed. Also raises 403 if `groups` is None and
+    there is a mapping, for a person who was removed from the organization or left it, and for a new
+    person while the organization is suspended. Raises 402 `plan_limit_reached` if the plan does not
+    allow another member.
     """
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.role == Role.owner.name:
         return
+    groups = _require_groups(configuration, groups)
     if configuration.require_group and not find_matching_entries(configuration, groups):
         if membership is not None:
             _end_membership(membership, user, identity)
@@ -69,6 +71,21 @@ def sync_membership(
         current_role = Role[membership.role]
         members.change_role(user.id, old_role=current_role, role=Role[role], changed_by=None)
     _sync_teams(configuration, user.id, groups)
+
+
+def _require_groups(
+    configuration: Configuration, groups: tuple[str, ...] | None
+) -> tuple[str, ...]:
+    """Return the groups. Raises 403 if they are unknown and the organization maps groups.
+
+    Otherwise, the person would lose what their groups give, such as the role or the membership.
+    """
+    if groups is None and configuration.group_mapping:
+        raise errors.denied(
+            "You are in more groups than the identity provider sends. Its administrator can limit"
+            " which groups it sends to this service."
+        )
+    return groups or ()
 
 
 def _join(configuration: Configuration, user: User, role: str, identity: Identity) -> None:

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from authlib.common.urls import add_params_to_uri
 
 from app.identity.sso import flows, id_tokens, keys, links
+from app.identity.sso.claims import build_identity
 from app.identity.sso.fetching import RequestRejected, UnusableResponse, fetch_object
 from app.identity.sso.models import Configuration, Flow
 from app.identity.sso.providers import (
@@ -31,8 +32,6 @@ log = get_logger(__name__)
 
 _WELL_KNOWN = "/.well-known/openid-configuration"
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}")
-_MAX_GROUPS = 1000
-_MAX_TEXT_LENGTH = 300
 
 
 class OpenIdConnect:
@@ -177,7 +176,7 @@ def read_identity(
         claims = id_tokens.verify(
             tokens.get("id_token"), configuration, flow, access_token=access_token
         )
-        return _build_identity(configuration, _complete_claims(configuration, claims, access_token))
+        return build_identity(configuration, _complete_claims(configuration, claims, access_token))
     except id_tokens.InvalidToken as refusal:
         log.warning("sso.token_refused", issuer=flow.issuer, reason=str(refusal))
         raise build_refusal_error(str(refusal)) from None
@@ -259,42 +258,3 @@ def _complete_claims(
         if "email_verified" in source and source.get("email") == merged_claims.get("email")
     ]
     return {**merged_claims, "email_verified": values[0] if values else None}
-
-
-def _parse_email_verified(claim: object) -> bool | None:
-    """Parse the claim `email_verified`; return None if its value is not reliable.
-
-    The claim is a boolean (Core 1.0, section 5.1). The string "true" is not accepted, because some
-    providers send it even for addresses that they have not verified.
-    """
-    if isinstance(claim, bool):
-        return claim
-    return False if isinstance(claim, str) and claim.lower() == "false" else None
-
-
-def _build_identity(configuration: Configuration, claims: dict[str, Any]) -> ExternalIdentity:
-    groups = claims.get(configuration.settings["groups_claim"])
-    groups = [groups] if isinstance(groups, str) else groups
-    return ExternalIdentity(
-        issuer=claims["iss"],
-        subject=_read_text(claims["sub"]) or "",
-        email=_read_text(claims.get("email")),
-        email_verified=_parse_email_verified(claims.get("email_verified")),
-        name=_read_text(claims.get("name")),
-        groups=tuple(
-            group
-            for group in (groups if isinstance(groups, list) else [])[:_MAX_GROUPS]
-            if _read_text(group)
-        ),
-    )
-
-
-def _read_text(value: object) -> str | None:
-    """Return the value if it is a short string that PostgreSQL can store, otherwise None."""
-    if not isinstance(value, str) or not 0 < len(value) <= _MAX_TEXT_LENGTH or "\x00" in value:
-        return None
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return None
-    return value

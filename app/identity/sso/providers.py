@@ -20,7 +20,7 @@ class ExternalIdentity:
 
     `issuer` and `subject` identify the person and never change. `email_verified` says whether the
     provider has verified the address, or is None if the provider does not say. `groups` contains
-    group names or ids, as the provider sends them.
+    group names or ids, as the provider sends them, or is None if the provider has omitted them.
     """
 
     issuer: str
@@ -28,7 +28,7 @@ class ExternalIdentity:
     email: str | None
     email_verified: bool | None
     name: str | None
-    groups: tuple[str, ...] = ()
+    groups: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True)

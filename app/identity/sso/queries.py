@@ -216,11 +216,18 @@ def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -
     """End all sessions of each user in the email domains who has an active password session.
 
     Increments the token version of these users, and returns the number of users. Owners of the
-    organization are excluded. Call this function within `tenancy.across_organizations`.
+    organization are excluded. Waits for concurrent logins, which lock their user. Call this
+    function within `tenancy.across_organizations`.
     """
     owner_ids = select(Membership.user_id).where(
         Membership.organization_id == organization_id, Membership.role == "owner"
     )
+    conditions = (
+        func.split_part(User.email, "@", 2).in_(list(email_domains)),
+        User.id.not_in(owner_ids),
+    )
+    users = select(User.id).where(*conditions).order_by(User.id)
+    db.session().execute(users.with_for_update(key_share=True)).all()
     password_user_ids = select(Session.user_id).where(
         Session.method == "password",
         Session.revoked_at.is_(None),
@@ -228,11 +235,7 @@ def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -
     )
     statement = (
         update(User)
-        .where(
-            func.split_part(User.email, "@", 2).in_(list(email_domains)),
-            User.id.in_(password_user_ids),
-            User.id.not_in(owner_ids),
-        )
+        .where(*conditions, User.id.in_(password_user_ids))
         .values(token_version=User.token_version + 1)
         .execution_options(synchronize_session=False)
     )
@@ -254,11 +257,16 @@ def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:
 
 
 def list_organization_ids() -> list[UUID]:
-    """Return the ids of the organizations that have a single sign-on configuration.
+    """Return the ids of the open organizations that have a single sign-on configuration.
 
     Call this function within `tenancy.across_organizations`.
     """
-    return list(db.session().scalars(select(Configuration.organization_id)))
+    statement = (
+        select(Configuration.organization_id)
+        .join(Organization, Organization.id == Configuration.organization_id)
+        .where(Organization.status.not_in(CLOSED_STATUSES))
+    )
+    return list(db.session().scalars(statement))
 
 
 def delete_expired(checkpoint: Checkpoint) -> None:

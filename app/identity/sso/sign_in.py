@@ -83,7 +83,8 @@ def confirm(
     403 `permission_denied` if the provider has changed since the email was sent, because the person
     confirmed the previous provider. Also raises the errors of `members.sync_membership`.
     """
-    identity_fields = {**pending, "groups": tuple(pending["groups"])}
+    groups = pending["groups"]
+    identity_fields = {**pending, "groups": None if groups is None else tuple(groups)}
     provider = (identity_fields["issuer"], identity_fields.pop("anchor", None))
     if provider != (configuration.provider["issuer"], configuration.provider["anchor"]):
         raise errors.denied("The single sign-on configuration has changed. Sign in again.")

@@ -1,6 +1,7 @@
 """What the operator does with issued invoices: mark them as paid, void and credit them."""
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from app.billing.invoices.queries import records
 from app.billing.invoices.service import correcting, documents, issuing
 from app.billing.seller.configuration import require_configuration
+from app.kit import db
 from tests.billing.conftest import Customer
 from tests.billing.invoices.test_einvoices import list_xml
 from tests.engines.invoices.rules import find_violations
@@ -60,6 +62,35 @@ def test_a_day_of_payment_that_cannot_be(
     status, output = run(customer, "invoices", "mark-paid", invoice["number"], "--on", day)
     assert (status, "between the day of issue and today" in output) == (1, True)
     assert get(customer, invoice)["status"] == "issued"
+
+
+@pytest.mark.parametrize(("hour", "status"), [(9, 1), (11, 0)])
+def test_today_is_that_of_any_time_zone(
+    customer: Customer,
+    invoice: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    hour: int,
+    status: int,
+) -> None:
+    """At 11:00 UTC, the next day has begun in Kiritimati."""
+    now = (datetime.fromisoformat(invoice["issued_at"]) + timedelta(days=1)).replace(hour=hour)
+    day = str(now.date() + timedelta(days=1))
+    with monkeypatch.context() as patch:
+        patch.setattr(db, "utc_now", lambda: now)
+        found = run(customer, "invoices", "mark-paid", invoice["number"], "--on", day)
+    assert found[0] == status, found
+    if status == 0:
+        assert datetime.fromisoformat(get(customer, invoice)["paid_at"]) == now
+
+
+def test_the_day_of_issue_is_that_of_any_time_zone(
+    customer: Customer, invoice: dict[str, Any]
+) -> None:
+    issued_at = datetime.fromisoformat(invoice["issued_at"])
+    day = str((issued_at - timedelta(hours=12)).date())
+    status, output = run(customer, "invoices", "mark-paid", invoice["number"], "--on", day)
+    assert status == 0, output
+    assert get(customer, invoice)["paid_at"] == invoice["issued_at"]
 
 
 def test_voiding_an_invoice_by_a_credit_note(customer: Customer, invoice: dict[str, Any]) -> None:

@@ -127,6 +127,19 @@ def test_the_currency_must_be_that_of_a_plan_with_a_price(customer: Customer) ->
     assert api.put(PATH, json={**PROFILE, "currency": "KWD"}).status_code == 200
 
 
+def test_the_currency_must_be_that_of_a_scheduled_plan(org: Org) -> None:
+    customer = Customer(org)
+    customer.set_plan("free")
+    customer.set_profile()
+    body = {"plan": "team", "when": "period_end"}
+    assert org.api("owner").post("/billing/plan/change", body).status_code == 200
+    answer = org.api("admin").put(PATH, json={**PROFILE, "currency": "USD"})
+    assert (answer.status_code, answer.json["error"]["field"]) == (400, "currency")
+    assert answer.json["error"]["details"] == {"plan": "team", "currency": "EUR"}
+    assert org.api("owner").post("/billing/plan/change", {"plan": "free"}).status_code == 200
+    assert org.api("admin").put(PATH, json={**PROFILE, "currency": "USD"}).status_code == 200
+
+
 def test_names_in_any_script(org: Org) -> None:
     for name in ("شركة الأمل", "株式会社サンプル", "Пример", "Πλάτων", "#let x = [1]"):
         answer = org.api("admin").put(PATH, json={**PROFILE, "name": name})

@@ -280,3 +280,15 @@ def test_of_two_organizations_that_prove_a_domain_at_once_the_later_one_learns_o
     assert told["verified_at"] is None
     assert told["problem"] == "Another organization has verified this domain."
     assert _domain(org)["verified_at"] is not None
+
+
+def test_closed_organizations_are_not_checked(org: Org, configure: Configure) -> None:
+    def is_checked() -> bool:
+        with org.app.app_context(), tenancy.across_organizations(reason="a test"):
+            return org.id in queries.list_organization_ids()
+
+    configure(org)
+    assert is_checked()
+    path = f"/organizations/{org.slug}/close"
+    assert org.api("owner").post(path, json={"slug": org.slug}).status_code == 202
+    assert not is_checked()

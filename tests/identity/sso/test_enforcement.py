@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from app.identity.auth import service as auth
 from app.identity.users.models import User
 from app.kit import container, db
 from tests.factories import Org
@@ -125,6 +126,19 @@ def test_sessions_by_password_end_when_the_domain_is_proven(
     configure(at_home, email_domains=[domain], enforced=True)
     assert not _works(at_home, at_home.tokens["viewer"])
     assert _works(at_home, at_home.tokens["owner"])
+
+
+def test_a_login_beside_the_enforcement_opens_no_session(
+    at_home: Org, configure: Configure, domain: str, beside: Any
+) -> None:
+    """The login checks the password before passwords are disabled, and commits afterwards."""
+    configure(at_home, email_domains=[domain], enforced=True)
+    assert at_home.api("viewer").post("/auth/logout").status_code == 204
+    started = beside(auth, "open_session", lambda: prove(at_home, domain))
+    answer = _login(at_home, f"viewer@{domain}")
+    started[0].result(60)
+    assert answer.status_code == 200, answer.json
+    assert not _works(at_home, answer.json["data"]["access_token"])
 
 
 @pytest.mark.parametrize("role", ["viewer", None])

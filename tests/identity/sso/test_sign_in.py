@@ -186,6 +186,28 @@ def test_a_lost_group_ends_the_membership_and_every_session(
     assert _role(org, who.email) == "labeler", "whom the policy removed, it may let in again"
 
 
+def test_a_person_in_too_many_groups_keeps_the_membership(
+    org: Org, browser: Browser, hostile: Hostile
+) -> None:
+    """Microsoft Entra ID only refers to the groups of a person who is in more than 200."""
+    hostile.userinfo = {"sub": "many"}
+    mapping = [{"group": "staff", "role": "reviewer"}]
+    assert put(org, at(hostile, group_mapping=mapping, require_group=True)).status_code == 200
+
+    def come_back(**claims: Any) -> TestResponse:
+        hostile.claims = {"sub": "many", "email": "many@people.example", **claims}
+        back = hostile.agree(browser.start(org))
+        return browser.service.get("/api/v1/auth/sso/oidc/callback", query_string=back)
+
+    assert come_back(groups=[*map(str, range(1200)), "staff"]).status_code == 200
+    reference = {"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "x"}}}
+    _denied(come_back(**reference), "more groups")
+    assert _role(org, "many@people.example") == "reviewer"
+    # Without a mapping, groups are not needed.
+    assert put(org, at(hostile)).status_code == 200
+    assert come_back(**reference).status_code == 200
+
+
 def test_a_removed_person_cannot_rejoin_by_signing_in(
     org: Org, browser: Browser, configure: Configure
 ) -> None:

@@ -74,3 +74,18 @@ def test_latest_metrics(quality: QualityWorkspace, role: str) -> None:
     for period in ("from=2026-03-03&to=2026-03-15", "from=2026-03-09&to=2026-03-16"):
         assert read(period, role) == NO_RATE, period
         assert read(period, "reviewer")["n"] > 0
+
+
+@pytest.mark.parametrize("role", ["viewer", "labeler"])
+def test_the_sum_of_all_schemas_reveals_no_schema_with_few_tag_sets(
+    quality: QualityWorkspace, schema: Any, role: str
+) -> None:
+    rare, labeler = str(quality.schema()), str(quality.org.users["labeler"])
+    quality.sql(_CELLS, org=quality.org.id, schema=rare, labeler=labeler)
+    quality.sql("DELETE FROM quality_cells WHERE schema_id = :id AND day = '2026-03-02'", id=rare)
+    for group in ("", "&group_by=labeler"):
+        week = f"{_WEEKS}&bucket=week{group}"
+        assert _list_cases(quality, week, "reviewer") == [[14, 18]]
+        all_schemas = _list_cases(quality, week, role)
+        assert all_schemas == _list_cases(quality, f"{week}&schema_id={schema}", role)
+        assert all_schemas == ([[10, 0]] if role == "labeler" or not group else [])

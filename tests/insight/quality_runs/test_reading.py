@@ -283,6 +283,25 @@ def test_ten_thousand_values_are_combined(answers: Answers) -> None:
     assert sum(map(sum, confusion["counts"])) == confusion["units"] == 121
 
 
+def test_pairs_of_rare_values_are_counted_twice_as_well(answers: Answers) -> None:
+    schema_id = answers.schema(fields=[make_field("kind", "country")])
+    codes = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "ABCDEFGHIJKL"]
+    # The labelers agree on each of the first hundred values, and never on the other twenty.
+    pairs = [(code, code) for code in codes[:100]]
+    pairs += zip(codes[100::2], codes[101::2], strict=True)
+    for pair in pairs:
+        artifact_id = answers.workspace.artifact(schema_id)
+        for by, code in zip(("labeler", "admin"), pair, strict=True):
+            answers.answer(artifact_id, schema_id, by, tag("kind", code))
+    answers.compute(schema_id, metrics=["percent"])
+    query = {"schema_id": schema_id, "field": "kind", "limit": 100}
+    confusion = answers.read("confusion", **query)
+    assert confusion["other_values"] == 20
+    assert confusion["counts"][100][100] == 20
+    assert sum(map(sum, confusion["counts"])) == 120
+    assert confusion["units"] == 110
+
+
 @pytest.mark.parametrize("kind", ["png", "svg+xml"])
 def test_a_confusion_matrix_is_rendered(answers: Answers, kind: str) -> None:
     schema_id = answers.schema()

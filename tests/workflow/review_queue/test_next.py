@@ -227,8 +227,9 @@ def _copy(workspace: Workspace, tag_set_id: str, times: int) -> None:
                 archived, media_type, size_bytes, sha256, text_length, status, assignees,
                 label_counts, created_at, updated_at, revision)
             SELECT organization_id, new_id, name, schema_id, metadata, priority, gold, archived,
-                media_type, size_bytes, CAST(new_id AS text), text_length, status, assignees,
-                label_counts, created_at, updated_at, revision FROM more
+                media_type, size_bytes,
+                encode(sha256(convert_to(CAST(new_id AS text), 'UTF8')), 'hex'), text_length,
+                status, assignees, label_counts, created_at, updated_at, revision FROM more
         )
         INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id,
             labeler_id, source, tags, status, submitted_at, seconds_spent, comment_count,

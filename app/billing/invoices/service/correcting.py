@@ -6,7 +6,7 @@ Only this module changes the status of issued invoices.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -27,28 +27,30 @@ from app.engines.invoices import compute_line, compute_tax, get_minor_digits
 from app.kit import db, errors, tenancy
 
 _TENANCY_REASON = "the operator identifies an invoice by its number"
+_MIN_UTC_OFFSET, _MAX_UTC_OFFSET = timedelta(hours=-12), timedelta(hours=14)
 
 
-def mark_paid(number: str, *, paid_at: datetime | None = None) -> dict[str, Any]:
-    """Mark an issued invoice as paid. Emits `invoice.paid`.
+def mark_paid(number: str, *, paid_on: date | None = None) -> dict[str, Any]:
+    """Mark an issued invoice as paid, now or on the day `paid_on`. Emits `invoice.paid`.
 
-    By default, `paid_at` is the current time. Raises 404 if no invoice has this number, 400 if
-    `paid_at` is before the day of issue or after today, and 409 if the status of the invoice is not
-    `issued`.
+    The time of a payment is the start of its day in UTC, but not before the issue and not in the
+    future. Raises 404 if no invoice has this number, 400 if `paid_on` is before the day of issue or
+    after today in every time zone, and 409 if the status of the invoice is not `issued`.
     """
     with _lock_invoice(number) as invoice:
         if invoice.status != InvoiceStatus.ISSUED:
             message = f"The invoice is {invoice.status}; only issued invoices can be paid."
             raise errors.conflict(message, state=invoice.status)
         assert invoice.issued_at is not None
-        now = db.utc_now()
-        payment_time = paid_at or max(now, invoice.issued_at)
-        if (
-            not invoice.issued_at.date()
-            <= payment_time.date()
-            <= max(now, invoice.issued_at).date()
-        ):
-            raise errors.invalid("Must be between the day of issue and today.", "paid_at")
+        issued_at, now = invoice.issued_at, max(db.utc_now(), invoice.issued_at)
+        payment_time = now
+        if paid_on is not None:
+            # The operator's time zone is unknown, so any time zone may have had this day.
+            first_day, last_day = issued_at + _MIN_UTC_OFFSET, now + _MAX_UTC_OFFSET
+            if not first_day.date() <= paid_on <= last_day.date():
+                raise errors.invalid("Must be between the day of issue and today.", "paid_on")
+            day_start = datetime.combine(paid_on, time.min, UTC)
+            payment_time = min(max(day_start, issued_at), now)
         issuing.change_status(invoice, InvoiceStatus.PAID)
         invoice.paid_at = payment_time
         issuing.emit(emitted_events.PAID, invoice)

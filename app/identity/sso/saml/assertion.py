@@ -60,7 +60,8 @@ class ExpectedValues:
 class AssertedIdentity:
     """The person whom an assertion identifies; the assertion is not valid after `expires_at`.
 
-    `subject` is the person's name identifier at the provider.
+    `subject` is the person's name identifier at the provider. `groups` is None if the assertion
+    only contains a link to the groups.
     """
 
     assertion_id: str
@@ -69,7 +70,7 @@ class AssertedIdentity:
     name_id_format: str
     email: str | None
     name: str | None
-    groups: tuple[str, ...]
+    groups: tuple[str, ...] | None
     expires_at: datetime
 
 
@@ -249,7 +250,9 @@ def _read_full_name(attributes: Attributes) -> str | None:
     return " ".join(name_parts) or _get_first_value(attributes, names.FALLBACK_NAME_ATTRIBUTES)
 
 
-def _read_groups(attributes: Attributes) -> tuple[str, ...]:
+def _read_groups(attributes: Attributes) -> tuple[str, ...] | None:
+    if names.GROUPS_LINK_ATTRIBUTE in attributes:
+        return None
     values = (value for name in names.GROUP_ATTRIBUTES for value in attributes.get(name, ()))
     groups = tuple(dict.fromkeys(values))
     if len(groups) > _MAX_GROUPS:

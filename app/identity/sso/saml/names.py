@@ -62,7 +62,9 @@ GROUP_ATTRIBUTES = (
     "http://schemas.xmlsoap.org/claims/group",
     "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups",
 )
-"""Attributes that contain the names or ids of groups.
+"""Attributes that contain the names or ids of groups."""
+GROUPS_LINK_ATTRIBUTE = "http://schemas.microsoft.com/claims/groups.link"
+"""The attribute that Entra ID sends instead of more than 150 groups.
 
 All attribute names in this module are in lower case. They are commonly used names, X.500 object ids
 and Microsoft's claims.

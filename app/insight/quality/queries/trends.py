@@ -89,14 +89,12 @@ def sum_by_bucket(
     has_fixed_length = step is not None
     query = _get_query(group_by, tuple(cases), tuple(sums), has_fixed_length=has_fixed_length)
     return [
-        TrendGroup(row[0], row[1], _add_up(row[2], zip(*row[3:], strict=True)))
+        TrendGroup(row[0], row[1], add_up(row[2], zip(*row[3:], strict=True)))
         for row in query.read(cell_filter, *values, unit=unit)
     ]
 
 
-def _add_up(
-    positions: Sequence[int], rows: Iterable[tuple[int, ...]]
-) -> dict[int, tuple[int, ...]]:
+def add_up(positions: Iterable[int], rows: Iterable[tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
     """Add up the rows that have the same position, and return the sums by position."""
     sums: dict[int, tuple[int, ...]] = {}
     for position, counts in zip(positions, rows, strict=True):

@@ -3,7 +3,8 @@
 The accuracy of a few tag sets, of one day or of one field would reveal to labelers which documents
 are gold, and which of the labelers' own values are wrong. Therefore these callers see the accuracy
 of whole calendar weeks only: if they saw months as well, or sums that include weeks with few tag
-sets, they could compute the accuracy of single days or of such weeks as differences.
+sets, they could compute the accuracy of single days or of such weeks as differences. A sum over all
+schemas leaves out the weeks in which a schema has few tag sets, for the same reason.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from datetime import date
 
 from app.insight.quality.models import UNIT_DAYS, SumUnit
 from app.insight.quality.queries.selections import CellFilter
+from app.insight.quality.queries.trends import TrendGroup, add_up
 from app.insight.quality.service.periods import Period, get_today
 from app.insight.quality.service.rates import Rate, compute_rate
 from app.kit import errors
@@ -56,6 +58,20 @@ def limit_to_visible_weeks(
     """Return the filter, limited to the weeks that `list_visible_weeks` returns."""
     visible_weeks = list_visible_weeks(period, weeks) or [(period.first, period.first)]
     return replace(cell_filter, first=visible_weeks[0][0], end=visible_weeks[-1][1])
+
+
+def sum_large_samples(groups: Sequence[TrendGroup]) -> dict[int, tuple[int, ...]]:
+    """Sum the buckets of several groups, without those that have fewer than `MIN_CASES` cases.
+
+    Otherwise, the difference between this sum and the groups would reveal the other buckets.
+    """
+    large_samples = [
+        (position, counts)
+        for group in groups
+        for position, counts in group.sums.items()
+        if counts[0] >= MIN_CASES
+    ]
+    return add_up(*zip(*large_samples, strict=True)) if large_samples else {}
 
 
 def hide_small_sample(rate: Rate) -> Rate:

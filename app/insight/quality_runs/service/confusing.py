@@ -68,9 +68,13 @@ def _keep_most_frequent(cells: Counter[tuple[int, int]], names: list[Any]) -> di
     ranked = sorted(frequency, key=lambda number: (-frequency[number], number))
     kept_numbers = ranked[:MAX_STORED_VALUES]
     positions = {number: position for position, number in enumerate(kept_numbers)}
+    other = len(kept_numbers)
     reduced: Counter[tuple[int, int]] = Counter()
     for (a, b), count in cells.items():
-        reduced[positions.get(a, len(kept_numbers)), positions.get(b, len(kept_numbers))] += count
+        # Pairs of different values have two positions even if both values are combined, because a
+        # symmetric matrix counts them twice.
+        other_column = other if a == b else other + 1
+        reduced[positions.get(a, other), positions.get(b, other_column)] += count
     return {
         "values": [names[number] for number in kept_numbers],
         "other_values": len(ranked) - len(kept_numbers),

@@ -6,7 +6,8 @@ from dataclasses import replace
 from werkzeug.test import TestResponse
 
 from app.kit.ids import uuid7
-from tests.identity.sso.saml.conftest import Browser, Forger
+from tests.factories.saml import metadata
+from tests.identity.sso.saml.conftest import Browser, Configure, Forger
 from tests.identity.sso.saml.test_interrupted import answer_of, get_code
 from tests.identity.sso.test_sign_in import _denied, _mailed, _role
 
@@ -51,3 +52,22 @@ def test_a_removed_member_is_refused_with_another_name_identifier_too(
     other = replace(forge, subject=f"{forger.subject}-2", assertion_id=f"_{uuid7().hex}")
     _denied(browser.post(forger.org, forger.form(other.make(), relay_state)), "invit")
     assert _role(forger.org, _email(forger)) is None
+
+
+def test_a_link_to_the_groups_changes_no_role(
+    forger: Forger, browser: Browser, configure: Configure
+) -> None:
+    """Microsoft Entra ID sends a link instead of more than 150 groups."""
+
+    def arrive(**attributes: list[str]) -> TestResponse:
+        forge, relay_state = forger.fitting(browser.start(forger.org))
+        root = replace(forge, attributes={**forge.attributes, **attributes}).make()
+        return browser.post(forger.org, forger.form(root, relay_state))
+
+    mapping = [{"group": "staff", "role": "reviewer"}]
+    saml = {"metadata_xml": metadata().decode()}
+    assert configure(forger.org, saml, group_mapping=mapping).status_code == 200
+    assert arrive(groups=["staff"]).status_code == 200
+    link = {"http://schemas.microsoft.com/claims/groups.link": ["https://graph.example/x"]}
+    _denied(arrive(**link), "more groups")
+    assert _role(forger.org, _email(forger)) == "reviewer"
