@@ -19,8 +19,8 @@ class Connector(TenantModel, db.Revised, db.Base):
     `settings` contains the settings without secrets, `credentials` the encrypted JSON object with
     the secrets, or null, and `stored_secrets` the names of the secrets. `next_crawl_at` is the next
     scheduled time. It is null if the connector has no schedule or is disabled, and while the
-    schedule is suspended. If no crawl succeeds before `stale_at`, the connector becomes stale. The
-    revision counts edits; a crawl does not change the revision.
+    schedule is suspended. If no crawl succeeds before `stale_at`, and none is in progress then, the
+    connector becomes stale. The revision counts edits; a crawl does not change the revision.
     """
 
     __tablename__ = "connectors"

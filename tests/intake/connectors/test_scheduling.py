@@ -104,6 +104,40 @@ def test_a_stale_source_raises_an_alert_once(folder: Folder) -> None:
     assert row.stale_at > row.next_crawl_at
 
 
+def test_a_source_is_not_stale_while_its_crawl_makes_progress(folder: Folder) -> None:
+    connector = folder.connect(schedule="0 6 * * *")
+    folder.request(connector)
+    _make_due(folder, "stale_at")
+    running = (
+        "UPDATE ingestion_jobs SET status = 'running', updated_at = {} WHERE organization_id = :org"
+    )
+    folder.sql(running.format("now()"), org=folder.org.id)
+    _run_schedule(folder)
+    assert folder.alerts(connector) == []
+    folder.sql(running.format("now() - interval '1 day'"), org=folder.org.id)
+    _run_schedule(folder)
+    assert [alert["kind"] for alert in folder.alerts(connector)] == ["stale"]
+
+
+def test_an_update_keeps_a_due_crawl_and_the_time_of_the_alert(folder: Folder) -> None:
+    connector = folder.connect(schedule="0 6 * * *")
+    for column in ("next_crawl_at", "stale_at"):
+        _make_due(folder, column)
+    folder.update(connector, name="Other", schedule="0 6 * * *", enabled=True, include=["*.txt"])
+    _run_schedule(folder)
+    assert folder.count("ingestion_jobs") == 1
+    assert [alert["kind"] for alert in folder.alerts(connector)] == ["stale"]
+
+
+@pytest.mark.parametrize("changes", [{"schedule": "0 7 * * *"}, {"enabled": False}])
+def test_another_schedule_replaces_the_due_crawl(folder: Folder, changes: dict[str, Any]) -> None:
+    connector = folder.connect(schedule="0 6 * * *")
+    _make_due(folder)
+    folder.update(connector, **changes)
+    _run_schedule(folder)
+    assert folder.count("ingestion_jobs") == 0
+
+
 def test_schedules_do_not_wait_in_the_queue_of_long_maintenance(
     folder: Folder, work: Callable[[], None]
 ) -> None:

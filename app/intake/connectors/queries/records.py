@@ -1,7 +1,7 @@
 """SQL queries that read, lock and update connectors."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from sqlalchemy import (
     String,
     case,
     column,
+    exists,
     func,
     select,
     update,
@@ -21,10 +22,12 @@ from sqlalchemy import (
 from app.identity.organizations.models import Organization
 from app.intake.connectors.models import Connector
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.statuses import ACTIVE
+from app.intake.ingestion_jobs.statuses import ACTIVE, JobStatus
 from app.kit import db
 from app.kit.pagination import Column, CreatedFilters, Page, PageRequest, paginate, within
 
+PROGRESS_PERIOD = timedelta(hours=2)
+"""The time within which a crawl records a batch or a position if it makes progress."""
 _ACTIVE_STATUS = "active"
 _JOB_COLUMNS = (
     IngestionJob.status.label("job_status"),
@@ -114,15 +117,26 @@ def lock_due_connectors(limit: int) -> list[Connector]:
 
 
 def lock_stale_connectors(limit: int) -> list[Connector]:
-    """Lock and return at most `limit` connectors that became stale, in active organizations."""
-    return _lock_overdue_connectors(Connector.stale_at, limit)
+    """Lock and return at most `limit` connectors that became stale, in active organizations.
+
+    A connector whose crawl is making progress is not returned, because the crawl may succeed.
+    """
+    is_crawled = exists().where(
+        IngestionJob.organization_id == Connector.organization_id,
+        IngestionJob.id == Connector.last_job_id,
+        IngestionJob.status == JobStatus.RUNNING,
+        IngestionJob.updated_at > func.now() - PROGRESS_PERIOD,
+    )
+    return _lock_overdue_connectors(Connector.stale_at, limit, ~is_crawled)
 
 
-def _lock_overdue_connectors(time_column: Column, limit: int) -> list[Connector]:
+def _lock_overdue_connectors(
+    time_column: Column, limit: int, *conditions: ColumnElement[bool]
+) -> list[Connector]:
     statement = (
         select(Connector)
         .join(Organization, Organization.id == Connector.organization_id)
-        .where(time_column <= func.now(), Organization.status == _ACTIVE_STATUS)
+        .where(time_column <= func.now(), Organization.status == _ACTIVE_STATUS, *conditions)
         .order_by(time_column)
         .limit(limit)
         .with_for_update(of=Connector, skip_locked=True, key_share=True)

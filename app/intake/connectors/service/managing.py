@@ -118,11 +118,13 @@ def update(
 
     `settings` replaces all settings. If it contains no secrets, the stored secrets are kept; this
     requires that the host and account stay the same. If the settings change, an unfinished crawl
-    lists the new source from its beginning; the crawl itself notices the change. Resumes a
-    suspended schedule, and closes its alert. Raises 404, 400 if a property is invalid, and 409 if
-    `revision` is outdated.
+    lists the new source from its beginning; the crawl itself notices the change. A crawl that is
+    due stays due unless the schedule changes or the connector is disabled. Resumes a suspended
+    schedule, and closes its alert. Raises 404, 400 if a property is invalid, and 409 if `revision`
+    is outdated.
     """
     connector = _lock_connector(connector_id, revision)
+    old_schedule = (connector.schedule, connector.enabled)
     if "settings" in changes:
         stored = ValidatedSettings(connector.settings, _read_secrets(connector))
         new_settings = settings_rules.merge_settings(
@@ -130,7 +132,10 @@ def update(
         )
         _store_settings(connector, new_settings)
     _apply_changes(connector, changes)
-    connector.next_crawl_at, connector.stale_at = compute_crawl_times(connector)
+    is_rescheduled = old_schedule != (connector.schedule, connector.enabled)
+    # Otherwise, a crawl that is due but has not started yet would be lost.
+    if is_rescheduled or connector.next_crawl_at is None:
+        connector.next_crawl_at, connector.stale_at = compute_crawl_times(connector)
     db.session().flush()
     alerts.resume(connector)
     return get(connector_id)
