@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from app.documents.artifacts.service import creating
 from app.intake.connectors import service
-from app.intake.connectors.service import crawling
+from app.intake.connectors.service import crawling, fetching
 from app.kit import container
 from tests.factories import run_jobs_of
 from tests.factories.usage import set_plan
@@ -167,6 +169,67 @@ def test_a_crawl_continues_where_another_run_stopped(
     assert folder.count() == 7
     assert len(folder.events("artifact.ingested")) == 7
     assert folder.read(connector)["cursor"] is None
+
+
+def test_a_batch_of_a_slow_host_is_recorded_in_parts(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write("4.txt", "words 4")
+    connector = folder.connect()
+    folder.crawl(connector)
+    for number in (0, 1, 2, 3, 5):
+        folder.write(f"{number}.txt", f"words {number}")
+    monkeypatch.setattr(fetching, "START_SECONDS", 0.0)
+    job = folder.request(connector)
+    folder.run(service.run_crawl, job["id"], checkpoints=5)
+    assert folder.read(connector)["cursor"] == "2.txt"
+    assert folder.get(job["id"])["counts"] == counts(found=3)
+    folder.work()
+    ended = folder.get(job["id"])
+    assert (ended["status"], ended["progress"]["done"]) == ("completed", 6)
+    assert ended["counts"] == counts(found=6, created=5, skipped=1)
+    assert folder.crawl(connector)["counts"] == counts(found=6, skipped=6)
+
+
+def test_a_crawl_of_a_slow_host_is_cancelled_within_a_batch(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "START_SECONDS", 0.0)
+    for number in range(6):
+        folder.write(f"{number}.txt", f"words {number}")
+    job = folder.request(folder.connect())
+    checkpoints = count(1)
+
+    def run(job_id: UUID, checkpoint: Callable[[], None]) -> None:
+        def cancel() -> None:
+            checkpoint()
+            if next(checkpoints) == 4:
+                with ThreadPoolExecutor(1) as pool:
+                    path = f"/ingestion-jobs/{job['id']}/cancel"
+                    assert pool.submit(folder.admin.post, path).result().status_code == 200
+
+        service.run_crawl(job_id, cancel)
+
+    folder.run(run, job["id"])
+    assert folder.get(job["id"])["status"] == "cancelled"
+    assert folder.count() == 2
+
+
+def test_failed_documents_of_a_slow_host_are_tried_again_in_parts(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        folder.write(f"{number}.txt", f"words {number}" if number % 2 else "")
+    job = folder.crawl(folder.connect())
+    assert job["counts"] == counts(found=6, created=3, failed=3)
+    for number in (0, 4):
+        folder.write(f"{number}.txt", f"late words {number}")
+    monkeypatch.setattr(fetching, "START_SECONDS", 0.0)
+    assert folder.admin.post(f"/ingestion-jobs/{job['id']}/retry").status_code == 202
+    folder.work()
+    ended = folder.get(job["id"])
+    assert ended["counts"] == counts(found=6, created=5, failed=1)
+    assert ended["progress"]["done"] == 6
 
 
 def test_failed_documents_are_tried_again_by_a_retry(folder: Folder) -> None:

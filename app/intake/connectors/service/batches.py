@@ -25,6 +25,31 @@ class Batch(NamedTuple):
     end: int
     cursor: str | None
 
+    def split(self, count: int) -> tuple["Batch", "Batch | None"]:
+        """Split the batch after its first `count` documents to fetch.
+
+        The second part is None if there are no other documents to fetch.
+        """
+        if count == len(self.requests):
+            return self, None
+        last, end = self.requests[count - 1], self.requests[count - 1].number + 1
+        is_listed = self.cursor is not None
+        unchanged_count = end - self.first - count if is_listed else 0
+        return (
+            Batch(
+                self.requests[:count],
+                unchanged_count,
+                self.first,
+                end,
+                last.path if is_listed else None,
+            ),
+            self._replace(
+                requests=self.requests[count:],
+                unchanged_count=self.unchanged_count - unchanged_count,
+                first=end,
+            ),
+        )
+
 
 def split_batches(
     source_objects: Sequence[SourceObject],

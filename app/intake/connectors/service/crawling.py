@@ -199,41 +199,51 @@ class _Crawl:
         )
 
     def _handle_batch(self, fetcher: Fetcher, batch: Batch) -> bool:
-        """Fetch and create the documents of a batch and record the batch, in one transaction.
+        """Fetch and create the documents of a batch, in one transaction or, for a slow host, more.
 
         Returns False if the job ended before the batch was recorded.
         """
-        with ExitStack() as stack:
-            results = fetcher.fetch(batch.requests, stack) if batch.requests else []
-            if not self._begin_batch(batch):
-                return False
-            # Documents are created in the order of their checksums, so that crawls cannot deadlock.
-            results.sort(key=lambda result: result.staged.sha256)
-            outcomes = [self._create_document(result) for result in results]
-            items = [
-                _build_item(result, outcome)
-                for result, outcome in zip(results, outcomes, strict=True)
-            ]
-            # Without a version, the next crawl reads the document again.
-            versions = {
-                result.request.path: result.request.version if outcome.is_final else None
-                for result, outcome in zip(results, outcomes, strict=True)
-            }
-            refusal = _find_refusal(outcomes)
-            if batch.cursor is not None:
-                objects.save(self._settings.connector_id, versions)
-            ingestion_jobs.record_batch(
-                self._job,
-                items,
-                next_number=batch.end,
-                cursor=batch.cursor,
-                unchanged_count=batch.unchanged_count,
-            )
-            self._checkpoint()
-        if refusal is not None:
-            # Other documents would be refused as well.
-            raise _LimitReachedError(refusal)
+        remaining: Batch | None = batch
+        while remaining is not None:
+            with ExitStack() as stack:
+                requests = remaining.requests
+                results = fetcher.fetch(requests, stack) if requests else []
+                part, remaining = remaining.split(len(results))
+                if not self._begin_batch(part):
+                    return False
+                refusal = self._record_batch(part, results)
+                self._checkpoint()
+            if refusal is not None:
+                # Other documents would be refused as well.
+                raise _LimitReachedError(refusal)
         return True
+
+    def _record_batch(self, batch: Batch, results: list[FetchResult]) -> str | None:
+        """Create the fetched documents of a batch, and record the batch.
+
+        Returns the error message for a document that the plan did not allow, or None.
+        """
+        # Documents are created in the order of their checksums, so that crawls cannot deadlock.
+        results.sort(key=lambda result: result.staged.sha256)
+        outcomes = [self._create_document(result) for result in results]
+        items = [
+            _build_item(result, outcome) for result, outcome in zip(results, outcomes, strict=True)
+        ]
+        # Without a version, the next crawl reads the document again.
+        versions = {
+            result.request.path: result.request.version if outcome.is_final else None
+            for result, outcome in zip(results, outcomes, strict=True)
+        }
+        if batch.cursor is not None:
+            objects.save(self._settings.connector_id, versions)
+        ingestion_jobs.record_batch(
+            self._job,
+            items,
+            next_number=batch.end,
+            cursor=batch.cursor,
+            unchanged_count=batch.unchanged_count,
+        )
+        return _find_refusal(outcomes)
 
     def _begin_batch(self, batch: Batch) -> bool:
         """Lock the job to record a batch; return False if the job has ended.

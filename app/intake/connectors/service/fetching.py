@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
+from itertools import takewhile
+from math import inf
 from queue import Empty, SimpleQueue
 from threading import Lock
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import NamedTuple, Self
 
 from app.engines.sources import ObjectMissing, Source, SourceError, SourceErrorKind
@@ -18,6 +20,9 @@ MAX_CONNECTIONS = 3
 """The maximum number of concurrent connections, because many servers limit connections."""
 MAX_FAILURES = 3
 """The number of consecutive documents for which the host is unreachable before the crawl fails."""
+START_SECONDS = 30.0
+"""The time in seconds after which no other document of a batch is fetched. The crawl then records
+the fetched documents, and lets other crawls run."""
 
 
 class FetchRequest(NamedTuple):
@@ -68,15 +73,17 @@ class Fetcher:
     def fetch(self, requests: Sequence[FetchRequest], stack: ExitStack) -> list[FetchResult]:
         """Fetch documents into staged files that are removed when `stack` is closed.
 
-        Raises SourceError if the source refuses the credentials, or cannot be reached for
+        Returns the results of all requests or, if the host is slow, of the first ones. Raises
+        SourceError if the source refuses the credentials, or cannot be reached for
         MAX_FAILURES consecutive documents. No other download is started then.
         """
+        ends_at = monotonic() + START_SECONDS
         limit = container.settings().max_upload_bytes
         storage = container.current().storage
         files = [stack.enter_context(storage.stage(limit)) for _ in requests]
         futures = [
-            self._pool.submit(self._fetch_document, request, file)
-            for request, file in zip(requests, files, strict=True)
+            self._pool.submit(self._fetch_document, request, file, ends_at if index else inf)
+            for index, (request, file) in enumerate(zip(requests, files, strict=True))
         ]
         try:
             results = [future.result() for future in futures]
@@ -89,11 +96,16 @@ class Fetcher:
             wait(futures)
         if self._problem is not None:
             raise self._problem
-        return [result for result in results if result is not None]
+        return [result for result in takewhile(bool, results) if result is not None]
 
-    def _fetch_document(self, request: FetchRequest, staged: StagedFile) -> FetchResult | None:
-        """Fetch a document, and return the result, or None if the crawl must end."""
-        if self._problem is not None:
+    def _fetch_document(
+        self, request: FetchRequest, staged: StagedFile, ends_at: float
+    ) -> FetchResult | None:
+        """Fetch a document, and return the result.
+
+        Returns None if the crawl must end, or if it is later than `ends_at`.
+        """
+        if self._problem is not None or monotonic() >= ends_at:
             return None
         started_at = perf_counter()
 
