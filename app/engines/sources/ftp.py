@@ -16,7 +16,12 @@ from app.engines.sources.failures import (
 )
 from app.engines.sources.folders import FolderItem, FolderSource
 from app.engines.sources.ftp_client import FtpClient
-from app.engines.sources.ftp_lines import parse_list_line, parse_mlsd_line, parse_time
+from app.engines.sources.ftp_lines import (
+    is_entry_line,
+    parse_list_line,
+    parse_mlsd_line,
+    parse_time,
+)
 from app.engines.sources.model import (
     Network,
     ObjectMissing,
@@ -202,9 +207,18 @@ def _get_size(client: FtpClient, path: str) -> int | None:
 
 
 def _read_list_items(client: FtpClient) -> Iterator[FolderItem]:
-    for line in map(parse_list_line, _read_lines(client, "LIST")):
-        if line is not None:
-            yield line.build_item()
+    """Yield the items of a folder. Raises SourceError if the format of all lines is unknown."""
+    is_known, has_unknown_lines = False, False
+    for line in _read_lines(client, "LIST"):
+        entry = parse_list_line(line)
+        if entry is not None:
+            is_known = True
+            yield entry.build_item()
+        elif is_entry_line(line):
+            has_unknown_lines = True
+    if has_unknown_lines and not is_known:
+        message = "The host lists folders in a format that this service does not know."
+        raise SourceError(SourceErrorKind.PROTOCOL, message)
 
 
 def _add_modification_time(client: FtpClient, path: str, item: FolderItem) -> FolderItem:

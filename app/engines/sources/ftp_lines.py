@@ -10,11 +10,14 @@ from app.engines.sources.paths import encode_name, is_valid_name
 # The names of the owner and the group may contain spaces, and some servers omit the group.
 _UNIX_LINE = re.compile(
     r"(?P<entry_type>[-dl])[-rwxsStTl]{9}\S?\s+\d+(?:\s+\S+){1,8}?\s+(?P<size>\d+)\s+"
-    r"(?P<time>\w{3}\s+\d{1,2}\s+[\d:]{4,5})\s(?P<name>.+)"
+    r"(?:\w{3}\s+\d{1,2}\s+[\d:]{4,5}|\d{4}-\d\d-\d\d\s+[\d:]{5,8})\s(?P<name>.+)"
 )
 _WINDOWS_LINE = re.compile(
-    r"(?P<time>\d\d-\d\d-\d{2,4}\s+\d\d:\d\d(?:[AP]M)?)\s+(?P<size><DIR>|\d+)\s(?P<name>.+)"
+    r"(?:\d\d-\d\d-\d{2,4}|\d{4}-\d\d-\d\d)\s+\d\d:\d\d\s?(?:[AP]M)?\s+"
+    r"(?P<size><DIR>|\d+)\s(?P<name>.+)"
 )
+# The total of a listing, a link or a device, and the folder itself or the one above it.
+_OTHER_LINE = re.compile(r"\s*|\S+\s+\d+|[bclps][-rwxsStTl]{9}.*|.*\s\.\.?")
 
 
 class ListingLine(NamedTuple):
@@ -66,6 +69,11 @@ def parse_list_line(line: str) -> ListingLine | None:
         return None
     is_folder = entry_type == "d" or match["size"] == "<DIR>"
     return ListingLine(raw_name, is_folder, None if is_folder else int(match["size"]), None)
+
+
+def is_entry_line(line: str) -> bool:
+    """Return whether a line from LIST describes a document or a folder, in any format."""
+    return _OTHER_LINE.fullmatch(line) is None
 
 
 def parse_time(text: str | None) -> float | None:

@@ -161,10 +161,56 @@ def test_names_of_owners_and_groups_may_contain_spaces(open_source: Open, folder
         ("-rw-r--r-- 1 1000 1000 512 Jan 01 12:00 a.txt", b"a.txt", 512),
         ("-rw-r--r--   1 owner 512 Jan  1  2023 7 Feb 02 11:00 b", b"7 Feb 02 11:00 b", 512),
         ("-rw-r--r--+ 2 CORP\\jane doe CORP\\domain users 0 Mar 14 09:26  c", b" c", 0),
+        ("-rw-r--r-- 1 ftp ftp 512 2026-11-29 10:00 d 1.txt", b"d 1.txt", 512),
+        ("-rw-r--r-- 1 ftp ftp 512 2026-11-29 10:00:07 e.txt", b"e.txt", 512),
+        ("11-29-26  10:00AM                  512 f.txt", b"f.txt", 512),
+        ("2026-11-29  10:00                  512 g 2.txt", b"g 2.txt", 512),
+        ("2026-11-29  10:00 AM               512 h.txt", b"h.txt", 512),
     ],
 )
-def test_columns_of_unix_listings(line: str, name: bytes, size: int) -> None:
+def test_columns_of_listings(line: str, name: bytes, size: int) -> None:
     assert parse_list_line(line) == (name, False, size, None)
+
+
+class _OtherFormat(_OldHandler):
+    """Lists folders in the format of another operating system."""
+
+    lines: tuple[bytes, ...]
+
+    def ftp_LIST(self, path: str) -> str:
+        self.push_dtp_data(b"".join(line + b"\r\n" for line in self.lines), cmd="LIST")
+        return path
+
+
+_ENTRY = b"A.TXT;1  3/4  29-NOV-2026 10:00  [SYSTEM]  (RWED,RE,,)"
+
+
+@pytest.mark.parametrize("lines", [(_ENTRY,), (b"total 1", _ENTRY)])
+def test_listings_in_unknown_formats_are_errors(
+    open_source: Open, folder: Path, lines: tuple[bytes, ...]
+) -> None:
+    server = Server(folder, _OtherFormat, requests=[], lines=lines)
+    with pytest.raises(SourceError) as failure:
+        list_paths(open_source(server.port))
+    check_error(failure.value, SourceErrorKind.PROTOCOL, SECRET)
+    server.stop()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (),
+        (b"total 0",),
+        (b"drwxr-xr-x 2 ftp ftp 4096 Nov 29 10:00 .", b"drwxr-xr-x 2 ftp ftp 4096 Nov 29 10:00 .."),
+        (b"lrwxrwxrwx 1 ftp ftp 5 Nov 29 10:00 a -> b.txt", b"crw-rw---- 1 ftp ftp 1, 3 Nov 29 n"),
+    ],
+)
+def test_folders_without_documents_are_empty(
+    open_source: Open, folder: Path, lines: tuple[bytes, ...]
+) -> None:
+    server = Server(folder, _OtherFormat, requests=[], lines=lines)
+    assert list_paths(open_source(server.port)) == []
+    server.stop()
 
 
 def test_lines_that_are_too_long_are_skipped(
