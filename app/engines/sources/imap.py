@@ -129,7 +129,7 @@ class ImapSource:
         client = self.connect()
         budget = _build_budget(client, limits.READ_SECONDS)
         with self._run(budget):
-            first_part = _fetch_part(client, uid, 0)
+            first_part = client.fetch_part(uid, 0)
         yield self._read_message(client, uid, first_part, budget)
 
     def close(self) -> None:
@@ -197,7 +197,7 @@ class ImapSource:
             if len(part) < limits.CHUNK_BYTES:
                 return
             with self._run(budget):
-                part = _fetch_part(client, uid, offset)
+                part = client.fetch_part(uid, offset)
 
     @contextmanager
     def _run(self, budget: TimeBudget) -> Iterator[None]:
@@ -274,17 +274,6 @@ def _parse_time(text: bytes) -> datetime | None:
         return time.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def _fetch_part(client: ImapClient, uid: int, offset: int) -> bytes:
-    """Fetch the part of a message at `offset`. Raises ObjectMissing if the message is missing."""
-    status, data = client.uid("FETCH", str(uid), f"(BODY.PEEK[]<{offset}.{limits.CHUNK_BYTES}>)")
-    parts = [item[1] for item in data if isinstance(item, tuple)]
-    if status != "OK" or not parts:
-        raise ObjectMissing
-    if len(parts[0]) > limits.CHUNK_BYTES:
-        raise build_protocol_error()
-    return bytes(parts[0])
 
 
 @contextmanager

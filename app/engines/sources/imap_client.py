@@ -1,6 +1,7 @@
 """The IMAP client from the standard library, with guarded connections and bounded memory."""
 
 import imaplib
+import re
 import socket
 import ssl
 from base64 import b64encode
@@ -8,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget, shut_down
-from app.engines.sources.model import Network, SourceError, SourceErrorKind
+from app.engines.sources.failures import build_protocol_error
+from app.engines.sources.model import Network, ObjectMissing, SourceError, SourceErrorKind
 from app.engines.sources.tls import wrap_socket
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 _STARTTLS_PORT = 143
 _MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 """The maximum size in bytes of all responses to one command."""
+_EMPTY_PART = re.compile(rb'\bBODY\[\](?:<\d+>)? (?:""|NIL)')
 
 
 class ImapClient(imaplib.IMAP4):
@@ -87,6 +90,22 @@ class ImapClient(imaplib.IMAP4):
             self.authenticate("PLAIN", lambda _: credentials)
         else:
             self.login(quote(username), password)
+
+    def fetch_part(self, uid: int, offset: int) -> bytes:
+        """Fetch the part of a message at `offset`, which is empty after the end of the message.
+
+        Raises ObjectMissing if the message is missing.
+        """
+        status, data = self.uid("FETCH", str(uid), f"(BODY.PEEK[]<{offset}.{limits.CHUNK_BYTES}>)")
+        parts = [item[1] for item in data if isinstance(item, tuple)]
+        # Some servers, such as Cyrus, send an empty part as a quoted string.
+        if not parts and offset > 0 and any(_EMPTY_PART.search(item or b"") for item in data):
+            return b""
+        if status != "OK" or not parts:
+            raise ObjectMissing
+        if len(parts[0]) > limits.CHUNK_BYTES:
+            raise build_protocol_error()
+        return bytes(parts[0])
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
         connection = self._network.connect(self.host, self.port, timeout or limits.CONNECT_SECONDS)

@@ -161,3 +161,29 @@ def test_a_host_that_repeats_a_message_is_an_error(open_source: Open) -> None:
     with run_host(script) as port, pytest.raises(SourceError) as caught:
         list_paths(open_source(port=port))
     check_error(caught.value, SourceErrorKind.PROTOCOL)
+
+
+@pytest.mark.parametrize("empty_part", [b'""', b"NIL", b"{0}\r\n"])
+def test_a_message_may_end_with_a_whole_part(
+    open_source: Open, monkeypatch: pytest.MonkeyPatch, empty_part: bytes
+) -> None:
+    mail = b"From: a@b.example\r\n\r\nHello\r\n"
+    monkeypatch.setattr(limits, "CHUNK_BYTES", len(mail))
+    parts = {0: b"{%d}\r\n%b" % (len(mail), mail), len(mail): empty_part}
+    answers = {
+        b"CAPABILITY": b"* CAPABILITY IMAP4rev1\r\n",
+        b"EXAMINE": b"* 1 EXISTS\r\n* OK [UIDVALIDITY 1] x\r\n",
+    }
+
+    def script(connection: Any) -> None:
+        connection.sendall(b"* OK ready\r\n")
+        for line in islice(connection.makefile("rb"), 1000):
+            tag, command = line.split()[:2]
+            answer = answers.get(command, b"")
+            if command == b"UID":
+                offset = int(line.split(b"<")[1].split(b".")[0])
+                answer = b"* 1 FETCH (UID 7 BODY[]<%d> %b)\r\n" % (offset, parts[offset])
+            connection.sendall(answer + tag + b" OK done\r\n")
+
+    with run_host(script) as port:
+        assert read(open_source(port=port), "7.eml") == mail
