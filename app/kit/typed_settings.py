@@ -5,7 +5,7 @@ A JSON Schema for each type validates the settings. Secrets are stored encrypted
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, Protocol
 
@@ -34,6 +34,13 @@ class SettingsType(Protocol):
     def secrets(self) -> AbstractSet[str]:
         """The names of the settings that are secrets."""
 
+    @property
+    def find_problem(self) -> Callable[[Mapping[str, Any]], tuple[str, str] | None]:
+        """The function that finds a problem which the schema cannot describe.
+
+        Returns the name of the invalid setting and a message, or None.
+        """
+
 
 class ValidatedSettings(NamedTuple):
     """Validated settings. The secrets are separate from the settings that users may see."""
@@ -54,6 +61,9 @@ def check_settings(
     if problem is not None:
         raise errors.invalid(_describe(problem), ".".join((field, *_find_path(problem))))
     _check_encryption(settings, field)
+    if found := settings_type.find_problem(settings):
+        name, message = found
+        raise errors.invalid(message, f"{field}.{name}")
     names = settings_type.secrets
     return ValidatedSettings(
         {name: _to_integer(value) for name, value in settings.items() if name not in names},

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
-from app.engines.sources import Network
+from app.engines.sources.model import FindProblem, Network
 
 
 class DestinationErrorKind(StrEnum):
@@ -87,6 +87,8 @@ class DestinationType:
         open: opens a destination. Takes settings that match the schema, and a network. SFTP signs
             in; the other types connect when a file is sent. Raises DestinationError if the
             destination cannot be opened.
+        find_problem: finds a problem of the settings that the schema cannot describe, without
+            connecting. Returns the name of the setting and a message, or None.
     """
 
     name: str
@@ -94,3 +96,4 @@ class DestinationType:
     settings_schema: Mapping[str, Any]
     secrets: frozenset[str]
     open: DestinationOpener
+    find_problem: FindProblem

@@ -8,11 +8,14 @@ from typing import Any
 from app.engines.destinations import settings
 from app.engines.destinations.model import Destination, DestinationOpener, DestinationType
 from app.engines.sources import Network
+from app.engines.sources.ssh_keys import find_key_problem
 
 
 def _build_type(name: str, title: str, module: str, schema: Mapping[str, Any]) -> DestinationType:
     secrets = (name for name, rules in schema["properties"].items() if rules.get("writeOnly"))
-    return DestinationType(name, title, schema, frozenset(secrets), _build_opener(module))
+    return DestinationType(
+        name, title, schema, frozenset(secrets), _build_opener(module), find_key_problem
+    )
 
 
 def _build_opener(module: str) -> DestinationOpener:

@@ -146,6 +146,7 @@ class Source(Protocol):
         """Close all connections."""
 
 
+FindProblem: TypeAlias = Callable[[Mapping[str, Any]], tuple[str, str] | None]
 SourceOpener: TypeAlias = Callable[[Mapping[str, Any], Network, Path | None], Source]
 
 
@@ -161,6 +162,8 @@ class SourceType:
         open: opens a source. Takes settings that match the schema, a network, and the operator's
             folder that must contain all local sources, or None. Raises SourceError if the source
             cannot be opened.
+        find_problem: finds a problem of the settings that the schema cannot describe, without
+            connecting. Returns the name of the setting and a message, or None.
     """
 
     name: str
@@ -168,3 +171,4 @@ class SourceType:
     settings_schema: Mapping[str, Any]
     secrets: frozenset[str]
     open: SourceOpener
+    find_problem: FindProblem

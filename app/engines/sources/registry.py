@@ -8,11 +8,14 @@ from typing import Any
 
 from app.engines.sources import settings
 from app.engines.sources.model import Network, Source, SourceOpener, SourceType
+from app.engines.sources.ssh_keys import find_key_problem
 
 
 def _build_type(name: str, title: str, module: str, schema: Mapping[str, Any]) -> SourceType:
     secrets = (name for name, rules in schema["properties"].items() if rules.get("writeOnly"))
-    return SourceType(name, title, schema, frozenset(secrets), _build_opener(module))
+    return SourceType(
+        name, title, schema, frozenset(secrets), _build_opener(module), find_key_problem
+    )
 
 
 def _build_opener(module: str) -> SourceOpener:

@@ -5,28 +5,26 @@ import hashlib
 import socket
 import struct
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from io import StringIO
 from typing import Any, NamedTuple
 
 import paramiko
-from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-    load_ssh_private_key,
-)
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget, shut_down
-from app.engines.sources.failures import build_protocol_error, translate_errors
+from app.engines.sources.failures import (
+    build_missing_folder_error,
+    build_protocol_error,
+    translate_errors,
+)
 from app.engines.sources.model import Network, ObjectMissing, SourceError, SourceErrorKind
 from app.engines.sources.sftp_session import SftpSession, SftpStatusError
+from app.engines.sources.ssh_keys import KEY_ERRORS, UNREADABLE_KEY, load_key
 from app.engines.sources.ssh_packets import LimitedPacketizer, limit_unread_data
 
 _KEY_TYPES: Mapping[type, type[paramiko.PKey]] = {
@@ -34,7 +32,6 @@ _KEY_TYPES: Mapping[type, type[paramiko.PKey]] = {
     EllipticCurvePrivateKey: paramiko.ECDSAKey,
     RSAPrivateKey: paramiko.RSAKey,
 }
-_KEY_ERRORS = (ValueError, TypeError, KeyError, UnsupportedAlgorithm, paramiko.SSHException)
 
 
 class SftpConnection(NamedTuple):
@@ -74,7 +71,7 @@ class SftpConnector:
             connection = self._network.connect(host, port, limits.CONNECT_SECONDS)
         try:
             budget = TimeBudget(limits.OPERATION_SECONDS, lambda: shut_down(connection))
-            with translate_ssh_errors(), budget.spend():
+            with _translate_sign_in_errors(), budget.spend():
                 self._connection = self._sign_in(connection)
         except BaseException:
             connection.close()
@@ -132,6 +129,23 @@ def translate_ssh_errors() -> Iterator[None]:
         raise build_protocol_error() from None
 
 
+@contextmanager
+def _translate_sign_in_errors() -> Iterator[None]:
+    """Translate errors from signing in to SourceError.
+
+    paramiko raises the errors of its thread, which have any type if the host is faulty.
+    """
+    try:
+        with translate_ssh_errors():
+            yield
+    except SourceError:
+        raise
+    except ObjectMissing:
+        raise build_missing_folder_error() from None
+    except Exception:  # noqa: BLE001 - see above
+        raise build_protocol_error() from None
+
+
 def _build_refusal_error(error: OSError) -> Exception:
     if isinstance(error, FileNotFoundError):
         return ObjectMissing()
@@ -154,24 +168,15 @@ def _load_key(settings: Mapping[str, Any]) -> paramiko.PKey | None:
     text = settings.get("private_key")
     if not text:
         return None
-    with suppress(*_KEY_ERRORS):
-        return _parse_key(text.encode(), settings.get("passphrase"))
-    message = "The private key cannot be read; check that it is complete, and check its passphrase."
-    raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
-
-
-def _parse_key(text: bytes, passphrase: str | None) -> paramiko.PKey:
-    """Parse a private key in OpenSSH or PEM format.
-
-    paramiko does not read PKCS #8, so the key is first converted to OpenSSH format.
-    """
-    load = load_ssh_private_key if b"BEGIN OPENSSH" in text else load_pem_private_key
-    key = load(text, None if passphrase is None else passphrase.encode())
-    for key_class, paramiko_class in _KEY_TYPES.items():
-        if isinstance(key, key_class):
-            openssh_key = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
-            return paramiko_class.from_private_key(StringIO(openssh_key.decode()))
-    raise UnsupportedAlgorithm("the key type is not supported")
+    try:
+        key = load_key(text, settings.get("passphrase"))
+        # paramiko does not read PKCS #8.
+        openssh_key = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+        paramiko_class = next(_KEY_TYPES[name] for name in _KEY_TYPES if isinstance(key, name))
+        return paramiko_class.from_private_key(StringIO(openssh_key.decode()))
+    except (*KEY_ERRORS, paramiko.SSHException):
+        message = f"{UNREADABLE_KEY[:-1]}, and check its passphrase."
+        raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
 
 
 def _prefer_key_type(transport: paramiko.Transport, host_key: str) -> None:

@@ -17,6 +17,12 @@ S3 = {
     "access_key_id": "key",
     "secret_access_key": "hush",
 }
+SERVER = {
+    "host": "127.0.0.2",
+    "username": "u",
+    "host_key": f"SHA256:{'A' * 43}",
+    "private_key": "ssh-ed25519 AAAAC3Nza",
+}
 
 
 def test_a_scheduled_export_with_its_defaults(scheduled: Any) -> None:
@@ -166,6 +172,10 @@ def test_a_deleted_export_is_gone_and_its_jobs_stay(scheduled: Any) -> None:
                 }
             },
             "destination.settings.endpoint_url",
+        ),
+        (
+            {"destination": {"kind": "sftp", "settings": SERVER}},
+            "destination.settings.private_key",
         ),
         (
             {"destination": {"kind": "http", "settings": {"url": "http://10.0.0.1/x"}}},

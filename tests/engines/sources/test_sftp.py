@@ -37,6 +37,7 @@ from tests.engines.sources.sftp_server import PASSWORD as SECRET
 from tests.engines.sources.sftp_server import Server
 
 LARGE = os.urandom(3_000_001)
+_UNKNOWN_MESSAGE = 191
 PATHS = ["2029/a.txt", "2029/deep/c.txt", "b.txt", "empty.txt", "large.bin"]
 Open = Callable[..., Source]
 
@@ -272,6 +273,43 @@ def test_a_host_that_claims_endless_extensions_is_an_error(
     with pytest.raises(SourceError) as caught:
         open_source(port=server.port, host_key=server.host_key.get_fingerprint())
     check_error(caught.value, SourceErrorKind.UNREACHABLE)
+    server.stop()
+
+
+class _Confused(sftp_server.Users):
+    """Sends a message of a type that no client knows, before users sign in."""
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        self._connection = conn
+
+    def begin_auth(self, username: str) -> bool:
+        self._connection.send_packet(_UNKNOWN_MESSAGE)
+        return True
+
+
+def test_a_host_that_sends_unknown_messages_is_an_error(
+    open_source: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sftp_server, "Users", _Confused)
+    server = Server(folder)
+    with pytest.raises(SourceError) as caught:
+        open_source(port=server.port, host_key=server.host_key.get_fingerprint())
+    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    server.stop()
+
+
+class _Strict(asyncssh.SFTPServer):
+    """Resolves no paths that do not exist."""
+
+    def realpath(self, path: bytes) -> bytes:
+        raise asyncssh.SFTPNoSuchFile(path.decode())
+
+
+def test_a_folder_below_a_missing_one_is_explained(open_source: Open, folder: Path) -> None:
+    server = Server(folder, _Strict)
+    with pytest.raises(SourceError) as caught:
+        open_source(port=server.port, host_key=server.host_key.get_fingerprint(), path="/a/b")
+    check_error(caught.value, SourceErrorKind.NOT_FOUND)
     server.stop()
 
 

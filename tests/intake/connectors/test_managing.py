@@ -13,6 +13,7 @@ from tests.intake.connectors.conftest import Folder
 
 STORE = {"bucket": "papers", "access_key_id": "AK", "secret_access_key": "top-secret"}
 GOOGLE = {"bucket": "papers", "service_account": "{}"}
+SERVER = {"host": "h", "username": "u", "host_key": f"SHA256:{'A' * 43}"}
 AZURE = {"account": "papers", "container": "scans", "account_key": "c2VjcmV0"}
 
 
@@ -180,6 +181,7 @@ def test_queries_of_urls_are_kept_for_the_same_urls_only(
         ("http", {"urls": ["https://x/a", 7]}, "settings.urls.1"),
         ("http", {"url": "https://x/", "username": "u", "password": "p", "token": "t"}, "settings"),
         ("sftp", {"host": "h", "username": "u", "password": "p"}, "settings.host_key"),
+        ("sftp", {**SERVER, "private_key": "ssh-ed25519 AAAAC3Nza"}, "settings.private_key"),
         ("ftp", {"host": "h", "username": "u", "password": "p", "port": 0}, "settings.port"),
         ("imap", {"host": "h/x", "username": "u", "password": "p"}, "settings.host"),
         ("imap", {"host": "h", "username": "u\n", "password": "p"}, "settings.username"),
