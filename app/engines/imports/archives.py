@@ -87,8 +87,7 @@ class Archive:
         except (BadZipFile, UnicodeDecodeError, NotImplementedError, ValueError, OverflowError):
             raise ImportFileError(_DAMAGED_MESSAGE) from None
         self._infos = [info for info in self._zip.infolist() if not info.is_dir()]
-        limit = max(MIN_UNPACKED_BYTES, MAX_RATIO * size)
-        self.entries = list(_build_entries(self._infos, limit))
+        self.entries = list(_build_entries(self._infos, size))
 
     def read(self, entry: ArchiveEntry) -> Iterator[bytes]:
         """Yield the content of a file in chunks. Raises DamagedEntryError if it is damaged."""
@@ -106,14 +105,14 @@ class Archive:
         self._zip.close()
 
 
-def _build_entries(infos: list[ZipInfo], limit: int) -> Iterator[ArchiveEntry]:
-    unpacked_size = 0
+def _build_entries(infos: list[ZipInfo], archive_size: int) -> Iterator[ArchiveEntry]:
+    unpacked_size, limit = 0, max(MIN_UNPACKED_BYTES, MAX_RATIO * archive_size)
     for number, info in enumerate(infos, start=1):
         # A file cannot have more bytes than its entry states, because reading stops there.
         unpacked_size += info.file_size
         name = _decode_name(info)
         path = PurePosixPath(name)
-        error = _find_error(info, path)
+        error = _find_error(info, path, archive_size)
         if error is None and unpacked_size > limit:
             error = (
                 "too_large_unpacked",
@@ -137,9 +136,9 @@ def _decode_name(info: ZipInfo) -> str:
     return info.filename
 
 
-def _find_error(info: ZipInfo, path: PurePosixPath) -> tuple[str, str] | None:
-    # zipfile would seek to a negative position, which looks like a failure of the storage.
-    if info.header_offset < 0:
+def _find_error(info: ZipInfo, path: PurePosixPath, archive_size: int) -> tuple[str, str] | None:
+    # zipfile would seek to an invalid position, which looks like a failure of the storage.
+    if not 0 <= info.header_offset < archive_size:
         return "unreadable", "The file is damaged."
     if info.flag_bits & _ENCRYPTED_FLAG:
         return "password_protected", "The file is encrypted."

@@ -233,6 +233,22 @@ def test_a_file_before_the_beginning_of_the_archive_fails_alone(imports: Imports
     assert (item["number"], item["error"]["code"]) == (1, "unreadable")
 
 
+@pytest.mark.parametrize("offset", [2**62, 2**64 - 1])
+def test_a_file_after_the_end_of_the_archive_fails_alone(imports: Imports, offset: int) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a.txt", "one")
+        info = zipfile.ZipInfo("b.txt")
+        info.extra = struct.pack("<HHQ", 1, 8, offset)
+        archive.writestr(info, "two")
+    data = bytearray(buffer.getvalue())
+    struct.pack_into("<L", data, data.rindex(b"PK\x01\x02") + 42, 2**32 - 1)
+    job = _make(imports, bytes(data))
+    assert job["counts"] == counts(found=2, created=1, failed=1)
+    (item,) = imports.items(job["id"], status="failed")
+    assert (item["number"], item["error"]["code"]) == (2, "unreadable")
+
+
 def test_a_bomb_fails_at_the_limits(imports: Imports, monkeypatch: pytest.MonkeyPatch) -> None:
     # The largest upload of the tests has 8 MiB.
     bomb = b"x" * (9 * 1024 * 1024)
