@@ -5,6 +5,8 @@ import socket
 import ssl
 from collections.abc import Callable
 from functools import lru_cache
+from http import HTTPStatus
+from http.client import HTTPResponse
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -36,9 +38,20 @@ _MAX_POOLS = 64
 _MAX_IDLE_CONNECTIONS = 32
 
 
+class _FinalResponse(HTTPResponse):
+    """A response after its interim responses, of which the base class skips only status 100."""
+
+    def begin(self) -> None:
+        super().begin()
+        while HTTPStatus.PROCESSING <= self.status < HTTPStatus.OK:
+            self.headers = None  # type: ignore[assignment]  # the base class then reads the next one
+            super().begin()
+
+
 class _GuardedConnection(HTTPConnection):
     """Base class of plain and TLS connections. It connects only to allowed addresses."""
 
+    response_class = _FinalResponse
     _was_used = False
     idle_since = 0.0
     """The `monotonic()` time at which the connection was returned to its pool."""
