@@ -238,3 +238,18 @@ def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox, work: Work) 
     # Unless it is eight o'clock this very moment.
     pending = workspace.sql("SELECT count(*) FROM notifications WHERE open_until > now()")
     assert pending[0].count + len(inbox.letters("labeler")) == 1
+
+
+@pytest.mark.parametrize("is_queued", [True, False])
+def test_after_the_closing_of_an_organization_no_emails_are_sent(
+    workspace: Workspace, inbox: Inbox, work: Work, is_queued: bool
+) -> None:
+    inbox.reject(make_submitted(workspace, 2, "labeler"))
+    work()
+    inbox.end_windows()
+    if is_queued:
+        inbox.post_due()
+    workspace.sql("UPDATE organizations SET status = 'closed' WHERE id = :id", id=workspace.org.id)
+    inbox.post_due()
+    work()
+    assert inbox.letters("labeler") == []

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import func, select, text, update
 
 from app.delivery.notifications.models import DeliveryPreferences, Notification
-from app.identity.organizations.models import Membership, Organization
+from app.identity.organizations.models import CLOSED_STATUSES, Membership, Organization
 from app.identity.users.models import User
 from app.kit import db, tenancy
 
@@ -163,13 +163,15 @@ class MemberAccount(NamedTuple):
 def find_member_account(user_id: UUID) -> MemberAccount | None:
     """Return the account of a member of the current organization.
 
-    Returns None if the user is disabled or no longer a member.
+    Returns None if the organization is closed, or the user is disabled or no longer a member.
     """
     statement = (
         select(User.email, User.notification_preferences)
         .join(Membership, Membership.user_id == User.id)
+        .join(Organization, Organization.id == Membership.organization_id)
         .where(
-            Membership.organization_id == tenancy.current_organization_id(),
+            Organization.id == tenancy.current_organization_id(),
+            Organization.status.not_in(CLOSED_STATUSES),
             User.id == user_id,
             User.disabled_at.is_(None),
         )
