@@ -12,6 +12,8 @@ from app.billing.plan_changes import service as plan_changes
 from app.billing.plans import catalogue
 from app.billing.seller import configuration
 from app.billing.usage import service as usage
+from app.delivery.exports.service import ports as exports
+from app.delivery.scheduled_exports.service import delivering
 from app.documents.artifacts import service as artifacts
 from app.identity.organizations import ports as organizations
 from app.intake.reprocess_jobs import service as reprocess_jobs
@@ -89,6 +91,7 @@ def _bind_ports() -> None:
     tag_sets.bind_predictions(
         tag_sets.Predictions(predictions.find_latest, predictions.find_schema_version_id)
     )
+    exports.bind_cancel_delivery(delivering.cancel)
     schemas.bind_workflow(
         schemas.Workflow(
             count_tag_sets=tag_sets.count_by_schema, detach_artifacts=artifacts.detach_schema

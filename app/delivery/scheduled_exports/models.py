@@ -39,6 +39,10 @@ class DeliveryStatus(StrEnum):
     FAILED = "failed"
 
 
+CANCELLED = "cancelled"
+"""The error code of a delivery that was cancelled; its status is `failed`."""
+
+
 class ScheduledExport(TenantModel, db.Revised, db.Base):
     """An export that runs at the times of a cron expression.
 

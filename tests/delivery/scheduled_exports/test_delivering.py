@@ -11,6 +11,7 @@ import pytest
 from app.delivery.scheduled_exports.queries import runs
 from app.engines.destinations import limits
 from tests.delivery.exports.test_rows import tag
+from tests.factories import run_jobs_of
 from tests.factories.labels import make_labeled
 
 OF_DELIVERY = "organization_id = :org AND function = 'scheduled_exports.deliver'"
@@ -137,6 +138,62 @@ def test_a_file_is_not_sent_to_its_end_if_its_scheduled_export_is_deleted(
     scheduled.run_now(created["id"])
     scheduled.work()
     assert storehouse.files == {}
+    assert _delivery_job(scheduled).status == "completed"
+
+
+def _cancel(scheduled: Any, run: dict[str, Any], status: int = 200) -> dict[str, Any]:
+    answer = scheduled.api.post(f"/exports/{run['job_id']}/cancel")
+    assert answer.status_code == status, answer.json
+    return dict(answer.json["data" if status < 400 else "error"])
+
+
+def test_a_delivery_is_cancelled(scheduled: Any, storehouse: Any, schema_id: UUID) -> None:
+    created = scheduled.schedule(mode="incremental", destination=_to_web(storehouse))
+    tag_set = scheduled.label(schema_id, [])
+    storehouse.status = 503
+    run = scheduled.run(created["id"])
+    assert _cancel(scheduled, run)["status"] == "completed"
+    storehouse.status = 201
+    _try_again(scheduled)
+    (cancelled,) = scheduled.runs(created["id"])
+    assert (cancelled["status"], cancelled["error"]["code"]) == ("cancelled", "cancelled")
+    assert storehouse.files == {}
+    assert tag_set in scheduled.file(run["job_id"]).decode()
+    assert _cancel(scheduled, run, 409)["details"]["state"] == "completed"
+    assert scheduled.events("scheduled_export.delivery_failed") == []
+    # The next run starts at once, and covers the period again.
+    following = scheduled.run(created["id"])
+    assert (following["status"], following["covers_from"]) == ("completed", None)
+
+
+def test_a_delivery_is_cancelled_before_it_is_queued(scheduled: Any, storehouse: Any) -> None:
+    created = scheduled.schedule(destination=_to_web(storehouse))
+    run = scheduled.run_now(created["id"])
+    run_jobs_of(scheduled.org, "exports")
+    assert scheduled.runs(created["id"])[0]["status"] == "delivering"
+    _cancel(scheduled, run)
+    scheduled.work()
+    assert scheduled.runs(created["id"])[0]["status"] == "cancelled"
+    assert storehouse.files == {}
+
+
+def test_a_file_is_not_sent_to_its_end_if_its_delivery_is_cancelled(
+    scheduled: Any, storehouse: Any, schema_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheduled.label(schema_id, [tag("number", "x" * 5 * limits.BLOCK_BYTES)])
+    created = scheduled.schedule(destination=_to_web(storehouse))
+    run = scheduled.run_now(created["id"])
+    set_sent_bytes = runs.set_sent_bytes
+
+    def cancel_first(job_id: UUID, sent_bytes: int) -> bool:
+        scheduled.apart(lambda: _cancel(scheduled, run))
+        return set_sent_bytes(job_id, sent_bytes)
+
+    monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(runs, "set_sent_bytes", cancel_first)
+    scheduled.work()
+    assert storehouse.files == {}
+    assert scheduled.runs(created["id"])[0]["status"] == "cancelled"
     assert _delivery_job(scheduled).status == "completed"
 
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.exports.queries import records
-from app.delivery.exports.service import creating, running
+from app.delivery.exports.service import creating, ports, running
 from app.kit import capacity, container, db, errors, events
 from app.kit.stored_files import translate_storage_errors
 
@@ -12,12 +12,15 @@ from app.kit.stored_files import translate_storage_errors
 def cancel(export_id: UUID) -> Export:
     """Cancel a queued or running export; its worker stops within about a second.
 
-    Emits `export.cancelled`. Raises 404 if the export does not exist, and 409 `conflict` with
+    Emits `export.cancelled`. Cancels only the delivery if the export is completed, and its file has
+    not been delivered yet. Raises 404 if the export does not exist, and 409 `conflict` with
     `details.state` if the export has already ended.
     """
     export = running.change_status(export_id, ExportStatus.CANCELLED)
     if export is None:
         export = _lock_export(export_id)
+        if export.status == ExportStatus.COMPLETED and ports.cancel_delivery(export_id):
+            return export
         message = f"The export is {export.status}; only queued or running exports can be cancelled."
         raise errors.conflict(message, state=export.status)
     export.finished_at = db.utc_now()

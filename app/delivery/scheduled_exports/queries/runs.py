@@ -10,7 +10,11 @@ from sqlalchemy.orm import aliased
 
 from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports.counters import RUNS
-from app.delivery.scheduled_exports.models import ScheduledExport, ScheduledRun
+from app.delivery.scheduled_exports.models import (
+    DeliveryStatus,
+    ScheduledExport,
+    ScheduledRun,
+)
 from app.kit import counters, db
 from app.kit.counters import build_between
 from app.kit.pagination import Page, PageRequest, paginate, within
@@ -100,10 +104,16 @@ def lock(job_id: UUID) -> ScheduledRun | None:
 
 
 def set_sent_bytes(job_id: UUID, sent_bytes: int) -> bool:
-    """Record how many bytes of a run's file have been sent; return False if the run is deleted."""
+    """Record how many bytes of a run's file have been sent.
+
+    Returns False if the delivery was cancelled, or the run deleted.
+    """
     statement = (
         update(ScheduledRun)
-        .where(ScheduledRun.job_id == job_id)
+        .where(
+            ScheduledRun.job_id == job_id,
+            ScheduledRun.delivery_status == DeliveryStatus.PENDING.value,
+        )
         .values(sent_bytes=sent_bytes)
         .execution_options(synchronize_session=False)
     )

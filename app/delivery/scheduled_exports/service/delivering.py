@@ -12,9 +12,15 @@ import orjson
 
 from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports import emitted_events
-from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
+from app.delivery.scheduled_exports.models import (
+    CANCELLED,
+    DeliveryStatus,
+    ScheduledExport,
+    ScheduledRun,
+)
 from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.service import destinations, periods
+from app.delivery.scheduled_exports.service.describing import is_cancelled
 from app.engines.destinations import (
     DestinationError,
     OutgoingFile,
@@ -35,13 +41,14 @@ _COVERED_ERROR = {
     "code": "already_delivered",
     "message": "A later run covers this period.",
 }
+_CANCELLED_ERROR = {"code": CANCELLED, "message": "The delivery was cancelled."}
 _UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9]+")
 _SLUG_LENGTH = 80
 _ID_DIGITS = 8
 
 
-class _RunDeleted(Exception):  # noqa: N818 - a signal, not an error
-    """Signals that the scheduled export was deleted while a file was being sent."""
+class _DeliveryEnded(Exception):  # noqa: N818 - a signal, not an error
+    """Signals that the delivery was cancelled, or the run deleted, while a file was being sent."""
 
 
 def finish_or_enqueue(job_id: UUID) -> None:
@@ -93,7 +100,7 @@ def deliver(job: Job, job_id: UUID) -> None:
         location = _send_files(
             kind, settings, files, lambda size: _report_progress(job, job_id, size)
         )
-    except _RunDeleted:
+    except _DeliveryEnded:
         return
     except DestinationError as problem:
         _record_problem(job, job_id, problem)
@@ -131,10 +138,29 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
     )
 
 
+def cancel(job_id: UUID) -> bool:
+    """Cancel the pending delivery of a completed run; return False if it has none.
+
+    A worker that sends the file stops within about a second. The file can still be downloaded, and
+    the next incremental run covers the period again.
+    """
+    run = _lock_pending_run(job_id)
+    if run is None:
+        return False
+    run.delivery_status = DeliveryStatus.FAILED.value
+    run.delivery_error = _CANCELLED_ERROR
+    return True
+
+
 def reopen(job_id: UUID) -> None:
-    """Reopen a failed delivery: make it pending again, because its job or export is retried."""
+    """Reopen a failed delivery: make it pending again, because its job or export is retried.
+
+    A delivery that was cancelled stays cancelled.
+    """
     run = _lock_run(job_id)
-    if run is not None and run.delivery_status == DeliveryStatus.FAILED:
+    if run is None or is_cancelled(run):
+        return
+    if run.delivery_status == DeliveryStatus.FAILED:
         run.delivery_status = DeliveryStatus.PENDING.value
         run.delivery_error = None
 
@@ -200,7 +226,7 @@ def _send_files(
 
 def _report_progress(job: Job, job_id: UUID, sent_bytes: int) -> None:
     if not runs.set_sent_bytes(job_id, sent_bytes):
-        raise _RunDeleted
+        raise _DeliveryEnded
     job.checkpoint()
 
 

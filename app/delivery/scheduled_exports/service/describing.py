@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.delivery.exports.models import Export, ExportStatus
-from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledRun
+from app.delivery.scheduled_exports.models import CANCELLED, DeliveryStatus, ScheduledRun
 
 RUN_STATUSES = (*ExportStatus, "delivering")
 
@@ -41,10 +41,15 @@ def build_run_response(run: ScheduledRun, export: Export) -> dict[str, Any]:
     }
 
 
+def is_cancelled(run: ScheduledRun) -> bool:
+    """Return whether the delivery of a run was cancelled."""
+    return run.delivery_error is not None and run.delivery_error["code"] == CANCELLED
+
+
 def _get_status(run: ScheduledRun, export: Export) -> str:
     if export.status == ExportStatus.COMPLETED:
         if run.delivery_status == DeliveryStatus.PENDING:
             return "delivering"
         if run.delivery_status == DeliveryStatus.FAILED:
-            return ExportStatus.FAILED
+            return ExportStatus.CANCELLED if is_cancelled(run) else ExportStatus.FAILED
     return export.status
