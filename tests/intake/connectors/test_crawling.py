@@ -158,7 +158,7 @@ def test_a_crawl_continues_where_another_run_stopped(
 
     original = crawling.ingestion_jobs.create_document
     monkeypatch.setattr(crawling.ingestion_jobs, "create_document", create)
-    folder.work()
+    run_jobs_of(folder.org, "crawls")
     running = folder.get(job["id"])
     assert (running["status"], running["progress"]["done"]) == ("running", 4)
     assert folder.read(connector)["cursor"] == "3.txt"
