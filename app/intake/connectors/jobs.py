@@ -1,8 +1,10 @@
-"""Jobs that crawl sources, start due crawls, and raise alerts for stale connectors."""
+"""Jobs that crawl sources, start and cancel crawls, and raise alerts for stale connectors."""
 
 from uuid import UUID
 
+from app.identity.organizations import emitted_events as organization_events
 from app.intake.connectors import service
+from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.handlers import register_run
 from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import container, jobs
@@ -36,6 +38,12 @@ def handle_schedules(job: Job) -> None:
         job.checkpoint()
     while service.raise_stale_alerts():
         job.checkpoint()
+
+
+@jobs.handler("connectors.end", listens=(organization_events.CLOSED,))
+def handle_organization_closed(job: Job) -> None:  # noqa: ARG001 - the organization is bound
+    """Handle the closing of an organization: cancel its crawls."""
+    ingestion_jobs.cancel_all_crawls()
 
 
 @jobs.handler(service.DELETE_OBJECTS_JOB, queue="maintenance", resumable=True)

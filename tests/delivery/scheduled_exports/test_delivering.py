@@ -197,6 +197,22 @@ def test_a_file_is_not_sent_to_its_end_if_its_delivery_is_cancelled(
     assert _delivery_job(scheduled).status == "completed"
 
 
+def test_nothing_is_delivered_for_a_closed_organization(scheduled: Any, storehouse: Any) -> None:
+    created = scheduled.schedule(destination=_to_web(storehouse))
+    storehouse.status = 503
+    run = scheduled.run(created["id"])
+    slug = scheduled.org.slug
+    closed = scheduled.org.api("owner").post(f"/organizations/{slug}/close", json={"slug": slug})
+    assert closed.status_code == 202, closed.json
+    storehouse.status = 201
+    _try_again(scheduled)
+    assert storehouse.files == {}
+    (row,) = scheduled.sql(
+        "SELECT delivery_error FROM scheduled_export_runs WHERE job_id = :id", id=run["job_id"]
+    )
+    assert row.delivery_error["code"] == "cancelled"
+
+
 def test_a_delivery_that_runs_twice_sends_the_same_file(scheduled: Any, storehouse: Any) -> None:
     created = scheduled.schedule(destination=_to_web(storehouse))
     run = scheduled.run(created["id"])

@@ -269,6 +269,19 @@ def test_a_cancelled_crawl_stops(folder: Folder) -> None:
     assert folder.crawl(connector)["counts"] == counts(found=1, created=1)
 
 
+def test_the_crawls_of_a_closed_organization_stop(folder: Folder) -> None:
+    folder.write("a.txt", "words")
+    jobs = [folder.request(folder.connect(name=name)) for name in ("Inbox", "Archive")]
+    slug = folder.org.slug
+    closed = folder.org.api("owner").post(f"/organizations/{slug}/close", json={"slug": slug})
+    assert closed.status_code == 202, closed.json
+    run_jobs_of(folder.org, "default", "crawls")
+    assert folder.count() == 0
+    rows = folder.sql("SELECT id, status FROM ingestion_jobs WHERE organization_id = :org",
+                      org=folder.org.id)  # fmt: skip
+    assert {(str(row.id), row.status) for row in rows} == {(job["id"], "cancelled") for job in jobs}
+
+
 def test_a_disabled_connector_is_not_crawled(folder: Folder) -> None:
     connector = folder.connect(enabled=False)
     error = folder.request(connector, 409)

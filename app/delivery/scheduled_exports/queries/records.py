@@ -7,8 +7,8 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select, update
 
 from app.delivery.exports.models import Export, ExportStatus
 from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
-from app.identity.organizations.models import Organization
-from app.kit import db
+from app.identity.organizations.models import CLOSED_STATUSES, Organization
+from app.kit import db, tenancy
 from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
 
 _ACTIVE_STATUS = "active"
@@ -74,6 +74,14 @@ def read_clock() -> datetime:
     """Return the current time of the database, because the clocks of workers may differ."""
     now: datetime = db.session().execute(select(func.now())).scalar_one()
     return now
+
+
+def is_organization_closed() -> bool:
+    """Return whether the current organization is closed."""
+    statement = select(Organization.status).where(
+        Organization.id == tenancy.current_organization_id()
+    )
+    return db.session().scalar(statement) in CLOSED_STATUSES
 
 
 def lock_due_exports(limit: int) -> list[ScheduledExport]:

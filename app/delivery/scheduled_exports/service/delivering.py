@@ -56,15 +56,8 @@ def finish_or_enqueue(job_id: UUID) -> None:
 
     Delivery jobs connect to other hosts, so they wait while `OUTBOUND` is switched off.
     """
-    run = _lock_pending_run(job_id)
+    run = _lock_run_to_send(job_id)
     if run is None:
-        return
-    scheduled, export = _get_scheduled_export_and_job(run)
-    if _is_covered(scheduled, run):
-        fail(job_id, _COVERED_ERROR)
-        return
-    if scheduled.destination == destinations.DOWNLOAD:
-        _mark_as_delivered(run, export.download_path)
         return
     jobs.enqueue(
         DELIVER,
@@ -77,21 +70,13 @@ def finish_or_enqueue(job_id: UUID) -> None:
 def deliver(job: Job, job_id: UUID) -> None:
     """Deliver the file of a run whose export has completed, and mark the run as delivered.
 
-    A repeated delivery replaces the file, because the file's name stays the same. A run whose
-    period a later run covers is not delivered. Raises Retry if the file could not be sent to
-    the destination.
+    A repeated delivery replaces the file, because the file's name stays the same. Raises Retry if
+    the file could not be sent to the destination.
     """
-    run = _lock_pending_run(job_id)
+    run = _lock_run_to_send(job_id)
     if run is None:
         return
     scheduled, export = _get_scheduled_export_and_job(run)
-    if _is_covered(scheduled, run):
-        fail(job_id, _COVERED_ERROR)
-        return
-    if scheduled.destination == destinations.DOWNLOAD:
-        # The destination was changed after the run had begun.
-        _mark_as_delivered(run, export.download_path)
-        return
     kind, files = scheduled.destination, _build_outgoing_files(scheduled, run, export)
     try:
         settings = destinations.read_settings(scheduled)
@@ -113,6 +98,27 @@ def deliver(job: Job, job_id: UUID) -> None:
     if run is not None:
         run.sent_bytes = files[0].size
         _mark_as_delivered(run, location)
+
+
+def _lock_run_to_send(job_id: UUID) -> ScheduledRun | None:
+    """Lock a run whose file must be sent to its destination; return None if there is none.
+
+    Ends the delivery of a run of a closed organization, a run whose period a later run covers, and
+    a run whose file is only for download.
+    """
+    run = _lock_pending_run(job_id)
+    if run is None:
+        return None
+    scheduled, export = _get_scheduled_export_and_job(run)
+    if records.is_organization_closed():
+        cancel(job_id)
+    elif _is_covered(scheduled, run):
+        fail(job_id, _COVERED_ERROR)
+    elif scheduled.destination == destinations.DOWNLOAD:
+        _mark_as_delivered(run, export.download_path)
+    else:
+        return run
+    return None
 
 
 def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:

@@ -208,6 +208,19 @@ def find_active_crawl(connector_id: UUID) -> IngestionJob | None:
     return db.session().scalars(statement).first()
 
 
+def list_active_crawl_ids(connector_id: UUID | None = None) -> list[UUID]:
+    """Return the ids of the queued and running crawls of the current organization, sorted.
+
+    If `connector_id` is not None, other connectors are omitted.
+    """
+    statement = select(IngestionJob.id).where(
+        IngestionJob.kind == JobKind.CRAWL, IngestionJob.status.in_(ACTIVE)
+    )
+    if connector_id is not None:
+        statement = statement.where(IngestionJob.connector_id == connector_id)
+    return list(db.session().scalars(statement.order_by(IngestionJob.id)))
+
+
 def has_processing_items(job_id: UUID) -> bool:
     """Return whether documents of a job are still being processed by other jobs."""
     statement = select(IngestionItem.number).where(

@@ -19,6 +19,7 @@ from app.intake.ingestion_jobs.service.documents import (
 from app.intake.ingestion_jobs.service.reading import get, get_stats, list_items, list_jobs
 from app.intake.ingestion_jobs.service.requests import (
     cancel,
+    cancel_all_crawls,
     cancel_crawl,
     create_crawl,
     create_extraction,
@@ -49,6 +50,7 @@ __all__ = [
     "build_failure",
     "build_source_key",
     "cancel",
+    "cancel_all_crawls",
     "cancel_crawl",
     "create_crawl",
     "create_document",

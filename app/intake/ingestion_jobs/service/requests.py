@@ -128,10 +128,19 @@ def _check_no_active_crawl(connector_id: UUID) -> None:
 
 def cancel_crawl(connector_id: UUID) -> None:
     """Cancel the queued or running crawl of a connector, if there is one."""
-    active_crawl = records.find_active_crawl(connector_id)
-    job = None if active_crawl is None else records.lock(active_crawl.id)
-    if job is not None and change_status(job, JobStatus.CANCELLED):
-        end(job)
+    _cancel_crawls(connector_id)
+
+
+def cancel_all_crawls() -> None:
+    """Cancel the queued and running crawls of the current organization."""
+    _cancel_crawls(None)
+
+
+def _cancel_crawls(connector_id: UUID | None) -> None:
+    for job_id in records.list_active_crawl_ids(connector_id):
+        job = records.lock(job_id)
+        if job is not None and change_status(job, JobStatus.CANCELLED):
+            end(job)
 
 
 def cancel(job_id: UUID) -> IngestionJob:
