@@ -86,7 +86,8 @@ class Archive:
             self._zip = ZipFile(cast("BinaryIO", _LimitedFile(file)))
         except (BadZipFile, UnicodeDecodeError, NotImplementedError, ValueError, OverflowError):
             raise ImportFileError(_DAMAGED_MESSAGE) from None
-        self._infos = [info for info in self._zip.infolist() if not info.is_dir()]
+        # Not `is_dir`, which raises IndexError for a file without a name.
+        self._infos = [info for info in self._zip.infolist() if not info.filename.endswith("/")]
         self.entries = list(_build_entries(self._infos, size))
 
     def read(self, entry: ArchiveEntry) -> Iterator[bytes]:

@@ -249,6 +249,22 @@ def test_a_file_after_the_end_of_the_archive_fails_alone(imports: Imports, offse
     assert (item["number"], item["error"]["code"]) == (2, "unreadable")
 
 
+def test_a_file_without_a_name_fails_alone(imports: Imports) -> None:
+    data = _zip({"a.txt": b"one", "b": b"two"})
+    for signature, field, offset in ((b"PK\x03\x04", 26, 30), (b"PK\x01\x02", 28, 46)):
+        position = data.rindex(signature)
+        name_end = position + offset
+        data = data[:name_end] + data[name_end + 1 :]
+        data = data[: position + field] + b"\0\0" + data[position + field + 2 :]
+    end = data.rindex(b"PK\x05\x06")
+    size, start = struct.unpack_from("<LL", data, end + 12)
+    data = data[: end + 12] + struct.pack("<LL", size - 1, start - 1) + data[end + 20 :]
+    job = _make(imports, data)
+    assert job["counts"] == counts(found=2, created=1, failed=1)
+    (item,) = imports.items(job["id"], status="failed")
+    assert (item["number"], item["error"]["code"]) == (2, "unprocessable")
+
+
 def test_a_bomb_fails_at_the_limits(imports: Imports, monkeypatch: pytest.MonkeyPatch) -> None:
     # The largest upload of the tests has 8 MiB.
     bomb = b"x" * (9 * 1024 * 1024)
