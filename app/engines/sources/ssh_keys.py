@@ -1,7 +1,7 @@
 """Read private keys for SSH.
 
-An encrypted key states how much work its passphrase takes. Without a limit, a small key could
-occupy a processor for years, or all memory.
+An encrypted key states how much work its passphrase takes, and the validation of a large RSA key
+takes hours. Without limits, a key could occupy a processor for years, or all memory.
 """
 
 import base64
@@ -23,6 +23,7 @@ PrivateKey: TypeAlias = Ed25519PrivateKey | EllipticCurvePrivateKey | RSAPrivate
 KEY_ERRORS = (ValueError, TypeError, KeyError, UnsupportedAlgorithm)
 """The errors for a private key that cannot be read."""
 UNREADABLE_KEY = "The private key cannot be read; check that it is complete."
+_MAX_RSA_BITS = 8192
 _MAX_BCRYPT_ROUNDS = 500
 """The maximum number of rounds for a key in OpenSSH format. `ssh-keygen` uses 24."""
 _MAX_ITERATIONS = 4_000_000
@@ -45,9 +46,16 @@ def load_key(text: str, passphrase: str | None) -> PrivateKey:
     if passphrase is not None:
         _check_work(data)
     load = load_ssh_private_key if b"BEGIN OPENSSH" in data else load_pem_private_key
-    key = load(data, None if passphrase is None else passphrase.encode())
+    # paramiko validates RSA keys when a connection is opened, which takes a second.
+    key = load(
+        data,
+        None if passphrase is None else passphrase.encode(),
+        unsafe_skip_rsa_key_validation=True,
+    )
     if not isinstance(key, PrivateKey):
         raise UnsupportedAlgorithm("the key type is not supported")
+    if isinstance(key, RSAPrivateKey) and key.key_size > _MAX_RSA_BITS:
+        raise ValueError("the key takes too long to validate")
     return key
 
 

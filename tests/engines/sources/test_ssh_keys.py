@@ -6,6 +6,8 @@ from typing import Any
 
 import asyncssh
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from app.engines.sources import ssh_keys
 from app.engines.sources.ssh_keys import find_key_problem, load_key
@@ -63,13 +65,26 @@ def test_an_encrypted_key_is_loaded_with_its_passphrase(form: str) -> None:
 def test_a_key_that_takes_long_to_decrypt_is_refused(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def decrypt(*_: Any) -> None:
+    def decrypt(*_: Any, **__: Any) -> None:
         pytest.fail("the key is decrypted")
 
     monkeypatch.setattr(ssh_keys, "load_ssh_private_key", decrypt)
     monkeypatch.setattr(ssh_keys, "load_pem_private_key", decrypt)
     with pytest.raises(ssh_keys.KEY_ERRORS):
         load_key(text, PASSPHRASE)
+
+
+def test_a_key_that_takes_long_to_validate_is_refused() -> None:
+    p, q, exponent = 2**4253 - 1, 2**4423 - 1, 65537
+    d = pow(exponent, -1, (p - 1) * (q - 1))
+    numbers = rsa.RSAPrivateNumbers(
+        p, q, d, d % (p - 1), d % (q - 1), pow(q, -1, p), rsa.RSAPublicNumbers(exponent, p * q)
+    )
+    key = numbers.private_key(unsafe_skip_rsa_key_validation=True)
+    form = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    problem = find_key_problem({"private_key": key.private_bytes(*form).decode()})
+    assert problem is not None
+    assert problem[0] == "private_key"
 
 
 def _cut(text: str) -> str:
