@@ -30,7 +30,7 @@ _MAX_ITERATIONS = 4_000_000
 """The maximum number of iterations of PBKDF2. With scrypt, it limits the memory to 512 MB."""
 # The keys in other PEM formats are encrypted with one round of MD5.
 _ENCRYPTED_KEY = re.compile(
-    rb"-----BEGIN (OPENSSH|ENCRYPTED) PRIVATE KEY-----(.*?)-----END", re.DOTALL
+    rb"-----BEGIN (OPENSSH|ENCRYPTED) PRIVATE KEY-----(.*?)-----END \1 PRIVATE KEY-----", re.DOTALL
 )
 _OPENSSH_MAGIC = b"openssh-key-v1\0"
 _SCRYPT_OID = b"\x2b\x06\x01\x04\x01\xda\x47\x04\x0b"
@@ -80,7 +80,8 @@ def find_key_problem(settings: Mapping[str, Any]) -> tuple[str, str] | None:
 def _check_work(text: bytes) -> None:
     """Raise ValueError if it would take too long to decrypt a key, or too much memory."""
     for label, content in _ENCRYPTED_KEY.findall(text):
-        data = base64.b64decode(content)
+        # Strict, because the loaders must not read other data, for example after a header.
+        data = base64.b64decode(b"".join(content.split()), validate=True)
         if label == b"OPENSSH":
             is_too_long = _read_bcrypt_rounds(data) > _MAX_BCRYPT_ROUNDS
         else:

@@ -59,8 +59,10 @@ def test_an_encrypted_key_is_loaded_with_its_passphrase(form: str) -> None:
         _build_pkcs8(_PBKDF2, 2**32),
         _build_pkcs8(_SCRYPT, 2**20, 8, 1),
         "\n" + KEY.export_private_key("openssh").decode() + _build_openssh(501),
+        _build_pkcs8(_PBKDF2, 2**32).replace("\n", "\nX-Integer: AgEB\n\n", 1),
+        _build_openssh(501).replace("\n", "\n-----END-----\n", 1),
     ],
-    ids=["many_rounds", "most_rounds", "pbkdf2", "scrypt", "second_key"],
+    ids=["many_rounds", "most_rounds", "pbkdf2", "scrypt", "second_key", "header", "two_ends"],
 )
 def test_a_key_that_takes_long_to_decrypt_is_refused(
     text: str, monkeypatch: pytest.MonkeyPatch
