@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget, shut_down
 from app.engines.sources.failures import (
+    build_connection_error,
     build_missing_folder_error,
     build_protocol_error,
     translate_errors,
@@ -120,7 +121,10 @@ def translate_ssh_errors() -> Iterator[None]:
                 yield
             except (FileNotFoundError, PermissionError, SftpStatusError) as error:
                 raise _build_refusal_error(error) from None
-    except paramiko.AuthenticationException:
+    except paramiko.AuthenticationException as error:
+        # paramiko has no other class for this error.
+        if str(error) == "Authentication timeout.":
+            raise build_connection_error(TimeoutError()) from None
         message = "The host rejected the user name, password or key."
         raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
     except paramiko.SSHException as error:

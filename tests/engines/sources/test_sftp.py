@@ -1,5 +1,6 @@
 """SFTP servers: listings, keys, hostile names and every failure of a host."""
 
+import asyncio
 import os
 import stat
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -8,7 +9,7 @@ from typing import Any
 
 import asyncssh
 import pytest
-from paramiko import Message
+from paramiko import Message, Transport
 from paramiko.common import MSG_CHANNEL_EXTENDED_DATA, MSG_EXT_INFO
 from paramiko.sftp import SFTPError
 from paramiko.sftp_attr import SFTPAttributes
@@ -295,6 +296,32 @@ def test_a_host_that_sends_unknown_messages_is_an_error(
     with pytest.raises(SourceError) as caught:
         open_source(port=server.port, host_key=server.host_key.get_fingerprint())
     check_error(caught.value, SourceErrorKind.PROTOCOL)
+    server.stop()
+
+
+class _Undecided(sftp_server.Users):
+    """Never decides whether a password is right, as if its directory of users did not respond."""
+
+    async def validate_password(self, username: str, password: str) -> bool:  # type: ignore[override]
+        await asyncio.Event().wait()
+        return True
+
+
+def test_a_host_that_does_not_check_the_password_in_time_is_unreachable(
+    open_source: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sftp_server, "Users", _Undecided)
+    server = Server(folder)
+    original = Transport.auth_password
+
+    def authenticate(transport: Transport, *values: Any) -> Any:
+        transport.auth_timeout = 0.01
+        return original(transport, *values)
+
+    monkeypatch.setattr(Transport, "auth_password", authenticate)
+    with pytest.raises(SourceError) as caught:
+        open_source(port=server.port, host_key=server.host_key.get_fingerprint())
+    check_error(caught.value, SourceErrorKind.UNREACHABLE)
     server.stop()
 
 
