@@ -16,6 +16,8 @@ from app.delivery.exports.service import ports as exports
 from app.delivery.scheduled_exports.service import delivering
 from app.documents.artifacts import service as artifacts
 from app.identity.organizations import ports as organizations
+from app.intake.connectors import service as connectors
+from app.intake.ingestion_jobs.service import ports as ingestion_jobs
 from app.intake.reprocess_jobs import service as reprocess_jobs
 from app.kit import (
     container,
@@ -91,6 +93,7 @@ def _bind_ports() -> None:
     tag_sets.bind_predictions(
         tag_sets.Predictions(predictions.find_latest, predictions.find_schema_version_id)
     )
+    ingestion_jobs.bind_lock_connector(connectors.lock)
     exports.bind_cancel_delivery(delivering.cancel)
     schemas.bind_workflow(
         schemas.Workflow(

@@ -35,9 +35,10 @@ def list_assignments(
     """List the caller's assignments: the work to label or review, most urgent first.
 
     The order is that of the review queue: first the documents that are overdue or nearly due, by
-    due time, and then the others, by priority and age. Work to label consists of drafts, claims, and documents that are assigned
-    to the caller or one of their teams and that the caller can begin now. Work to review consists
-    of tag sets that are assigned to the caller or claimed by the caller. `kind` is label or review.
+    due time, and then the others, by priority and age. Work to label consists of drafts, claims,
+    and documents that are assigned to the caller or one of their teams and that the caller can
+    begin now. Work to review consists of tag sets that are assigned to the caller or claimed by the
+    caller. `kind` is label or review.
     With `team_id`, only documents assigned to the caller through this team are listed.
     """
     criteria = WorkCriteria(

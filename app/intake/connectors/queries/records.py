@@ -86,14 +86,18 @@ def read(connector_id: UUID) -> Row[Any] | None:
     return db.session().execute(_select_connectors().where(Connector.id == connector_id)).first()
 
 
-def get(connector_id: UUID, *, lock: bool = False) -> Connector | None:
-    """Return the current state of a connector, or None if it does not exist.
+def get(connector_id: UUID) -> Connector | None:
+    """Return the current state of a connector, or None if it does not exist."""
+    return _get(select(Connector).where(Connector.id == connector_id))
 
-    If `lock` is true, the row is locked until the transaction ends.
-    """
+
+def lock(connector_id: UUID) -> Connector | None:
+    """Lock a connector until the transaction ends and return it, or None if it does not exist."""
     statement = select(Connector).where(Connector.id == connector_id)
-    if lock:
-        statement = statement.with_for_update(key_share=True)
+    return _get(statement.with_for_update(key_share=True))
+
+
+def _get(statement: Select[Connector]) -> Connector | None:
     # A crawl keeps its session for hours, and the connector may change meanwhile.
     options = {"populate_existing": True}
     return db.session().execute(statement, execution_options=options).scalar_one_or_none()

@@ -1,5 +1,6 @@
 """Service functions to manage, test, browse and crawl connectors."""
 
+from app.intake.connectors.queries.records import lock
 from app.intake.connectors.service.alerts import acknowledge, list_alerts
 from app.intake.connectors.service.crawling import fail_crawl, run_crawl
 from app.intake.connectors.service.managing import (
@@ -29,6 +30,7 @@ __all__ = [
     "list_alerts",
     "list_connectors",
     "list_types",
+    "lock",
     "raise_stale_alerts",
     "run_crawl",
     "start_due_crawls",

@@ -30,7 +30,7 @@ def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID)
 
     Too many consecutive failures suspend the schedule. Does nothing if the connector was deleted.
     """
-    connector = records.get(connector_id, lock=True)
+    connector = records.lock(connector_id)
     if connector is None:
         return
     failures = connector.failures_in_a_row + 1

@@ -119,7 +119,7 @@ def fail_crawl(job_id: UUID, *, code: str, message: str) -> None:
 
 def _lock_connector(job_id: UUID) -> Connector | None:
     job = ingestion_jobs.get(job_id)
-    return None if job.connector_id is None else records.get(job.connector_id, lock=True)
+    return None if job.connector_id is None else records.lock(job.connector_id)
 
 
 def _read_settings(connector: Connector) -> _CrawlSettings:

@@ -176,7 +176,7 @@ def crawl(connector_id: UUID, *, created_by: UUID | None) -> IngestionJob:
 
 
 def _lock_connector(connector_id: UUID, revision: int | None = None) -> Connector:
-    connector = records.get(connector_id, lock=True)
+    connector = records.lock(connector_id)
     if connector is None:
         raise errors.not_found()
     if revision is not None and revision != connector.revision:

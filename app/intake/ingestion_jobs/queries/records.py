@@ -29,13 +29,6 @@ _SAVE_ITEMS = text(
         seconds = excluded.seconds
     """
 )
-# The feature of connectors uses this one, so its models cannot be imported here.
-_LOCK_CONNECTOR = text(
-    """
-    SELECT 1 FROM connectors WHERE organization_id = :organization_id AND id = :connector_id
-    FOR NO KEY UPDATE
-    """
-)
 
 
 class ItemFilters(CreatedFilters, total=False):
@@ -69,13 +62,6 @@ def lock(job_id: UUID) -> IngestionJob | None:
     """Lock a job until the transaction ends and return it, or None if it does not exist."""
     statement = select(IngestionJob).where(IngestionJob.id == job_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
-
-
-def lock_connector(connector_id: UUID) -> None:
-    """Lock a connector until the transaction ends, so that nobody else starts a crawl of it."""
-    organization_id = tenancy.current_organization_id()
-    values = {"organization_id": organization_id, "connector_id": connector_id}
-    db.session().execute(_LOCK_CONNECTOR, values)
 
 
 def list_jobs(

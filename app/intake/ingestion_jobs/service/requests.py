@@ -7,6 +7,7 @@ from app.intake.ingestion_jobs import emitted_events
 from app.intake.ingestion_jobs.emitted_events import JobPayload
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries import records
+from app.intake.ingestion_jobs.service import ports
 from app.intake.ingestion_jobs.service.running import change_status, end
 from app.intake.ingestion_jobs.statuses import TRANSITIONS, JobKind, JobStatus
 from app.kit import db, errors, events
@@ -164,7 +165,7 @@ def retry(job_id: UUID) -> IngestionJob:
     """
     job = _lock_job(job_id, JobStatus.QUEUED, "retried")
     if job.kind == JobKind.CRAWL and job.connector_id is not None:
-        records.lock_connector(job.connector_id)
+        ports.lock_connector(job.connector_id)
         _check_no_active_crawl(job.connector_id)
     elif job.kind not in _KINDS_WITHOUT_FILE and job.source_key is None:
         raise errors.conflict(

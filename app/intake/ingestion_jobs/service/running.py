@@ -14,6 +14,7 @@ from app.intake.ingestion_jobs.emitted_events import EndedPayload, JobPayload
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.queries import records, settling
 from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.service import ports
 from app.intake.ingestion_jobs.statuses import TRANSITIONS, ItemStatus, JobKind, JobStatus
 from app.kit import db, events
 from app.kit.db import Checkpoint
@@ -232,7 +233,7 @@ def reopen(job_id: UUID) -> None:
 def _has_other_crawl(job: IngestionJob) -> bool:
     if job.kind != JobKind.CRAWL or job.connector_id is None:
         return False
-    records.lock_connector(job.connector_id)
+    ports.lock_connector(job.connector_id)
     active_crawl = records.find_active_crawl(job.connector_id)
     return active_crawl is not None and active_crawl.id != job.id
 
