@@ -219,3 +219,30 @@ export async function what_was_given_up_without_a_network_is_not_done_later(walk
   const values = (await work.drafts())[0].tags.map((tag) => tag.value).sort();
   walk.assert.deepEqual(values, ['17', 'Brackenhill']);
 }
+
+export async function decisions_whose_answer_was_lost_are_made_once_and_are_no_error(walk) {
+  const work = await prepare(walk);
+  const lose = (page, path) =>
+    page.route(path, async (route) => {
+      await route.fetch();
+      await route.abort();
+    }, { times: 1 });
+  const page = await open(walk, work);
+  const labels = { Supplier: 'Brackenhill', 'Invoice number': '17', 'Invoice date': '2026-01-30', Total: '5 EUR' };
+  for (const [label, value] of Object.entries(labels)) await input(page, label).fill(value);
+  await saved(page);
+  await lose(page, '**/submit');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('main').getByRole('alert').waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('heading', { name: 'Nothing to label' }).waitFor();
+  const [set] = await work.drafts();
+  walk.assert.equal(set.status, 'submitted');
+  await page.goto(`${walk.base}/o/${work.session.organizations[0].slug}/review/${set.id}`);
+  await page.locator('[data-page="1"] img').waitFor();
+  await lose(page, '**/accept');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('main').getByRole('alert').waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('invoice.txt was accepted.').waitFor();
+}
