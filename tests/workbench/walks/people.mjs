@@ -6,10 +6,15 @@ export async function people_are_invited_and_an_invitation_is_revoked(walk) {
   await page.getByRole('rowheader', { name: 'Olga Owner' }).waitFor();
   await page.keyboard.press('i');
   const dialog = page.getByRole('dialog', { name: 'Invite people' });
-  await dialog.getByLabel('Email addresses').fill('nora@example.com,mona@example.com');
+  await dialog.getByLabel('Email addresses').fill('Nora <nora@example.com>,mona@example.com,lena.example.com');
   await dialog.getByRole('radio', { name: 'Reviewer' }).check();
   await dialog.getByRole('button', { name: 'Send 2 invitations' }).click();
   await page.getByText('2 invitations were sent.').waitFor();
+  // What is no address stays, and is named.
+  await dialog.getByRole('alert').getByText('lena.example.com').waitFor();
+  walk.assert.equal(await dialog.getByLabel('Email addresses').inputValue(), 'lena.example.com');
+  await dialog.getByLabel('Email addresses').fill('');
+  await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'Invitations' }).click();
   await page.getByRole('button', { name: 'Revoke the invitation of nora@example.com' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
