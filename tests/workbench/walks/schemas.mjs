@@ -155,3 +155,17 @@ export async function what_is_typed_while_a_save_runs_is_kept(walk) {
   const { fields: [field] } = await walk.call(owner, 'GET', `/schemas/${schema.id}`);
   walk.assert.equal(field.label, 'Number of the lease');
 }
+
+export async function an_activation_that_fails_is_shown_and_labels_of_published_fields_are_corrected(walk) {
+  const owner = await walk.organization();
+  const fields = [{ key: 'nmber', label: 'Nmber', type: 'text' }];
+  const schema = await walk.call(owner, 'POST', '/schemas', { name: 'Notes', fields });
+  const page = await walk.page(`/schemas/${schema.id}`, { as: owner });
+  await page.route('**/activate', (route) => route.abort());
+  await page.getByRole('button', { name: 'Publish' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Publish' }).click();
+  await page.getByText('Version 1').waitFor();
+  await page.getByText('The service cannot be reached', { exact: false }).waitFor();
+  await page.getByRole('textbox', { name: 'Label', exact: true }).fill('Number');
+  walk.assert.equal(await page.getByRole('textbox', { name: 'Key' }).inputValue(), 'nmber');
+}

@@ -7,6 +7,7 @@ import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { notifyError } from '@/kit/components/notify';
 import { Notice } from '@/kit/components/Notice';
 import { Loading } from '@/kit/components/Loading';
 import { ChangeList } from '../versions/ChangeList';
@@ -49,7 +50,8 @@ function usePublish(schema: SchemaDetail, close: () => void) {
       { ...init, body },
       {
         onSuccess: () => {
-          if (open) activate.mutate({ ...init, body: {} }, { onSettled: done });
+          if (open)
+            activate.mutate({ ...init, body: {} }, { onError: notifyError, onSettled: done });
           else done();
         },
       },
