@@ -31,6 +31,13 @@ export async function a_team_is_created_and_found_in_the_chart(walk) {
   const dialog = page.getByRole('dialog', { name: 'New team' });
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Leases');
   await dialog.getByLabel('Skills').fill('Dutch');
+  // The answer is lost. Sent again, the name is not taken.
+  await page.route('**/api/v1/teams', async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  await dialog.getByRole('button', { name: 'Create team' }).click();
+  await dialog.getByRole('alert').waitFor();
   await dialog.getByRole('button', { name: 'Create team' }).click();
   await page.getByRole('heading', { name: 'Leases', level: 1 }).waitFor();
   await page.getByRole('link', { name: 'All teams' }).click();

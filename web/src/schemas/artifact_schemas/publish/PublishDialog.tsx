@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { useIdempotency } from '@/kit/api/idempotency';
 import type { Schemas } from '@/kit/api/types';
 import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
@@ -37,6 +38,7 @@ function usePublish(schema: SchemaDetail, close: () => void) {
   const check = $api.useMutation('post', PUBLISH);
   const publish = $api.useMutation('post', PUBLISH);
   const activate = $api.useMutation('post', '/api/v1/schemas/{schema_id}/activate');
+  const idempotency = useIdempotency();
   const { mutate } = check;
   const { id } = schema;
   useEffect(() => {
@@ -47,7 +49,7 @@ function usePublish(schema: SchemaDetail, close: () => void) {
     const body = { base_version, allow_breaking, ...(note !== '' && { note }) };
     const done = () => void refreshSchemas().then(close);
     publish.mutate(
-      { ...init, body },
+      { params: { ...init.params, header: idempotency.headers(body) }, body },
       {
         onSuccess: () => {
           if (open)
