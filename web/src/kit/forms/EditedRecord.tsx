@@ -37,7 +37,10 @@ export function EditedRecord<Row extends Versioned>({ latest, children }: Props<
   const [form, setForm] = useState(0);
   const record = chooseVersion(held, latest, isDirty);
   if (record !== held) {
-    if (needsNewForm(held, record, saved)) setForm(form + 1);
+    if (needsNewForm(held, record, saved)) {
+      setForm(form + 1);
+      setSaved(undefined);
+    }
     setHeld(record);
     setKept(undefined);
   }
