@@ -4,8 +4,9 @@ import { isApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
 import {
   type Editor,
-  expectStatus,
+  expectLoss,
   fromServer,
+  hasStatus,
   type LocalTag,
   readTagErrors,
 } from '@/workflow/labeling';
@@ -44,7 +45,7 @@ function showErrors(editor: Editor, failure: unknown, sent: readonly LocalTag[])
 function useAccept({ item, editor, keeper, done }: Params) {
   const accept = $api.useMutation('post', '/api/v1/tag-sets/{tag_set_id}/accept');
   const reread = $api.useMutation('get', '/api/v1/tag-sets/{tag_set_id}');
-  const [repeatable] = useState(() => expectStatus('accepted'));
+  const [repeatable] = useState(() => expectLoss(hasStatus('accepted')));
   const [conflict, setConflict] = useState<Conflict>();
   const [error, setError] = useState<unknown>();
   const params = { path: { tag_set_id: item.id } };
@@ -98,7 +99,7 @@ export function useDecisions(given: Params) {
   const release = $api.useMutation('post', '/api/v1/review-queue/{item_id}/release');
   const params = { path: { tag_set_id: item.id } };
   const path = { item_id: item.id };
-  const [repeatable] = useState(() => expectStatus('rejected', 'draft'));
+  const [repeatable] = useState(() => expectLoss(hasStatus('rejected', 'draft')));
 
   return {
     ...accepting,

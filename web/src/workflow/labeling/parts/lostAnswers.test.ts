@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '@/kit/api/errors';
-import { expectStatus } from './lostAnswers';
+import { expectLoss, hasStatus } from './lostAnswers';
 
 const lost = new ApiError(0, { code: 'offline', message: '' });
 const refused = (state: string) =>
@@ -8,7 +8,7 @@ const refused = (state: string) =>
 const fail = (error: ApiError) => () => Promise.reject(error);
 
 test('after a lost answer, the status that was wanted means success', async () => {
-  const send = expectStatus('submitted', 'accepted');
+  const send = expectLoss(hasStatus('submitted', 'accepted'));
   await expect(send(fail(lost))).rejects.toBe(lost);
   const other = refused('rejected');
   await expect(send(fail(other))).rejects.toBe(other);
@@ -16,7 +16,7 @@ test('after a lost answer, the status that was wanted means success', async () =
 });
 
 test('without a lost answer, somebody else has done it', async () => {
-  const send = expectStatus('submitted');
+  const send = expectLoss(hasStatus('submitted'));
   const error = refused('submitted');
   await expect(send(fail(error))).rejects.toBe(error);
 });

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { $api } from '@/kit/api/client';
 import type { Session } from '../model/session';
-import { expectStatus } from './lostAnswers';
+import { expectLoss, hasStatus } from './lostAnswers';
 import { submitDraft } from './submitting';
 
 /** Saves what is left and submits the draft; errors are shown at their fields. */
@@ -11,7 +11,7 @@ export function useSubmit(
   done: () => Promise<unknown>,
 ) {
   const mutation = $api.useMutation('post', '/api/v1/tag-sets/{tag_set_id}/submit');
-  const [repeatable] = useState(() => expectStatus('submitted', 'accepted'));
+  const [repeatable] = useState(() => expectLoss(hasStatus('submitted', 'accepted')));
   const [isRunning, setRunning] = useState(false);
   const [error, setError] = useState<unknown>();
 
