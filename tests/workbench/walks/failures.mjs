@@ -219,3 +219,61 @@ export async function what_was_given_up_without_a_network_is_not_done_later(walk
   const values = (await work.drafts())[0].tags.map((tag) => tag.value).sort();
   walk.assert.deepEqual(values, ['17', 'Brackenhill']);
 }
+
+// The service carries out the next request with this method, and its answer is lost.
+async function lose(page, path, method = 'POST') {
+  let isLost = false;
+  await page.route(path, async (route) => {
+    if (isLost || route.request().method() !== method) return route.fallback();
+    isLost = true;
+    await route.fetch();
+    return route.abort();
+  });
+}
+
+export async function decisions_whose_answer_was_lost_are_made_once_and_are_no_error(walk) {
+  const work = await prepare(walk);
+  const page = await open(walk, work);
+  const labels = { Supplier: 'Brackenhill', 'Invoice number': '17', 'Invoice date': '2026-01-30', Total: '5 EUR' };
+  for (const [label, value] of Object.entries(labels)) await input(page, label).fill(value);
+  await saved(page);
+  await lose(page, '**/submit');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('main').getByRole('alert').waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('heading', { name: 'Nothing to label' }).waitFor();
+  const [set] = await work.drafts();
+  walk.assert.equal(set.status, 'submitted');
+  await page.goto(`${walk.base}/o/${work.session.organizations[0].slug}/review/${set.id}`);
+  await page.locator('[data-page="1"] img').waitFor();
+  await lose(page, '**/accept');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('main').getByRole('alert').waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('invoice.txt was accepted.').waitFor();
+}
+
+export async function a_document_is_left_although_the_answer_was_lost(walk) {
+  const work = await prepare(walk);
+  const page = await open(walk, work);
+  const repeat = async (title, button) => {
+    const dialog = page.getByRole('dialog', { name: title });
+    await dialog.getByRole('button', { name: button, exact: true }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('button', { name: button, exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  const [draft] = await work.drafts();
+  await lose(page, '**/tag-sets/*', 'DELETE');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Shift+D');
+  await repeat('Discard the draft', 'Discard');
+  // It is the next document again, with another draft.
+  await page.getByRole('form', { name: 'Fields' }).waitFor();
+  await walk.until(async () => walk.assert.notEqual((await work.drafts())[0].id, draft.id));
+  await lose(page, '**/release');
+  await page.getByRole('button', { name: 'Skip', exact: true }).click();
+  await page.getByRole('dialog').getByLabel('Reason').fill('It cannot be read.');
+  await repeat('Skip the document', 'Skip');
+  await page.getByRole('heading', { name: 'Nothing to label' }).waitFor();
+}

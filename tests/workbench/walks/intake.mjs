@@ -76,3 +76,17 @@ export async function an_import_whose_answer_was_lost_runs_once(walk) {
   await page.waitForURL(/imports\/[0-9a-f-]{36}/);
   walk.assert.equal((await walk.call(owner, 'GET', '/ingestion-jobs')).length, 1);
 }
+
+export async function unicode_text_that_excel_saved_is_imported(walk) {
+  const owner = await walk.organization();
+  const page = await walk.page('/imports/new', { as: owner });
+  const buffer = Buffer.from('\uFEFFid\tbody\nR-1\tGrüße\n', 'utf16le');
+  await page.locator('input[type=file]').setInputFiles({ name: 'reviews.txt', mimeType: 'text/plain', buffer });
+  await page.getByRole('cell', { name: 'Grüße' }).waitFor();
+  await page.getByRole('button', { name: 'Start import' }).click();
+  await page.waitForURL(/imports\/[0-9a-f-]{36}/);
+  await walk.until(async () => {
+    const [{ id }] = await walk.call(owner, 'GET', '/artifacts?external_id=R-1');
+    walk.assert.equal((await walk.call(owner, 'GET', `/artifacts/${id}/text`)).text, 'Grüße');
+  });
+}

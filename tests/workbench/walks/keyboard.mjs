@@ -153,3 +153,11 @@ export async function a_value_that_is_cleared_and_typed_anew_leaves_the_next_one
     walk.assert.deepEqual((await work.drafts())[0].tags.map((tag) => tag.value), ['Eve', 'Bob']),
   );
 }
+
+export async function enter_presses_the_button_that_has_the_focus(walk) {
+  const work = await prepare(walk);
+  const page = await open(walk, work);
+  await page.getByRole('button', { name: 'Skip', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Skip the document' }).waitFor();
+}

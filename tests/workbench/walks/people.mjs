@@ -6,10 +6,15 @@ export async function people_are_invited_and_an_invitation_is_revoked(walk) {
   await page.getByRole('rowheader', { name: 'Olga Owner' }).waitFor();
   await page.keyboard.press('i');
   const dialog = page.getByRole('dialog', { name: 'Invite people' });
-  await dialog.getByLabel('Email addresses').fill('nora@example.com,mona@example.com');
+  await dialog.getByLabel('Email addresses').fill('Nora <nora@example.com>,mona@example.com,lena.example.com');
   await dialog.getByRole('radio', { name: 'Reviewer' }).check();
   await dialog.getByRole('button', { name: 'Send 2 invitations' }).click();
   await page.getByText('2 invitations were sent.').waitFor();
+  // What is no address stays, and is named.
+  await dialog.getByRole('alert').getByText('lena.example.com').waitFor();
+  walk.assert.equal(await dialog.getByLabel('Email addresses').inputValue(), 'lena.example.com');
+  await dialog.getByLabel('Email addresses').fill('');
+  await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'Invitations' }).click();
   await page.getByRole('button', { name: 'Revoke the invitation of nora@example.com' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
@@ -26,6 +31,13 @@ export async function a_team_is_created_and_found_in_the_chart(walk) {
   const dialog = page.getByRole('dialog', { name: 'New team' });
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Leases');
   await dialog.getByLabel('Skills').fill('Dutch');
+  // The answer is lost. Sent again, the name is not taken.
+  await page.route('**/api/v1/teams', async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  await dialog.getByRole('button', { name: 'Create team' }).click();
+  await dialog.getByRole('alert').waitFor();
   await dialog.getByRole('button', { name: 'Create team' }).click();
   await page.getByRole('heading', { name: 'Leases', level: 1 }).waitFor();
   await page.getByRole('link', { name: 'All teams' }).click();

@@ -34,6 +34,9 @@ export async function several_tag_sets_are_merged_value_by_value(walk) {
   walk.assert.equal(await input(page, 'Invoice number').inputValue(), '71');
   await page.getByRole('radiogroup', { name: 'Row 2, Amount' }).getByRole('radio', { name: /26/ }).check();
   await page.getByText('All values are decided').waitFor();
+  // What was chosen is not lost unasked.
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
   await merge.click();
   await page.getByRole('heading', { name: 'Nothing to review' }).waitFor();
   const accepted = await work.call('GET', `/tag-sets?artifact_id=${work.id}&status=accepted`);

@@ -155,3 +155,27 @@ export async function what_is_typed_while_a_save_runs_is_kept(walk) {
   const { fields: [field] } = await walk.call(owner, 'GET', `/schemas/${schema.id}`);
   walk.assert.equal(field.label, 'Number of the lease');
 }
+
+export async function an_activation_that_fails_is_shown_and_labels_of_published_fields_are_corrected(walk) {
+  const owner = await walk.organization();
+  const fields = [{ key: 'nmber', label: 'Nmber', type: 'text' }];
+  const schema = await walk.call(owner, 'POST', '/schemas', { name: 'Notes', fields });
+  const page = await walk.page(`/schemas/${schema.id}`, { as: owner });
+  await page.route('**/activate', (route) => route.abort());
+  await page.getByRole('button', { name: 'Publish' }).click();
+  const publish = dialogOf(page).getByRole('button', { name: 'Publish' });
+  await publish.waitFor();
+  // The answer is lost. Sent again, it is not taken for another version that was faster.
+  await page.route('**/publish', async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  await publish.click();
+  await dialogOf(page).getByRole('alert').waitFor();
+  await publish.click();
+  await dialogOf(page).waitFor({ state: 'detached' });
+  await page.getByText('The service cannot be reached', { exact: false }).waitFor();
+  await page.getByText('Version 1').waitFor();
+  await page.getByRole('textbox', { name: 'Label', exact: true }).fill('Number');
+  walk.assert.equal(await page.getByRole('textbox', { name: 'Key' }).inputValue(), 'nmber');
+}

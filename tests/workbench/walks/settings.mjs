@@ -149,3 +149,69 @@ export async function the_month_of_billing_is_that_of_utc_everywhere(walk) {
   await page.getByText(`${format.format(new Date(period.from))}`, { exact: false }).first().waitFor();
   await page.getByText(last, { exact: false }).first().waitFor();
 }
+
+export async function the_keyboard_stays_where_it_was_when_settings_are_saved(walk) {
+  const owner = await walk.organization();
+  const saved = (minutes) => walk.until(async () => {
+    const { settings } = await walk.call(owner, 'GET', `/organizations/${slugOf(owner)}`);
+    walk.assert.equal(settings.claim_minutes, minutes);
+  });
+  const page = await walk.page('/settings', { as: owner });
+  const minutes = page.getByLabel('A claim lasts');
+  const button = page.getByRole('button', { name: 'Save changes' });
+  const hasFocus = (input) => walk.until(async () => {
+    walk.assert.ok(await input.evaluate((element) => element === document.activeElement));
+  });
+  await minutes.fill('45');
+  await page.keyboard.press('Enter');
+  await saved(45);
+  await page.waitForLoadState('networkidle');
+  await hasFocus(minutes);
+  await minutes.fill('50');
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await saved(50);
+  await page.waitForLoadState('networkidle');
+  await hasFocus(button);
+  // What is saved next is based on what was saved.
+  await minutes.fill('55');
+  await page.keyboard.press('Enter');
+  await saved(55);
+}
+
+export async function numbers_are_typed_as_the_language_writes_them(walk) {
+  const owner = await walk.organization();
+  const read = async () => (await walk.call(owner, 'GET', `/organizations/${slugOf(owner)}`)).settings;
+  const page = await walk.page('/settings', { as: owner, language: 'de' });
+  const minutes = page.getByLabel('Eine Übernahme gilt');
+  const type = async (input, text) => {
+    await input.fill('');
+    await input.pressSequentially(text);
+  };
+  // Without its separator it would be 125.
+  await type(minutes, '12,5');
+  await page.keyboard.press('Enter');
+  await minutes.and(page.locator('[aria-invalid=true]')).waitFor();
+  walk.assert.equal(await minutes.inputValue(), '12,5 Minuten');
+  walk.assert.equal((await read()).claim_minutes, 30);
+  await type(minutes, '1.000');
+  walk.assert.equal(await minutes.inputValue(), '1000 Minuten');
+  await page.keyboard.press('Enter');
+  await walk.until(async () => walk.assert.equal((await read()).claim_minutes, 1000));
+  const { id } = await walk.call(owner, 'POST', '/schemas', { name: 'Notes', fields: [{ key: 'a', type: 'text' }] });
+  await page.goto(`${walk.base}/o/${slugOf(owner)}/schemas/${id}?tab=settings`);
+  const rate = page.getByLabel('Anteil zur Prüfung');
+  const save = async (expected) => {
+    await page.keyboard.press('Control+s');
+    await walk.until(async () => {
+      const { review_policy: policy } = await walk.call(owner, 'GET', `/schemas/${id}`);
+      walk.assert.equal(policy.sample_rate, expected);
+    });
+  };
+  await type(rate, '12,5');
+  await save(0.125);
+  walk.assert.equal(await rate.inputValue(), '12,5 %');
+  await type(rate, '05');
+  await save(0.05);
+  walk.assert.equal(await rate.inputValue(), '5 %');
+}

@@ -59,6 +59,10 @@ export async function deliveries_are_sent_again_and_replayed(walk) {
   await replay.getByText('1 event was missed.', { exact: false }).waitFor();
   await replay.getByRole('checkbox', { name: 'Delivered' }).check();
   await replay.getByText('delivered within the last 24 hours', { exact: false }).waitFor();
+  // A time that is not complete is not left out, which would replay everything.
+  await replay.getByLabel('From').pressSequentially('0101');
+  await replay.getByRole('button', { name: 'Replay' }).click();
+  walk.assert.equal(await replay.getByLabel('From').evaluate((one) => one.validity.badInput), true);
   await replay.getByLabel('From').fill('2031-01-01T00:00');
   await replay.getByRole('button', { name: 'Replay' }).click();
   await replay.getByLabel('From').and(page.locator('[aria-invalid=true]')).waitFor();

@@ -8,7 +8,7 @@ import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
-import { useSaved } from '@/kit/forms/edited';
+import { showSaved, useSaved } from '@/kit/forms/edited';
 import { FormActions } from '@/kit/forms/FormActions';
 import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
 import { Unsaved } from '@/kit/forms/unsaved';
@@ -33,7 +33,7 @@ export function ProfileForm({ profile }: { profile: Schemas['BillingProfile'] })
       { body: toBody(values, profile.revision) },
       {
         onSuccess: ({ data }) => {
-          form.resetDirty(values);
+          showSaved(form, values, toValues(data));
           goOn(data.revision);
           notifyDone(t('profile.saved'));
           void queryClient.invalidateQueries();

@@ -28,6 +28,14 @@ test('sends what was entered, and both days of the period', () => {
   expect(body.filter?.created_before).toBe(new Date('2026-04-01T00:00').toISOString());
 });
 
+test('a year with five digits is shown as wrong by the service', () => {
+  const body = toBody({ ...REQUEST, from: '20260-03-01', to: '20260-03-31' });
+  expect(body.filter).toMatchObject({
+    created_after: '20260-03-01',
+    created_before: '20260-03-31',
+  });
+});
+
 test('leaves out defaults', () => {
   const body = toBody({
     ...REQUEST,

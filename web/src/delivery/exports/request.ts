@@ -49,9 +49,13 @@ const EMPTY: ExportRequest = {
   hidden: {},
 };
 
-/** Returns when a day begins on the clock of the browser, some days later. */
+/**
+ * Returns when a day begins on the clock of the browser, some days later. The service refuses what is no day, such
+ * as one of the year 20260.
+ */
 function startOf(day: string, later = 0): string {
   const date = new Date(`${day}T00:00`);
+  if (isNaN(date.getTime())) return day;
   date.setDate(date.getDate() + later);
   return date.toISOString();
 }

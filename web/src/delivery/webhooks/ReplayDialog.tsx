@@ -7,19 +7,18 @@ import type { Schemas } from '@/kit/api/types';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
+import { fromLocal } from '@/kit/forms/times';
 import { refresh } from './refresh';
 import { type Details, REPLAYABLE } from './values';
 
 type Replay = Schemas['ReplayDeliveries'];
 type Status = (typeof REPLAYABLE)[number];
 
-const instant = (local: string) => new Date(local).toISOString();
-
 function buildReplay(from: string, to: string, statuses: Status[]): Replay {
   return {
     statuses,
-    ...(from && { from: instant(from) }),
-    ...(to && { to: instant(to) }),
+    ...(from && { from: fromLocal(from) ?? from }),
+    ...(to && { to: fromLocal(to) ?? to }),
   };
 }
 
@@ -45,41 +44,45 @@ export function ReplayDialog({ webhook, close }: { webhook: Details; close: () =
   const activate = useReplay(webhook, close);
   return (
     <Dialog onClose={close} title={t('replay.start')}>
-      <Stack>
-        <Text size="sm">{t('replay.text', { count: webhook.missed_count })}</Text>
-        <TextInput
-          type="datetime-local"
-          label={t('replay.from')}
-          description={t('replay.from_hint')}
-          value={from}
-          onChange={(event) => setFrom(event.currentTarget.value)}
-          error={fieldError(activate.error, 'replay.from')}
-        />
-        <TextInput
-          type="datetime-local"
-          label={t('replay.to')}
-          value={to}
-          onChange={(event) => setTo(event.currentTarget.value)}
-          error={fieldError(activate.error, 'replay.to')}
-        />
-        <Statuses
-          value={statuses}
-          onChange={setStatuses}
-          error={fieldError(activate.error, 'replay.statuses')}
-        />
-        <ErrorAlert
-          error={otherError(activate.error, ['replay.from', 'replay.to', 'replay.statuses'])}
-        />
-        <Group justify="flex-end">
-          <Button
-            loading={activate.isPending}
-            disabled={statuses.length === 0}
-            onClick={() => activate.submit(buildReplay(from, to, statuses))}
-          >
-            {t('replay.confirm')}
-          </Button>
-        </Group>
-      </Stack>
+      {/* Browsers refuse a time that is not complete, which would be read as none. */}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          activate.submit(buildReplay(from, to, statuses));
+        }}
+      >
+        <Stack>
+          <Text size="sm">{t('replay.text', { count: webhook.missed_count })}</Text>
+          <TextInput
+            type="datetime-local"
+            label={t('replay.from')}
+            description={t('replay.from_hint')}
+            value={from}
+            onChange={(event) => setFrom(event.currentTarget.value)}
+            error={fieldError(activate.error, 'replay.from')}
+          />
+          <TextInput
+            type="datetime-local"
+            label={t('replay.to')}
+            value={to}
+            onChange={(event) => setTo(event.currentTarget.value)}
+            error={fieldError(activate.error, 'replay.to')}
+          />
+          <Statuses
+            value={statuses}
+            onChange={setStatuses}
+            error={fieldError(activate.error, 'replay.statuses')}
+          />
+          <ErrorAlert
+            error={otherError(activate.error, ['replay.from', 'replay.to', 'replay.statuses'])}
+          />
+          <Group justify="flex-end">
+            <Button type="submit" loading={activate.isPending} disabled={statuses.length === 0}>
+              {t('replay.confirm')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
     </Dialog>
   );
 }

@@ -74,22 +74,25 @@ function TeamsChoice({ value, onChange }: TeamsChoiceProps) {
   );
 }
 
-export function InviteDialog({ onClose }: { onClose: () => void }) {
+/** What was typed, and sending it: what was not sent stays. */
+function useInvite(role: Role, teamIds: string[], onClose: () => void) {
   const { t } = useTranslation('identity/invitations');
   const [typed, setTyped] = useState('');
-  const [role, setRole] = useState<Role>('labeler');
-  const [teamIds, setTeamIds] = useState<string[]>([]);
-  const all = splitAddresses([typed]);
   const latest = useRef(typed);
   const change = (text: string) => {
     latest.current = text;
     setTyped(text);
   };
   const invite = useMutation({
-    mutationFn: (text: string) => inviteAll(splitAddresses([text]), role, teamIds),
-    onSuccess: (failures, text) => {
+    mutationFn: async (text: string) => {
+      const { addresses: emails, others } = splitAddresses(text);
+      const message = t('invite.no_address');
+      const failures = await inviteAll(emails, role, teamIds);
+      const sent = emails.length - failures.length;
+      return { sent, failures: [...failures, ...others.map((email) => ({ email, message }))] };
+    },
+    onSuccess: ({ sent, failures }, text) => {
       refreshInvitations();
-      const sent = splitAddresses([text]).length - failures.length;
       if (sent > 0) notifyDone(t('invite.sent', { count: sent }));
       const failed = failures.map(({ email }) => email);
       // It can be typed on while the invitations are sent.
@@ -98,6 +101,15 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
       if (left === '') onClose();
     },
   });
+  return { typed, change, invite };
+}
+
+export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation('identity/invitations');
+  const [role, setRole] = useState<Role>('labeler');
+  const [teamIds, setTeamIds] = useState<string[]>([]);
+  const { typed, change, invite } = useInvite(role, teamIds, onClose);
+  const { addresses } = splitAddresses(typed);
   return (
     <Dialog title={t('invite.title')} onClose={onClose}>
       <form
@@ -121,11 +133,11 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           />
           <RoleChoice value={role} onChange={setRole} roles={rolesUpTo(currentRole())} />
           <TeamsChoice value={teamIds} onChange={setTeamIds} />
-          <Failures failures={invite.data ?? []} />
+          <Failures failures={invite.data?.failures ?? []} />
           <FormActions
-            submit={t('invite.send', { count: Math.max(all.length, 1) })}
+            submit={t('invite.send', { count: Math.max(addresses.length, 1) })}
             loading={invite.isPending}
-            disabled={all.length === 0}
+            disabled={typed.trim() === ''}
             onCancel={onClose}
           />
         </Stack>

@@ -2,10 +2,20 @@ import { expect, test } from 'vitest';
 import { keepUnsent, splitAddresses } from './addresses';
 
 test('takes addresses out of pasted lists, each once', () => {
-  expect(
-    splitAddresses(['Ada Byron <Ada@example.com>; bo@example.com', 'ada@example.com']),
-  ).toEqual(['ada@example.com', 'bo@example.com']);
-  expect(splitAddresses(['nobody'])).toEqual([]);
+  const text =
+    'Ada Byron <Ada@example.com>; bo@example.com\n"Cy, D." <cy@example.com> ada@example.com';
+  expect(splitAddresses(text).addresses).toEqual([
+    ...['ada@example.com', 'bo@example.com', 'cy@example.com'],
+  ]);
+});
+
+test('says what is no address', () => {
+  expect(splitAddresses('Ada <ada@example.com>, bo.example.com; Cy')).toEqual({
+    addresses: ['ada@example.com'],
+    others: ['bo.example.com', 'Cy'],
+  });
+  expect(splitAddresses('nobody')).toEqual({ addresses: [], others: ['nobody'] });
+  expect(splitAddresses(' ')).toEqual({ addresses: [], others: [] });
 });
 
 test('keeps what was typed while the others were sent, and what failed', () => {

@@ -9,7 +9,7 @@ import type { Schemas } from '@/kit/api/types';
 import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
-import { useSaved } from '@/kit/forms/edited';
+import { showSaved, useSaved } from '@/kit/forms/edited';
 import { FormActions } from '@/kit/forms/FormActions';
 import { Unsaved } from '@/kit/forms/unsaved';
 import { requireOrganization } from '@/kit/session/organization';
@@ -44,7 +44,7 @@ export function SettingsForm({ organization }: { organization: Organization }) {
       {
         onSuccess: ({ data }) => {
           rename(org_slug, data.name);
-          form.resetDirty(values);
+          showSaved(form, values, toValues(data));
           goOn(data.revision);
           notifyDone(t('saved'));
           void queryClient.invalidateQueries();
@@ -69,7 +69,7 @@ export function SettingsForm({ organization }: { organization: Organization }) {
         <RetentionInputs form={form} />
         <ModelInputs form={form} hasKey={organization.settings.ai_provider.api_key_set} />
         <ErrorAlert error={named in form.values ? null : error} />
-        <FormActions submit={t('save')} loading={update.isPending} disabled={!form.isDirty()} />
+        <FormActions submit={t('save')} loading={update.isPending} />
       </Stack>
       <ConfirmDialog
         title={t('retention.confirm_title')}

@@ -1,6 +1,5 @@
 import {
   Checkbox,
-  NumberInput,
   PasswordInput,
   Radio,
   Select,
@@ -12,6 +11,7 @@ import {
 import type { UseFormReturnType } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { Panel } from '@/kit/components/Panel';
+import { IntegerInput } from '@/kit/forms/IntegerInput';
 import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
 import type { Values } from './values';
 
@@ -64,23 +64,21 @@ export function WorkInputs({ form }: Props) {
   return (
     <Panel title={t('work.title')}>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <NumberInput
+        <IntegerInput
           label={t('work.claim_minutes')}
           description={t('work.claim_text')}
           suffix={t('work.claim_suffix')}
           min={1}
           max={1440}
-          allowDecimal={false}
           required
           {...form.getInputProps('claim_minutes')}
         />
-        <NumberInput
+        <IntegerInput
           label={t('work.draft_hours')}
           description={t('work.draft_text')}
           suffix={t('work.draft_suffix')}
           min={1}
           max={8760}
-          allowDecimal={false}
           required
           {...form.getInputProps('draft_hours')}
         />
@@ -99,13 +97,12 @@ export function RetentionInputs({ form }: Props) {
     <Panel title={t('retention.title')}>
       <Checkbox label={t('retention.keep')} {...form.getInputProps('keep', { type: 'checkbox' })} />
       {!form.values.keep && (
-        <NumberInput
+        <IntegerInput
           label={t('retention.days')}
           description={t('retention.days_text')}
           suffix={t('retention.days_suffix')}
           min={1}
           max={36_500}
-          allowDecimal={false}
           required
           maw={320}
           {...form.getInputProps('retention_days')}

@@ -1,4 +1,4 @@
-import { Button, Group, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -7,13 +7,16 @@ import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
 import { Section } from '@/kit/components/Section';
-import { useSaved } from '@/kit/forms/edited';
+import { showSaved, useSaved } from '@/kit/forms/edited';
 import { otherError, showAtField } from '@/kit/forms/fieldErrors';
+import { FormActions } from '@/kit/forms/FormActions';
 import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
 import { Unsaved } from '@/kit/forms/unsaved';
 import { readSession, updateSession } from '@/kit/session/store';
 
 const FIELDS = ['name', 'locale', 'time_zone'] as const;
+
+const toValues = ({ name, locale, time_zone }: Schemas['Profile']) => ({ name, locale, time_zone });
 
 /** Name, and the language and time zone of emails and of days in statistics. */
 export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
@@ -21,16 +24,15 @@ export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
   const client = useQueryClient();
   const goOn = useSaved();
   const update = $api.useMutation('patch', '/api/v1/users/me');
-  const { name, locale, time_zone: timeZone, revision } = profile;
-  const form = useForm({ initialValues: { name, locale, time_zone: timeZone } });
+  const form = useForm({ initialValues: toValues(profile) });
   const submit = form.onSubmit((changes) => {
     update.mutate(
-      { body: { ...changes, revision } },
+      { body: { ...changes, revision: profile.revision } },
       {
         onSuccess: ({ data }) => {
           const user = readSession()?.user;
           if (user) updateSession({ user: { ...user, name: data.name } });
-          form.resetDirty(changes);
+          showSaved(form, changes, toValues(data));
           goOn(data.revision);
           notifyDone(t('saved'));
           void client.invalidateQueries({ queryKey: ['get', '/api/v1/users/me'] });
@@ -66,11 +68,7 @@ export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
             />
           </SimpleGrid>
           <ErrorAlert error={otherError(update.error, FIELDS)} />
-          <Group>
-            <Button type="submit" loading={update.isPending} disabled={!form.isDirty()}>
-              {t('save')}
-            </Button>
-          </Group>
+          <FormActions submit={t('save')} loading={update.isPending} />
         </Stack>
       </form>
     </Section>

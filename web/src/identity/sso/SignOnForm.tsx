@@ -9,7 +9,7 @@ import type { Schemas } from '@/kit/api/types';
 import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
-import { useSaved } from '@/kit/forms/edited';
+import { showSaved, useSaved } from '@/kit/forms/edited';
 import { FormActions } from '@/kit/forms/FormActions';
 import { Unsaved } from '@/kit/forms/unsaved';
 import { requireOrganization } from '@/kit/session/organization';
@@ -37,7 +37,7 @@ function useSave({ sso, revision }: Props, form: UseFormReturnType<Values>) {
       },
       {
         onSuccess: ({ data }) => {
-          form.resetDirty(values);
+          showSaved(form, values, toValues(data));
           goOn(data.revision);
           notifyDone(t('form.saved'));
           void queryClient.invalidateQueries({

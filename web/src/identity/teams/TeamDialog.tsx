@@ -4,6 +4,7 @@ import { useRouter } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { MemberSelect, TeamSelect } from '@/identity/pickers';
 import { $api } from '@/kit/api/client';
+import { useIdempotency } from '@/kit/api/idempotency';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
 import { Dialog } from '@/kit/components/Dialog';
@@ -36,6 +37,7 @@ interface Values {
 function useSave(team: Props['team'], onClose: () => void) {
   const { t } = useTranslation('identity/teams');
   const router = useRouter();
+  const idempotency = useIdempotency();
   const create = $api.useMutation('post', '/api/v1/teams');
   const update = $api.useMutation('patch', '/api/v1/teams/{team_id}');
   const finish = (message: string) => {
@@ -60,7 +62,7 @@ function useSave(team: Props['team'], onClose: () => void) {
       return;
     }
     create.mutate(
-      { body },
+      { params: { header: idempotency.headers(body) }, body },
       {
         onSuccess: ({ data }) => {
           finish(t('form.created', { name: values.name }));

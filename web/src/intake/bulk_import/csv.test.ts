@@ -40,6 +40,19 @@ test('writes the header anew', () => {
   expect(mappedHeader({ ...start, columns: ['a;b'] }, ['metadata'])).toBe('"a;b"\n');
 });
 
+test.each(['sep=;\n', 'SEP=;\r\n', '"sep=;"\n', '\uFEFFsep=;\n'])(
+  'the line %j states the delimiter',
+  (line) => {
+    const start = readCsv(`${line}text;a,b,c\nx;1\n`, 5, true);
+    expect(start).toEqual({
+      delimiter: ';',
+      columns: ['text', 'a,b,c'],
+      rows: [['x', '1']],
+      headerLength: line.length + 'text;a,b,c\n'.length,
+    });
+  },
+);
+
 test('a byte order mark is no part of the first column', () => {
   const start = readCsv('\uFEFFtext\na\n', 1, true);
   expect(start.columns).toEqual(['text']);

@@ -1,12 +1,14 @@
 /** The beginning of a CSV file: its columns, its first rows, and another header for it. */
 
 const DELIMITERS = [',', ';', '\t', '|'];
+/** Excel's first line, which states the delimiter. */
+const STATED = /^"?sep=([,;\t|])"?[ \t]*(?:\r?\n|\r?$)/i;
 
 export interface CsvStart {
   delimiter: string;
   columns: string[];
   rows: string[][];
-  /** The number of characters of the header with its end of line. */
+  /** The number of characters of the header with its end of line, and of what is before it. */
   headerLength: number;
 }
 
@@ -52,8 +54,9 @@ function readRecord(text: string, start: number, delimiter: string) {
 /** Reads the beginning of a file; a row that is cut off is left out. */
 export function readCsv(text: string, count: number, isWholeFile: boolean): CsvStart {
   const content = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  const delimiter = findDelimiter(content);
-  const header = readRecord(content, 0, delimiter);
+  const [stated = '', own] = STATED.exec(content) ?? [];
+  const delimiter = own ?? findDelimiter(content);
+  const header = readRecord(content, stated.length, delimiter);
   const rows: string[][] = [];
   let position = header.next;
   while (rows.length < count && position < content.length) {

@@ -16,6 +16,9 @@ const FIRST_BYTES = 256 * 1024;
 const ROWS = 5;
 /** A character has at most so many bytes. */
 const MOST_BYTES = 4;
+const MARK = '\uFEFF';
+
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
 /** Reads the first lines of JSON Lines; the last one may be cut off. */
 export function readLines(text: string, isWholeFile: boolean): FilePreview {
@@ -45,19 +48,37 @@ export function readPreview(text: string, isWholeFile: boolean): FilePreview {
   return { format: 'csv', csv: readCsv(text, ROWS, isWholeFile) };
 }
 
+/** Returns the encoding of a file, as the service recognizes it. Excel saves Unicode text as UTF-16. */
+async function findEncoding(file: File): Promise<Encoding> {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+}
+
+function encode(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> {
+  if (encoding === 'utf-8') return new TextEncoder().encode(text);
+  const view = new DataView(new ArrayBuffer(text.length * 2));
+  for (let at = 0; at < text.length; at += 1)
+    view.setUint16(at * 2, text.charCodeAt(at), encoding === 'utf-16le');
+  return new Uint8Array(view.buffer);
+}
+
 /** Reads the beginning of a file as it is: `text()` would leave out a byte order mark. */
-async function readStart(file: File, size: number): Promise<string> {
+async function readStart(file: File, size: number, encoding: Encoding): Promise<string> {
   const bytes = await file.slice(0, size).arrayBuffer();
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
 }
 
 export async function previewFile(file: File): Promise<FilePreview> {
-  return readPreview(await readStart(file, FIRST_BYTES), file.size <= FIRST_BYTES);
+  const text = await readStart(file, FIRST_BYTES, await findEncoding(file));
+  return readPreview(text, file.size <= FIRST_BYTES);
 }
 
 /** Returns the file with another header. The rest is not read, so its size does not matter. */
 export async function replaceHeader(file: File, start: CsvStart, header: string): Promise<File> {
-  const text = await readStart(file, start.headerLength * MOST_BYTES);
-  const bytes = new TextEncoder().encode(text.slice(0, start.headerLength)).length;
-  return new File([header, file.slice(bytes)], file.name, { type: file.type });
+  const encoding = await findEncoding(file);
+  const text = await readStart(file, start.headerLength * MOST_BYTES, encoding);
+  const old = encode(text.slice(0, start.headerLength), encoding);
+  const next = encode(encoding === 'utf-8' ? header : MARK + header, encoding);
+  return new File([next, file.slice(old.length)], file.name, { type: file.type });
 }

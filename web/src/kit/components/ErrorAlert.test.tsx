@@ -10,7 +10,8 @@ const stale = (details?: Record<string, unknown>) =>
   new ApiError(409, { code: 'stale_precondition', message: MESSAGE, ...(details && { details }) });
 
 function render(error: ApiError, revision?: number): string {
-  const edited = { revision: revision ?? 0, keep: () => undefined, drop: () => undefined };
+  const nothing = () => undefined;
+  const edited = { revision: revision ?? 0, keep: nothing, goOn: nothing, drop: nothing };
   return renderToString(
     <MantineProvider>
       <EditedContext value={revision === undefined ? undefined : edited}>

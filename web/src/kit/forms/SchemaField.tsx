@@ -1,13 +1,13 @@
 import {
   Checkbox,
   NativeSelect,
-  NumberInput,
   PasswordInput,
   TagsInput,
   Textarea,
   TextInput,
 } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { IntegerInput } from './IntegerInput';
 import type { Field, FieldValue } from './schema';
 import { useFieldTexts } from './useFieldTexts';
 
@@ -55,11 +55,10 @@ export function SchemaField({ field, context, value, isStored, error, onChange }
       );
     case 'number':
       return (
-        <NumberInput
+        <IntegerInput
           {...entry}
           value={typeof value === 'number' ? value : ''}
-          allowDecimal={false}
-          onChange={(next) => onChange(next)}
+          onChange={onChange}
         />
       );
     case 'option':

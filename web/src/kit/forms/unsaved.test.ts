@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { chooseVersion } from './EditedRecord';
+import { chooseVersion, needsNewForm } from './EditedRecord';
+import { showSaved } from './edited';
 import { answerDiscard, askToDiscard, hasUnsaved, holdChanges, mayLeave } from './unsaved';
 
 test('a page with changes is left when the user discards them', async () => {
@@ -39,4 +40,30 @@ test.each([
 test('the changes of another record are not kept', () => {
   const other = { id: 'b', revision: 1 };
   expect(chooseVersion({ id: 'a', revision: 1 }, other, true)).toBe(other);
+});
+
+test.each([
+  ['the version that the form has saved stays in it', 'a', 2, false],
+  ['a version of somebody else begins a new form', 'a', 3, true],
+  ['so does another record', 'b', 2, true],
+])('%s', (_, id, revision, expected) => {
+  expect(needsNewForm({ id: 'a', revision: 1 }, { id, revision }, 2)).toBe(expected);
+});
+
+test('a form shows what was saved, and what was typed meanwhile as a change of it', () => {
+  let values = { name: ' Ada ', key: 'secret', skills: ['typed'] };
+  let clean = {};
+  const form = {
+    getValues: () => values,
+    setValues: (next: object) => {
+      values = { ...values, ...next };
+    },
+    resetDirty: (next?: object) => {
+      clean = next ?? {};
+    },
+  };
+  const saved = { name: 'Ada', key: '', skills: [] };
+  showSaved<typeof values>(form as never, { ...values, skills: [] }, saved);
+  expect(values).toEqual({ name: 'Ada', key: '', skills: ['typed'] });
+  expect(clean).toEqual(saved);
 });

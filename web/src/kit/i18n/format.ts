@@ -1,4 +1,5 @@
 /** Dates and numbers in the language of the page, and the region that the browser prefers in it. */
+import i18next from 'i18next';
 import { useTranslation } from 'react-i18next';
 
 const MINUTE = 60;
@@ -27,6 +28,8 @@ export function chooseLocale(language: string, preferred: readonly string[]): st
 
 export interface Format {
   locale: string;
+  /** What separates the decimals of a number. */
+  decimalSeparator: () => string;
   number: (value: number, options?: Intl.NumberFormatOptions) => string;
   percent: (value: number, digits?: number) => string;
   bytes: (value: number) => string;
@@ -53,8 +56,15 @@ export function createFormat(locale: string): Format {
   const plain = once(() => new Intl.NumberFormat(locale));
   const number = (value: number, options?: Intl.NumberFormatOptions) =>
     (options ? new Intl.NumberFormat(locale, options) : plain()).format(value);
+  const decimalSeparator = once(
+    () =>
+      plain()
+        .formatToParts(0.5)
+        .find(({ type }) => type === 'decimal')?.value ?? '.',
+  );
   return {
     locale,
+    decimalSeparator,
     number,
     percent: (value, digits = 0) =>
       number(value, { style: 'percent', maximumFractionDigits: digits }),
@@ -87,11 +97,19 @@ export function createFormat(locale: string): Format {
 const formats = new Map<string, Format>();
 
 /** One for each language: each cell of a long list asks for it, and Intl is slow to set up. */
-export function useFormat(): Format {
-  const { language } = useTranslation().i18n;
+function formatOf(language: string): Format {
   const known = formats.get(language);
   if (known) return known;
   const format = createFormat(chooseLocale(language, navigator.languages));
   formats.set(language, format);
   return format;
+}
+
+export function useFormat(): Format {
+  return formatOf(useTranslation().i18n.language);
+}
+
+/** Returns the format of the page outside of components. */
+export function currentFormat(): Format {
+  return formatOf(i18next.language);
 }

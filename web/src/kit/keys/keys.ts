@@ -44,8 +44,14 @@ function isTyping(target: EventTarget | null): boolean {
   return /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) && !isButton;
 }
 
+/** Whether the key presses the button, or follows the link, that has the focus. */
+function isPress({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
+  if (key !== 'Enter' || ctrlKey || metaKey || altKey) return false;
+  return target instanceof Element && target.closest('button, a[href], summary') !== null;
+}
+
 function handle(event: KeyboardEvent): void {
-  if (event.defaultPrevented || isComposing(event)) return;
+  if (event.defaultPrevented || isComposing(event) || isPress(event)) return;
   const typing = isTyping(event.target);
   const inDialog = document.querySelector('[role=dialog][aria-modal=true], [role=menu]') !== null;
   // What was registered last is nearest to the user.

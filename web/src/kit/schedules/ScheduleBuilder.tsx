@@ -1,6 +1,7 @@
-import { Group, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { IntegerInput } from '@/kit/forms/IntegerInput';
 import { useFormat } from '@/kit/i18n/format';
 import {
   changeKind,
@@ -76,23 +77,23 @@ function Details({ schedule, set, error }: DetailsProps) {
   return (
     <>
       {schedule.kind === 'monthly' && (
-        <NumberInput
+        <IntegerInput
           label={t('day')}
           min={1}
           max={31}
           w={90}
           value={schedule.day}
-          onChange={(day) => typeof day === 'number' && set({ ...schedule, day })}
+          onChange={(day) => day !== '' && set({ ...schedule, day })}
         />
       )}
       {schedule.kind === 'hourly' && (
-        <NumberInput
+        <IntegerInput
           label={t('minute')}
           min={0}
           max={59}
           w={90}
           value={schedule.minute}
-          onChange={(minute) => typeof minute === 'number' && set({ ...schedule, minute })}
+          onChange={(minute) => minute !== '' && set({ ...schedule, minute })}
         />
       )}
       {'time' in schedule && (

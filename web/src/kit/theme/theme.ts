@@ -8,6 +8,7 @@ import {
   Tooltip,
 } from '@mantine/core';
 import i18next from 'i18next';
+import { currentFormat } from '@/kit/i18n/format';
 
 /** Read whenever one is shown, because the language can change. */
 const closeButtonProps = {
@@ -39,6 +40,13 @@ export const theme = createTheme({
     Modal: Modal.extend({
       defaultProps: { centered: true, transitionProps: { duration: 80 } },
     }),
+    // Read whenever one is shown, as above. Leading zeros would keep a number from being reported.
+    NumberInput: {
+      defaultProps: () => ({
+        allowLeadingZeros: false,
+        decimalSeparator: currentFormat().decimalSeparator(),
+      }),
+    },
     Notification: Notification.extend({ defaultProps: { closeButtonProps } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 6, highlightOnHover: true } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 400, withArrow: true } }),

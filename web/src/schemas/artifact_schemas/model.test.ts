@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import {
   cleanConstraints,
+  keyAfter,
   keyFrom,
   moveItem,
   newField,
@@ -15,6 +16,20 @@ test('keys are snake_case in Latin letters and differ', () => {
   expect(keyFrom('2nd Émission')).toBe('nd_emission');
   expect(keyFrom('発票')).toBe('field');
   expect(keyFrom('Total', ['total', 'total_2'])).toBe('total_3');
+});
+
+test.each([
+  ['follows the label', 'total', [], 'amount_due'],
+  ['differs from the others', 'total', ['amount_due'], 'amount_due_2'],
+  ['stays if somebody has chosen it', 'sum', [], 'sum'],
+])('the key %s', (_, key, others, expected) => {
+  const field = { key, label: 'Total' };
+  expect(keyAfter(field, 'Amount due', { others, published: ['date'] })).toBe(expected);
+});
+
+test('the key of a published field stays when its label is corrected', () => {
+  const field = { key: 'totl', label: 'Totl' };
+  expect(keyAfter(field, 'Total', { others: [], published: ['totl'] })).toBe('totl');
 });
 
 test('constraints that do not fit the type are not sent', () => {

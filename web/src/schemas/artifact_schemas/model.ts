@@ -164,6 +164,19 @@ export function newField(type: FieldType, label: string, taken: readonly string[
   };
 }
 
+/**
+ * Returns the key of a field whose label was changed. It follows the label until somebody has chosen another
+ * one, or it was published: labels that were made with it have it.
+ */
+export function keyAfter(
+  field: Pick<DraftField, 'key' | 'label'>,
+  label: string,
+  { others, published }: { others: readonly string[]; published: readonly string[] },
+): string {
+  const follows = field.key === keyFrom(field.label, others) && !published.includes(field.key);
+  return follows ? keyFrom(label, others) : field.key;
+}
+
 /** Moves an element of a list to another place. */
 export function moveItem<Item>(items: readonly Item[], from: number, to: number): Item[] {
   const next = [...items];

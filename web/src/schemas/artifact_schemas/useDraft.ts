@@ -35,6 +35,7 @@ export function draftBody(draft: Draft) {
   return { ...draft, fields: toBody(draft.fields) };
 }
 
+const NONE: readonly DraftField[] = [];
 const keyOf = (id: string) => `schema-draft:${id}`;
 
 interface Stored {
@@ -99,6 +100,8 @@ export function useDraft(schema: SchemaDetail) {
   return {
     draft,
     saved,
+    /** The fields as they are saved, if labels may have been made with them. */
+    published: schema.current_version ? saved.fields : NONE,
     isDirty,
     isSaving: save.isPending,
     error: save.error as unknown,

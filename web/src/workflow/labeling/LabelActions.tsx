@@ -17,6 +17,7 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { useKeys } from '@/kit/keys/keys';
 import type { Session } from './model/session';
 import { DiscardDialog } from './parts/DiscardDialog';
+import { expectLoss } from './parts/lostAnswers';
 import { SkipDialog } from './parts/SkipDialog';
 import { useSubmit } from './parts/useSubmit';
 
@@ -99,13 +100,18 @@ function useLeaving({ tagSet, session, leave }: Props) {
   const release = $api.useMutation('post', '/api/v1/artifacts/{artifact_id}/release');
   const remove = $api.useMutation('delete', '/api/v1/tag-sets/{tag_set_id}');
   const path = { artifact_id: tagSet.artifact_id };
+  const [once] = useState(() => ({
+    release: expectLoss(({ code }) => code === 'conflict'),
+    remove: expectLoss(({ status }) => status === 404),
+  }));
   const skip = async (reason: string) => {
     await session.saver.flush();
-    await release.mutateAsync({ params: { path }, body: { reason } });
+    await once.release(() => release.mutateAsync({ params: { path }, body: { reason } }));
     await leave();
   };
   const discard = async () => {
-    await remove.mutateAsync({ params: { path: { tag_set_id: tagSet.id } } });
+    const params = { path: { tag_set_id: tagSet.id } };
+    await once.remove(() => remove.mutateAsync({ params }));
     session.saver.stop();
     await session.pending.removeAll().catch(() => undefined);
     await leave();

@@ -13,6 +13,7 @@ export { Stopwatch } from './model/stopwatch';
 export { ConflictDialog } from './parts/ConflictDialog';
 export { IconAction } from './LabelActions';
 export { NextSearch } from './parts/NextSearch';
+export { expectLoss, hasStatus } from './parts/lostAnswers';
 export { Progress } from './parts/Progress';
 export { useMembers } from './parts/useComments';
 export { useDocument } from './parts/useDocument';

@@ -11,6 +11,7 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { notifyDone } from '@/kit/components/notify';
 import { Page } from '@/kit/components/Page';
+import { Unsaved } from '@/kit/forms/unsaved';
 import { useKeys } from '@/kit/keys/keys';
 import { Editor, type Field, Note, topKey, useDocument, Workspace } from '@/workflow/labeling';
 import { type Choices, listPlaces, listUndecided, type Place, preview, toRequest } from './merging';
@@ -30,7 +31,7 @@ function useMerge(places: readonly Place[], setIds: readonly string[], choices: 
   const merge = $api.useMutation('post', MERGE, {
     onSuccess: async () => {
       notifyDone(t('merge.done'));
-      await navigate({ to: '/review/next', replace: true });
+      await navigate({ to: '/review/next', replace: true, ignoreBlocker: true });
     },
   });
   const run = () => {
@@ -102,7 +103,12 @@ function MergeScreen({ consensus, artifact, fields }: ScreenProps) {
       artifact={artifact}
       editor={editor}
       status={<Note>{setIds.map(nameOf).join(', ')}</Note>}
-      notices={<ErrorAlert error={merge.error} />}
+      notices={
+        <>
+          <Unsaved isDirty={choices.size > 0} />
+          <ErrorAlert error={merge.error} />
+        </>
+      }
       summary={<Text size="xs">{t('merge.open', { count: undecided })}</Text>}
       below={below}
       actions={

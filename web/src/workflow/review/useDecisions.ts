@@ -2,7 +2,14 @@ import { useState } from 'react';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
-import { type Editor, fromServer, type LocalTag, readTagErrors } from '@/workflow/labeling';
+import {
+  type Editor,
+  expectLoss,
+  fromServer,
+  hasStatus,
+  type LocalTag,
+  readTagErrors,
+} from '@/workflow/labeling';
 import { acceptOnce } from './accepting';
 import type { Keeper } from './keeper';
 
@@ -38,6 +45,7 @@ function showErrors(editor: Editor, failure: unknown, sent: readonly LocalTag[])
 function useAccept({ item, editor, keeper, done }: Params) {
   const accept = $api.useMutation('post', '/api/v1/tag-sets/{tag_set_id}/accept');
   const reread = $api.useMutation('get', '/api/v1/tag-sets/{tag_set_id}');
+  const [repeatable] = useState(() => expectLoss(hasStatus('accepted')));
   const [conflict, setConflict] = useState<Conflict>();
   const [error, setError] = useState<unknown>();
   const params = { path: { tag_set_id: item.id } };
@@ -53,7 +61,7 @@ function useAccept({ item, editor, keeper, done }: Params) {
   };
   const acceptNow = async () => {
     const outcome = await acceptOnce(editor, keeper, (body) =>
-      accept.mutateAsync({ params, body }),
+      repeatable(() => accept.mutateAsync({ params, body })),
     );
     if (outcome === 'accepted') {
       keeper.forget();
@@ -91,15 +99,14 @@ export function useDecisions(given: Params) {
   const release = $api.useMutation('post', '/api/v1/review-queue/{item_id}/release');
   const params = { path: { tag_set_id: item.id } };
   const path = { item_id: item.id };
+  const [repeatable] = useState(() => expectLoss(hasStatus('rejected', 'draft')));
 
   return {
     ...accepting,
     reject: async (reason: string, sendTo: string) => {
       try {
-        await reject.mutateAsync({
-          params,
-          body: { reason, send_to: sendTo, revision: keeper.revision },
-        });
+        const body = { reason, send_to: sendTo, revision: keeper.revision };
+        await repeatable(() => reject.mutateAsync({ params, body }));
       } catch (failure) {
         if (isApiError(failure, 'stale_precondition')) await accepting.compare();
         throw failure;

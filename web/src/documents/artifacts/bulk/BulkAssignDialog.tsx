@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { AssigneeSelect } from '@/identity/pickers';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
-import { fromLocal } from '../detail/times';
+import { fromLocal } from '@/kit/forms/times';
 import { assignMany, type Assignment, type BulkResult, type Target } from './bulk';
 
 interface Props {

@@ -1,7 +1,8 @@
-import { Button, Group, NumberInput, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
+import { IntegerInput } from '@/kit/forms/IntegerInput';
 import { type BulkResult, setPriority } from './bulk';
 
 interface Props {
@@ -16,7 +17,7 @@ const NORMAL = 50;
 
 export function PriorityDialog({ opened, close, count, ids, run }: Props) {
   const { t } = useTranslation('documents/artifacts');
-  const [priority, change] = useState<number | string>(NORMAL);
+  const [priority, change] = useState<number | ''>(NORMAL);
   return (
     <Dialog opened={opened} onClose={close} title={t('bulk.priority_title', { count })}>
       <form
@@ -26,12 +27,11 @@ export function PriorityDialog({ opened, close, count, ids, run }: Props) {
         }}
       >
         <Stack>
-          <NumberInput
+          <IntegerInput
             label={t('column.priority')}
             description={t('priority_hint')}
             min={0}
             max={100}
-            allowDecimal={false}
             value={priority}
             onChange={change}
             data-autofocus

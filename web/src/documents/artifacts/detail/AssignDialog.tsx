@@ -15,10 +15,10 @@ import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
+import { fromLocal, toLocal } from '@/kit/forms/times';
 import { Unsaved, useIsChanged } from '@/kit/forms/unsaved';
 import { roleMay } from '@/kit/session/may';
 import { type Artifact, refreshDocuments } from '../useDocuments';
-import { fromLocal, toLocal } from './times';
 
 interface Props {
   row: Artifact;
@@ -35,13 +35,25 @@ export function AssignDialog({ row, opened, close }: Props) {
   );
 }
 
+interface Chosen {
+  kind: 'users' | 'team';
+  team: string | null;
+  users: string[];
+}
+
+/** Returns the body's assignees: no team means nobody, whoever was chosen among the people. */
+export function toAssignees({ kind, team, users }: Chosen) {
+  if (kind === 'users') return { user_ids: users };
+  return team === null ? { user_ids: [] } : { team_id: team };
+}
+
 function useAssignment(row: Artifact) {
   const [team, setTeam] = useState(row.assignees.find(({ team_id }) => team_id)?.team_id ?? null);
   const [users, setUsers] = useState(row.assignees.flatMap(({ user_id }) => user_id ?? []));
   const [kind, setKind] = useState<'users' | 'team'>(team === null ? 'users' : 'team');
   const [due, setDue] = useState(toLocal(row.due_at));
   const body = {
-    ...(kind === 'team' && team !== null ? { team_id: team } : { user_ids: users }),
+    ...toAssignees({ kind, team, users }),
     ...(due !== toLocal(row.due_at) && { due_at: fromLocal(due) }),
     revision: row.revision,
   };

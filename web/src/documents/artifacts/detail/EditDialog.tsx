@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, NumberInput, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
 import { useForm, type UseFormReturnType } from '@mantine/form';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
@@ -6,12 +6,13 @@ import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { EditedRecord } from '@/kit/forms/EditedRecord';
 import { showAtField } from '@/kit/forms/fieldErrors';
+import { IntegerInput } from '@/kit/forms/IntegerInput';
+import { fromLocal, toLocal } from '@/kit/forms/times';
 import { Unsaved } from '@/kit/forms/unsaved';
 import { SchemaSelect } from '@/schemas/artifact_schemas';
 import { type Artifact, refreshDocuments } from '../useDocuments';
 import { fromPairs, toPairs } from './metadata';
 import { MetadataInput } from './MetadataInput';
-import { fromLocal, toLocal } from './times';
 
 interface Props {
   row: Artifact;
@@ -33,7 +34,7 @@ function toValues(row: Artifact) {
     name: row.name,
     schema_id: row.schema_id ?? undefined,
     external_id: row.external_id ?? '',
-    priority: row.priority as number | string,
+    priority: row.priority as number | '',
     due_at: toLocal(row.due_at),
     gold: row.gold ?? false,
     metadata: toPairs(row.metadata),
@@ -120,13 +121,12 @@ function WorkInputs({ form }: { form: UseFormReturnType<Values> }) {
         error={form.errors['schema_id']}
       />
       <Group grow align="flex-start">
-        <NumberInput
+        <IntegerInput
           label={t('column.priority')}
           description={t('priority_hint')}
           required
           min={0}
           max={100}
-          allowDecimal={false}
           {...form.getInputProps('priority')}
         />
         <TextInput

@@ -1,5 +1,6 @@
 import { MultiSelect, NumberInput, SimpleGrid, TagsInput, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { IntegerInput } from '@/kit/forms/IntegerInput';
 import { type Constraints, constraintsOf } from '../model';
 import { TEXT_FORMATS } from './textFormats';
 import type { FieldFormProps } from './FieldForm';
@@ -45,10 +46,9 @@ function ConstraintInput(props: InputProps) {
     case 'min_length':
     case 'max_length':
       return (
-        <NumberInput
+        <IntegerInput
           label={t(`constraint.${name}`)}
           min={0}
-          allowDecimal={false}
           value={scalar(value)}
           onChange={set}
           error={error}
@@ -137,13 +137,6 @@ function LimitInput({ name, type, value, set, error }: InputProps) {
       />
     );
   }
-  return (
-    <NumberInput
-      label={label}
-      allowDecimal={type !== 'integer'}
-      value={scalar(value)}
-      onChange={set}
-      error={error}
-    />
-  );
+  const Input = type === 'integer' ? IntegerInput : NumberInput;
+  return <Input label={label} value={scalar(value)} onChange={set} error={error} />;
 }

@@ -1,6 +1,6 @@
 import { Checkbox, Fieldset, Group, Select, Stack, Textarea, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { constraintsOf, type DraftField, type FieldType, keyFrom, TYPES } from '../model';
+import { constraintsOf, type DraftField, type FieldType, keyAfter, TYPES } from '../model';
 import { ConstraintsForm } from './ConstraintsForm';
 import { OptionsForm } from './OptionsForm';
 
@@ -9,17 +9,17 @@ export interface FieldFormProps {
   isColumn: boolean;
   /** The keys beside it, its own included. */
   taken: readonly string[];
+  /** The keys beside it that are in use since the schema was published. */
+  published: readonly string[];
   change: (changes: Partial<DraftField>) => void;
   /** The error of the API at a member, such as `key` or `constraints.min`. */
   errorOf: (member: string) => string | undefined;
   readOnly: boolean;
 }
 
-function NameInputs({ field, taken, change, errorOf }: FieldFormProps) {
+function NameInputs({ field, taken, published, change, errorOf }: FieldFormProps) {
   const { t } = useTranslation('schemas/artifact_schemas');
   const others = taken.filter((key) => key !== field.key);
-  // The key follows the label until somebody has chosen another one.
-  const follows = field.key === keyFrom(field.label, others);
   const isDuplicate = taken.filter((key) => key === field.key).length > 1;
   return (
     <Group grow align="flex-start">
@@ -29,7 +29,7 @@ function NameInputs({ field, taken, change, errorOf }: FieldFormProps) {
         maxLength={200}
         dir="auto"
         onChange={({ currentTarget: { value } }) =>
-          change({ label: value, ...(follows && { key: keyFrom(value, others) }) })
+          change({ label: value, key: keyAfter(field, value, { others, published }) })
         }
         error={errorOf('label')}
       />

@@ -17,6 +17,12 @@ function findField(fields: readonly DraftField[], uid: string | undefined): Draf
   return undefined;
 }
 
+/** The keys of published fields, or of the columns of a table. */
+function keysBeside(published: readonly DraftField[], table: DraftField | undefined): string[] {
+  const fields = table ? published.find(({ key }) => key === table.key)?.columns : published;
+  return (fields ?? []).map(({ key }) => key);
+}
+
 interface Props {
   state: DraftState;
   readOnly: boolean;
@@ -37,6 +43,7 @@ function useChosen() {
 export function FieldsEditor({ state, readOnly }: Props) {
   const { t } = useTranslation('schemas/artifact_schemas');
   const { fields, guidelines } = state.draft;
+  const { published } = state;
   const { chosen, select, form } = useChosen();
   const current = findField(fields, chosen) ?? fields[0];
   const owner = fields.find(({ columns }) => columns.some(({ uid }) => uid === current?.uid));
@@ -66,6 +73,7 @@ export function FieldsEditor({ state, readOnly }: Props) {
               field={current}
               isColumn={owner !== undefined}
               taken={(owner?.columns ?? fields).map(({ key }) => key)}
+              published={keysBeside(published, owner)}
               change={(changes) =>
                 state.change({ fields: replaceField(fields, current.uid, changes) })
               }

@@ -11,6 +11,7 @@ import {
 } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { fieldError } from '@/kit/forms/fieldErrors';
+import { IntegerInput } from '@/kit/forms/IntegerInput';
 import type { Draft, DraftState, ReviewPolicy } from '../useDraft';
 
 interface Props {
@@ -88,7 +89,10 @@ function PolicyForm({ state, errorOf }: PolicyProps) {
   const policy = state.draft.review_policy;
   const set = (changes: Partial<ReviewPolicy>) =>
     state.change({ review_policy: { ...policy, ...changes } });
-  const share = (value: string | number) => (value === '' ? null : Number(value) / PERCENT);
+  const share = (value: string | number) => {
+    const number = value === '' ? NaN : Number(value);
+    return Number.isNaN(number) ? null : number / PERCENT;
+  };
   const percent = (value: number | null) =>
     value === null ? '' : Math.round(value * PERCENT * PERCENT) / PERCENT;
   const input = (name: keyof ReviewPolicy) => ({
@@ -103,19 +107,18 @@ function PolicyForm({ state, errorOf }: PolicyProps) {
         {t('policy.title')}
       </Title>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm">
-        <NumberInput
+        <IntegerInput
           {...input('labels_per_artifact')}
           min={1}
           max={20}
-          allowDecimal={false}
           value={policy.labels_per_artifact}
-          onChange={(value) => typeof value === 'number' && set({ labels_per_artifact: value })}
+          onChange={(value) => value !== '' && set({ labels_per_artifact: value })}
         />
         <NumberInput
           {...input('sample_rate')}
           {...percents}
           value={percent(policy.sample_rate)}
-          onChange={(value) => typeof value === 'number' && set({ sample_rate: value / PERCENT })}
+          onChange={(value) => set({ sample_rate: share(value) ?? policy.sample_rate })}
         />
         <NumberInput
           {...input('auto_accept_agreement')}
@@ -129,13 +132,12 @@ function PolicyForm({ state, errorOf }: PolicyProps) {
           value={percent(policy.auto_accept_confidence)}
           onChange={(value) => set({ auto_accept_confidence: share(value) })}
         />
-        <NumberInput
+        <IntegerInput
           {...input('max_rejections')}
           min={0}
           max={100}
-          allowDecimal={false}
           value={policy.max_rejections ?? ''}
-          onChange={(value) => set({ max_rejections: value === '' ? null : Number(value) })}
+          onChange={(value) => set({ max_rejections: value === '' ? null : value })}
         />
       </SimpleGrid>
     </Stack>

@@ -8,7 +8,7 @@ export function parseOptions(text: string): DraftOption[] {
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .map((line) => {
-      const [value = '', label = ''] = line.split(/\t|:\s+/, 2);
+      const [, value = line, label = ''] = /^(.*?)(?:\t|:\s+)(.*)$/.exec(line) ?? [];
       return { uid: randomKey(), value: value.trim(), label: label.trim() };
     });
 }

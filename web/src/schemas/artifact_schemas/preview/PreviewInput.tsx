@@ -11,6 +11,7 @@ import {
 } from '@mantine/core';
 import { SquareDashed, TextSelect } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import { IntegerInput } from '@/kit/forms/IntegerInput';
 import type { DraftField } from '../model';
 import styles from './preview.module.css';
 
@@ -75,7 +76,7 @@ function SingleInput({ field, common }: Props) {
     case 'number':
       return <NumberInput {...common} />;
     case 'integer':
-      return <NumberInput {...common} allowDecimal={false} />;
+      return <IntegerInput {...common} />;
     case 'money':
       return <MoneyInput field={field} common={common} />;
     case 'boolean':

@@ -4,9 +4,11 @@ import { useEffect, useState } from 'react';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { useIdempotency } from '@/kit/api/idempotency';
 import type { Schemas } from '@/kit/api/types';
 import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { notifyError } from '@/kit/components/notify';
 import { Notice } from '@/kit/components/Notice';
 import { Loading } from '@/kit/components/Loading';
 import { ChangeList } from '../versions/ChangeList';
@@ -36,6 +38,7 @@ function usePublish(schema: SchemaDetail, close: () => void) {
   const check = $api.useMutation('post', PUBLISH);
   const publish = $api.useMutation('post', PUBLISH);
   const activate = $api.useMutation('post', '/api/v1/schemas/{schema_id}/activate');
+  const idempotency = useIdempotency();
   const { mutate } = check;
   const { id } = schema;
   useEffect(() => {
@@ -46,10 +49,11 @@ function usePublish(schema: SchemaDetail, close: () => void) {
     const body = { base_version, allow_breaking, ...(note !== '' && { note }) };
     const done = () => void refreshSchemas().then(close);
     publish.mutate(
-      { ...init, body },
+      { params: { ...init.params, header: idempotency.headers(body) }, body },
       {
         onSuccess: () => {
-          if (open) activate.mutate({ ...init, body: {} }, { onSettled: done });
+          if (open)
+            activate.mutate({ ...init, body: {} }, { onError: notifyError, onSettled: done });
           else done();
         },
       },

@@ -14,11 +14,12 @@ interface Props {
   tag: LocalTag | undefined;
   label: string;
   describedBy: string | undefined;
+  required: boolean;
   options: readonly Option[];
 }
 
 /** Yes and no, or a few options: one click, or the digit of its position, chooses one. */
-export function Choices({ slot, tag, label, describedBy, options }: Props) {
+export function Choices({ slot, tag, label, describedBy, required, options }: Props) {
   const editor = useEditor();
   const name = useId();
   const group = useRef<HTMLDivElement>(null);
@@ -45,6 +46,7 @@ export function Choices({ slot, tag, label, describedBy, options }: Props) {
       role="radiogroup"
       aria-label={label}
       aria-describedby={describedBy}
+      aria-required={required}
       className={classes.choices}
       onKeyDown={onKeyDown}
       onFocus={onFocus}

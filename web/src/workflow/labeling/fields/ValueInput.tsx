@@ -37,6 +37,7 @@ function OptionSelect({ slot, tag, definition, label, describedBy }: Props) {
       className={classes.input}
       aria-label={label}
       aria-describedby={describedBy}
+      aria-required={definition.required}
       value={value}
       disabled={editor.readOnly}
       onFocus={onFocus}
@@ -75,6 +76,7 @@ function PlaceInput({ slot, tag, definition, label, describedBy }: Props) {
       className={classes.input}
       aria-label={label}
       aria-describedby={describedBy}
+      aria-required={definition.required}
       placeholder={isActive ? hint : undefined}
       value={text}
       onFocus={onFocus}
@@ -99,6 +101,7 @@ function TextValue({ slot, tag, definition, label, describedBy, compact }: Props
     className: classes.input,
     'aria-label': label,
     'aria-describedby': describedBy,
+    'aria-required': definition.required,
     'aria-invalid': problem !== undefined || undefined,
     title: compact ? problem : undefined,
     readOnly: editor.readOnly || locked,
@@ -116,19 +119,19 @@ function TextValue({ slot, tag, definition, label, describedBy, compact }: Props
 
 function Control(props: Props) {
   const { t } = useTranslation('workflow/labeling');
-  const { definition, compact } = props;
+  const { definition, compact, describedBy } = props;
+  const { required } = definition;
   if (definition.type === 'boolean') {
     const options = [
       { value: true, label: t('field.yes') },
       { value: false, label: t('field.no') },
     ];
-    return <Choices {...props} describedBy={props.describedBy} options={options} />;
+    return <Choices {...props} {...{ describedBy, required, options }} />;
   }
   if (definition.type === 'choice') {
     const isFew = definition.options.length <= FEW_OPTIONS && !compact;
-    const { describedBy } = props;
     return isFew ? (
-      <Choices {...props} describedBy={describedBy} options={definition.options} />
+      <Choices {...props} {...{ describedBy, required }} options={definition.options} />
     ) : (
       <OptionSelect {...props} />
     );

@@ -12,5 +12,6 @@ export function useEditor(): Editor {
 /** Returns a part of the state; the component renders again only when this part is another. */
 export function useEditorState<Part>(select: (state: EditorState) => Part): Part {
   const editor = useEditor();
-  return useSyncExternalStore(editor.subscribe, () => select(editor.state));
+  const read = () => select(editor.state);
+  return useSyncExternalStore(editor.subscribe, read, read);
 }

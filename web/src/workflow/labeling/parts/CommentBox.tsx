@@ -2,17 +2,21 @@ import { Button, Group, Paper, Text, Textarea, UnstyledButton } from '@mantine/c
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { holdChanges } from '@/kit/forms/unsaved';
 import { isComposing } from '@/kit/keys/matching';
 import { readSession } from '@/kit/session/store';
 import { findMentions, matchMembers, type Mentionable, mentionAt } from './comments';
 
 /** What was written and not sent yet, by user and place: the drawer may be closed by a key. */
 const unsent = new Map<string, string>();
+let release: (() => void) | undefined;
 
 export function keepUnsent(place: string, body: string): void {
   const key = `${readSession()?.user.id ?? ''}/${place}`;
-  if (body === '') unsent.delete(key);
+  if (body.trim() === '') unsent.delete(key);
   else unsent.set(key, body);
+  release?.();
+  release = unsent.size > 0 ? holdChanges(true) : undefined;
 }
 
 function readUnsent(place: string): string {

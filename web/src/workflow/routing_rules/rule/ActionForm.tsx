@@ -1,6 +1,7 @@
-import { NumberInput, Select, SimpleGrid } from '@mantine/core';
+import { Select, SimpleGrid } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { AssigneeSelect } from '@/identity/pickers';
+import { IntegerInput } from '@/kit/forms/IntegerInput';
 import { SchemaSelect } from '@/schemas/artifact_schemas';
 import type { Action } from '../useRules';
 
@@ -13,7 +14,7 @@ interface Props {
 
 const STRATEGIES = ['everyone', 'round_robin', 'least_loaded', 'skills'] as const;
 const MOST_HOURS = 8760;
-const toNumber = (value: string | number) => (value === '' ? null : Number(value));
+const orNull = (value: number | '') => (value === '' ? null : value);
 
 export function ActionForm({ action, change, errorOf, readOnly }: Props) {
   const { t } = useTranslation('workflow/routing_rules');
@@ -34,24 +35,22 @@ export function ActionForm({ action, change, errorOf, readOnly }: Props) {
         error={errorOf('action.user_id') ?? errorOf('action.team_id') ?? errorOf('action')}
       />
       {action.team_id && <StrategySelect {...{ action, change, errorOf, readOnly }} />}
-      <NumberInput
+      <IntegerInput
         label={t('form.priority')}
         description={t('form.unchanged')}
         min={0}
         max={100}
-        allowDecimal={false}
         value={action.priority ?? ''}
-        onChange={(value) => change({ ...action, priority: toNumber(value) })}
+        onChange={(value) => change({ ...action, priority: orNull(value) })}
         error={errorOf('action.priority')}
       />
-      <NumberInput
+      <IntegerInput
         label={t('form.due')}
         description={t('form.unchanged')}
         min={0}
         max={MOST_HOURS}
-        allowDecimal={false}
         value={action.due_in_hours ?? ''}
-        onChange={(value) => change({ ...action, due_in_hours: toNumber(value) })}
+        onChange={(value) => change({ ...action, due_in_hours: orNull(value) })}
         error={errorOf('action.due_in_hours')}
       />
       <SchemaSelect
