@@ -69,7 +69,7 @@ class Export(TenantModel, db.Record, db.Base):
     scheduled_export_id: Mapped[UUID | None]
     download_count: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     storage_key: Mapped[str | None]
-    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"), index=True)
     api_key_id: Mapped[UUID | None]
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]

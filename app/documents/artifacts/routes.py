@@ -28,7 +28,7 @@ blueprint = Blueprint("artifacts", description="The documents that are labeled."
     query=Listing(
         sorts=("-created_at", "name", "priority", "updated_at"), filters=documents.ArtifactFilters
     ),
-    returns=documents.Artifact,
+    returns=documents.ArtifactSummary,
 )
 def list_artifacts(caller: Caller, query: dict[str, Any]) -> Page:
     """List artifacts.

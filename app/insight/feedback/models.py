@@ -103,12 +103,12 @@ class PredictionFeedback(TenantModel, db.Base):
     confidence: Mapped[int | None]
     bin: Mapped[int | None] = mapped_column(SmallInteger)
     tag_set_id: Mapped[UUID | None]
-    labeler_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    labeler_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"), index=True)
     day: Mapped[date]
     accepted_revision: Mapped[int | None]
     position: Mapped[int | None]
     value_key: Mapped[str | None]
-    recorded_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    recorded_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"), index=True)
     created_at: Mapped[datetime] = mapped_column(default=db.utc_now)
 
 

@@ -74,7 +74,7 @@ class IngestionJob(TenantModel, db.Record, db.Base):
     retried_until: Mapped[int] = mapped_column(default=1)
     cursor: Mapped[str | None]
     error: Mapped[dict[str, Any] | None]
-    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"), index=True)
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
 

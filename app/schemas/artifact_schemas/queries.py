@@ -20,7 +20,8 @@ _SORTS = {
     "updated_at": ArtifactSchema.updated_at,
 }
 MAX_PAGE_BYTES = 16 * 1024 * 1024
-"""The maximum total size in bytes of the `fields` on a page, and also of the `changes` on a page.
+"""The maximum total size in bytes of the `fields` on a page, and also of the `changes` and of the
+`guidelines` on a page.
 
 Each record may use an equal share of it. Larger values are returned as None.
 """
@@ -30,7 +31,6 @@ _LISTED_COLUMNS = (
     ArtifactSchema.name,
     ArtifactSchema.document_type,
     ArtifactSchema.description,
-    ArtifactSchema.guidelines,
     ArtifactSchema.review_policy,
     ArtifactSchema.required_skills,
     ArtifactSchema.status,
@@ -80,7 +80,7 @@ def list_schemas(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of schemas. `fields` is None if it is too large for the page."""
+    """Return a page of schemas. `fields` and `guidelines` are None if too large for the page."""
     conditions = within(ArtifactSchema.created_at, created_after, created_before)
     if status is not None:
         conditions.append(ArtifactSchema.status == status)
@@ -88,8 +88,12 @@ def list_schemas(
         conditions.append(ArtifactSchema.document_type == document_type)
     # The sizes of the fields are read only for the rows of the page, not for all that are sorted.
     keys = select(_SORTS[page.sort.lstrip("-")], ArtifactSchema.id).where(*conditions)
+    large_columns = (ArtifactSchema.fields, ArtifactSchema.guidelines)
     rows = paginate(
-        select(*_LISTED_COLUMNS, _build_size_limited_column(ArtifactSchema.fields, page)),
+        select(
+            *_LISTED_COLUMNS,
+            *(_build_size_limited_column(column, page) for column in large_columns),
+        ),
         page,
         sorts=_SORTS,
         unique=ArtifactSchema.id,
@@ -164,7 +168,7 @@ def list_versions(
 
 
 def _build_size_limited_column(column: Column, request: PageRequest) -> Label[Any]:
-    """Build an expression for a JSON column that is null if the value is too large for the page."""
+    """Build an expression for a column that is null if the value is too large for the page."""
     max_bytes = MAX_PAGE_BYTES // request.page_size
     is_small = func.octet_length(cast(column, String)) <= max_bytes
     return case((is_small, column)).label(str(column.key))

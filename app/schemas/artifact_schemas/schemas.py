@@ -225,8 +225,9 @@ class SchemaDetail(Response):
 
 
 class SchemaSummary(SchemaDetail):
-    """A schema in a list; `fields` is null if it is too large for the page."""
+    """A schema in a list; `fields` and `guidelines` are null if they are too large for the page."""
 
+    guidelines = Str(allow_none=True)
     fields = List(Nested(SchemaField), allow_none=True)
 
 

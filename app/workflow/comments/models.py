@@ -45,9 +45,9 @@ class TagSetComment(TenantModel, db.Revised, db.Base):
     tag_set_id: Mapped[UUID]
     thread_id: Mapped[UUID]
     parent_id: Mapped[UUID | None]
-    author_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    author_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"), index=True)
     field: Mapped[str | None]
     body: Mapped[str]
     mentions: Mapped[list[UUID]] = mapped_column(ARRAY(Uuid()), default=list)
     resolved_at: Mapped[datetime | None]
-    resolved_by_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    resolved_by_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"), index=True)

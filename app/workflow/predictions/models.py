@@ -87,7 +87,7 @@ class Prediction(TenantModel, db.Record, db.Base):
     prompt_tokens: Mapped[int] = mapped_column(default=0)
     completion_tokens: Mapped[int] = mapped_column(default=0)
     ingestion_job_id: Mapped[UUID | None]
-    requested_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    requested_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"), index=True)
     completed_at: Mapped[datetime | None]
 
 

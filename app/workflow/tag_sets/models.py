@@ -51,8 +51,7 @@ REQUIRED_LABELS = """
 """SQL expression for the number of tag sets that the artifact of a tag set needs.
 
 It is the number that the schema requires now, or the number that it required when the tag set was
-created, whichever is larger. If the number is raised, older tag sets count toward the new
-number."""
+created, whichever is larger. If it is raised, older tag sets count toward the new number."""
 
 FLAGS = ("low_confidence", "disagreement", "resubmitted")
 """Reasons why a reviewer should look at a tag set more closely."""
@@ -139,7 +138,6 @@ class TagSet(TenantModel, db.Revised, db.Base):
             *_NEWEST,
             postgresql_where=text("reviewer_id IS NOT NULL"),
         ),
-        # Few tag sets have a source other than human.
         Index(
             "ix_tag_sets_list_source",
             "organization_id",
@@ -201,6 +199,10 @@ class TagSet(TenantModel, db.Revised, db.Base):
             "claim_user_id",
             postgresql_where=text("claim_user_id IS NOT NULL"),
         ),
+        *(
+            Index(f"ix_tag_sets_{name}", name, postgresql_where=text(f"{name} IS NOT NULL"))
+            for name in ("assignee_id", "escalated_by")  # read when an account is deleted
+        ),
         Index(
             "uq_tag_sets_draft",
             "organization_id",
@@ -258,10 +260,9 @@ class TagSetRevision(TenantModel, db.Base):
     Every change has a row, so the numbers have no gaps. `kind` is create, save, submit, accept,
     correction (accepted with changed tags), reject, reopen, merge (created as a merge), supersede
     (replaced by a merge) or import (created with its document). `note` is the reviewer's note, or
-    the reason for an automatic acceptance: sampling, confidence or agreement. Saves are the most
-    frequent revisions. They store the size of the tags (`tag_count`, `tags_bytes`), so that lists
-    do not have to unpack the tags. Decisions store the schema and the time since the previous
-    revision.
+    the reason for an automatic acceptance: sampling, confidence or agreement. Saves, the most
+    frequent revisions, store the size of the tags (`tag_count`, `tags_bytes`), so that lists need
+    not unpack the tags. Decisions store the schema and the time since the previous revision.
     """
 
     __tablename__ = "tag_set_revisions"
@@ -271,7 +272,6 @@ class TagSetRevision(TenantModel, db.Base):
             ["tag_sets.organization_id", "tag_sets.id"],
             ondelete="CASCADE",
         ),
-        # Saves, the most frequent revisions, are not indexed.
         Index(
             "ix_tag_set_revisions_acts",
             "organization_id",
@@ -290,7 +290,7 @@ class TagSetRevision(TenantModel, db.Base):
     tag_set_id: Mapped[UUID] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)
     tags: Mapped[list[Any]]
-    author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    author_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"), index=True)
     kind: Mapped[str] = mapped_column(default="save")
     note: Mapped[str | None]
     tag_count: Mapped[int | None]

@@ -4,8 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
-from app.kit import bulk, db
+from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.queries.reading import apply_filters
+from app.kit import bulk, db, tenancy
 from app.kit.ids import uuid7
 from tests.documents.artifacts.conftest import create_text
 from tests.factories import Org
@@ -65,6 +68,21 @@ def test_filter_by_due_time(workspace: Workspace, other_org: Org) -> None:
     assert _list_names(workspace.org, f"due_after={EARLY}&due_before={LATE}") == ["early"]
     assert _list_names(workspace.org, "due_after=2026-03-01T07:59:59.999999z") == ["late", "early"]
     assert _list_names(workspace.org, "q=text&due_before=2026-03-01T08:00:00.000001Z") == ["early"]
+
+
+@pytest.mark.parametrize("name", ["media_type", "language"])
+def test_documents_with_another_value_are_not_read(org: Org, name: str) -> None:
+    order = (Artifact.created_at.desc(), Artifact.id.desc())
+    page = apply_filters(select(Artifact.id), **{name: "x"}).order_by(*order).limit(100)
+    with org.app.app_context(), tenancy.organization(org.id):
+        statement = page.where(Artifact.organization_id == org.id).compile(db.engine())
+        connection = db.session().connection()
+        # With few documents, PostgreSQL would read and sort all of them anyway.
+        connection.exec_driver_sql("SET LOCAL enable_sort = off")
+        plan = connection.exec_driver_sql(f"EXPLAIN {statement}", statement.params).scalars()
+        nodes = "\n".join(plan)
+        db.session().rollback()
+    assert f"ix_artifacts_list_{name}" in nodes
 
 
 @pytest.mark.parametrize("query", ["assigned=1", "assigned=", "due_after=today", "due_before=2026"])

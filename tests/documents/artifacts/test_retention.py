@@ -8,6 +8,8 @@ import pytest
 from flask import Flask
 
 from app.documents.artifacts import service
+from app.documents.artifacts.models import Artifact
+from app.documents.artifacts.queries import updating
 from app.kit import db, tenancy
 from tests.documents.artifacts.conftest import Stored, create_text
 from tests.factories import Org, make_due
@@ -110,3 +112,17 @@ def test_an_interrupted_run_is_completed_by_the_next_run(
         assert service.delete_expired_documents(1, db.session().commit) == 3
     assert len(workspace.events("artifact.deleted")) == 5
     assert _list_remaining(org) == set()
+
+
+def test_a_batch_is_read_in_the_order_of_an_index(org: Org) -> None:
+    oldest = updating.select_documents_created_before(db.utc_now(), limit=1000)
+    with org.app.app_context(), tenancy.organization(org.id):
+        statement = oldest.where(Artifact.organization_id == org.id).compile(db.engine())
+        connection = db.session().connection()
+        # With few documents, PostgreSQL would read and sort all of them anyway.
+        connection.exec_driver_sql("SET LOCAL enable_sort = off")
+        plan = connection.exec_driver_sql(f"EXPLAIN {statement}", statement.params).scalars()
+        nodes = "\n".join(plan)
+        db.session().rollback()
+    assert "ix_artifacts_list_created" in nodes
+    assert "Sort" not in nodes

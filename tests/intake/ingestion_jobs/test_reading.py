@@ -1,10 +1,15 @@
 """Lists of jobs and items, progress and statistics."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
+from app.intake.ingestion_jobs.queries import statistics
+from app.kit import db, tenancy
+from tests.factories import Org
 from tests.intake.conftest import Imports, counts
 
 Lines = Callable[..., bytes]
@@ -153,3 +158,15 @@ def test_periods_that_are_refused(imports: Imports, query: dict[str, str], field
     answer = imports.api.get("/ingestion-jobs/stats", query_string=query)
     assert (answer.status_code, answer.json["error"]["code"]) == (400, "validation_error")
     assert answer.json["error"]["field"] == field
+
+
+def test_the_jobs_of_a_period_are_grouped_once(org: Org) -> None:
+    now = db.utc_now()
+    values = {"organization_id": org.id, "created_after": now, "created_before": now}
+    with org.app.app_context(), tenancy.organization(org.id):
+        rows = db.session().scalars(text(f"EXPLAIN {statistics._STATISTICS.text}"), values)
+        plan = "\n".join(rows)
+        db.session().rollback()
+    keys = re.findall(r"(?:Group|Hash) Key: (.*)", plan)
+    assert "kind" in keys[-1], plan
+    assert "connector_id" in keys[-1], plan

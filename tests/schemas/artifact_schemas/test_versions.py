@@ -79,16 +79,20 @@ def test_fields_too_large_for_a_page_are_left_to_the_version(
     assert api.get(f"/schema-versions/{versions[2]}").json["data"]["fields"] != []
 
 
-def test_of_schemas_too_large_for_a_page_the_list_leaves_the_fields_out(
+def test_of_schemas_too_large_for_a_page_the_list_leaves_fields_and_guidelines_out(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = org.api("admin")
     schema, _ = _published(api)
-    whole = api.get(f"/schemas/{schema}").json["data"]
+    guidelines = {"guidelines": "Copy each number as it is printed. " * 3}
+    revision = api.get(f"/schemas/{schema}").json["data"]["revision"]
+    whole = api.patch(f"/schemas/{schema}", {**guidelines, "revision": revision}).json["data"]
     assert whole["fields"]
+    assert whole["guidelines"]
     assert api.get("/schemas").json["data"] == [whole]
     monkeypatch.setattr(queries, "MAX_PAGE_BYTES", 100)
-    assert api.get("/schemas?page_size=1").json["data"] == [{**whole, "fields": None}]
+    left_out = {"fields": None, "guidelines": None}
+    assert api.get("/schemas?page_size=1").json["data"] == [{**whole, **left_out}]
 
 
 def test_no_versions_of_a_draft_and_none_of_nothing(org: Org) -> None:

@@ -55,6 +55,29 @@ def _build_list_index(name: str, *columns: str) -> Index:
     return Index(f"ix_artifacts_list_{name}", "organization_id", "archived", *columns, "id")
 
 
+def _build_work_index(
+    name: str, *columns: str, where: str = "", included: tuple[str, ...] = ()
+) -> Index:
+    # Unassigned and unclaimed documents, in the order in which labelers claim them.
+    return Index(
+        name,
+        "organization_id",
+        "schema_id",
+        *columns,
+        text(f"{URGENCY.format(of='')} DESC"),
+        text(URGENT_AT.format(of="")),
+        "id",
+        postgresql_where=text(
+            "status IN ('ready', 'in_progress') AND NOT archived AND claim_user_id IS NULL"
+            f" AND assignees = '[]' AND schema_id IS NOT NULL{where}"
+        ),
+        postgresql_include=[
+            *("labeled_by", "reserved_for", *included),
+            *("priority", "nearly_due", "due_at", "created_at"),
+        ],
+    )
+
+
 def build_zero_label_counts() -> dict[str, int]:
     """Return the label counts of a document without tag sets."""
     return {"draft": 0, "submitted": 0, "accepted": 0, "rejected": 0}
@@ -84,6 +107,8 @@ class Artifact(TenantModel, db.Revised, db.Base):
         _build_list_index("created", "created_at"),
         _build_list_index("status", "status", "created_at"),
         _build_list_index("schema", "schema_id", "status", "created_at"),
+        _build_list_index("media_type", "media_type", "created_at"),
+        _build_list_index("language", "language", "created_at"),
         _build_list_index("name", "name"),
         _build_list_index("priority", "priority"),
         _build_list_index("updated", "updated_at"),
@@ -124,22 +149,10 @@ class Artifact(TenantModel, db.Revised, db.Base):
             "claim_user_id",
             postgresql_where=text("claim_user_id IS NOT NULL"),
         ),
-        # Unassigned and unclaimed documents, in the order in which labelers claim them.
-        Index(
-            "ix_artifacts_order_of_work",
-            "organization_id",
-            "schema_id",
-            text(f"{URGENCY.format(of='')} DESC"),
-            text(URGENT_AT.format(of="")),
-            "id",
-            postgresql_where=text(
-                "status IN ('ready', 'in_progress') AND NOT archived AND claim_user_id IS NULL"
-                " AND assignees = '[]' AND schema_id IS NOT NULL"
-            ),
-            postgresql_include=[
-                *("labeled_by", "reserved_for", "language"),
-                *("priority", "nearly_due", "due_at", "created_at"),
-            ],
+        _build_work_index("ix_artifacts_order_of_work", included=("language",)),
+        # For labelers who request a language.
+        _build_work_index(
+            "ix_artifacts_language_of_work", "language", where=" AND language IS NOT NULL"
         ),
         Index(
             "ix_artifacts_ocr",
@@ -197,7 +210,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
         ARRAY(Uuid()), default=list, server_default="{}"
     )
     prediction: Mapped[dict[str, Any] | None]
-    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    created_by: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"), index=True)
 
 
 _ISO_FORMAT = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'

@@ -128,7 +128,7 @@ class ArtifactAction(TenantModel, db.Base):
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
     artifact_id: Mapped[UUID]
     kind: Mapped[str]
-    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"), index=True)
     tag_set_id: Mapped[UUID | None]
     note: Mapped[str | None]
     created_at: Mapped[datetime]

@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import (
     Boolean,
     ColumnElement,
+    Integer,
     Select,
     Subquery,
     Uuid,
@@ -22,11 +23,8 @@ from sqlalchemy import (
 from app.documents.artifacts.counters import ARTIFACTS, ASSIGNED, SCANNED
 from app.documents.artifacts.models import SCHEMA_OR_NONE, Artifact, ArtifactAssignee
 from app.documents.artifacts.queries import search_pages
-from app.documents.artifacts.queries.reading import (
-    LIST_STATEMENT,
-    SORTS,
-    apply_filters,
-)
+from app.documents.artifacts.queries.reading import apply_filters
+from app.documents.artifacts.queries.summaries import SORTS, build_list_statement
 from app.documents.artifacts.statuses import OcrStatus
 from app.kit import counters, tenancy
 from app.kit.counters import Between
@@ -51,7 +49,7 @@ _NO_SCHEMA = str(UUID(int=0))
 _DEFAULT_SORT, _DEFAULT_FILTERS = "-created_at", {"archived": "false"}
 _NEWEST_LIST = PreparedList(
     "list_artifacts",
-    LIST_STATEMENT.where(
+    build_list_statement(bindparam("page_limit", type_=Integer) - 1).where(
         Artifact.organization_id == bindparam("organization_id"), Artifact.archived.is_(False)
     ),
     counters.build_prepared_total(ARTIFACTS, _DEFAULT_FILTERS),
@@ -87,7 +85,9 @@ def list_artifacts(page: PageRequest, **document_filters: Unpack[DocumentFilters
     if page.sort == _DEFAULT_SORT and filters == _DEFAULT_FILTERS:
         return _NEWEST_LIST.page(page)
     keys = _build_key_queries(filters) if page.sort.endswith("created_at") else []
-    statement = LIST_STATEMENT if keys else apply_filters(LIST_STATEMENT, **filters)
+    statement = build_list_statement(page.page_size)
+    if not keys:
+        statement = apply_filters(statement, **filters)
     return paginate(
         statement, page, sorts=SORTS, unique=Artifact.id, total=_build_total(filters), keys=keys
     )

@@ -8,7 +8,6 @@ from uuid import UUID
 from sqlalchemy import (
     ColumnElement,
     Select,
-    Text,
     Uuid,
     and_,
     bindparam,
@@ -33,22 +32,8 @@ from app.documents.artifacts.models import (
 from app.documents.artifacts.queries.searching import build_query, select_hits
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
-from app.kit.periods import Column
 from app.kit.prepared import Prepared
 
-SORTS: dict[str, Column] = {
-    "created_at": Artifact.created_at,
-    "name": Artifact.name,
-    "priority": Artifact.priority,
-    "updated_at": Artifact.updated_at,
-}
-# Ids are read as text: a page has hundreds, and each would only be converted back to text.
-LIST_STATEMENT = select(
-    *(
-        cast(column, Text).label(str(column.key)) if isinstance(column.type, Uuid) else column
-        for column in ARTIFACT_COLUMNS
-    )
-)
 _ARTIFACT = select(*ARTIFACT_COLUMNS).where(Artifact.id == bindparam("artifact_id"))
 _LOCKED_ARTIFACT = _ARTIFACT.with_for_update(key_share=True)
 _API_ROW = Prepared.from_select(

@@ -22,6 +22,7 @@ from uuid import UUID
 from cachetools import LRUCache
 from sqlalchemy import (
     ColumnElement,
+    Integer,
     Select,
     UnaryExpression,
     Uuid,
@@ -35,12 +36,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
 from app.documents.artifacts.models import Artifact
 from app.documents.artifacts.queries import search_totals
-from app.documents.artifacts.queries.reading import (
-    LIST_STATEMENT,
-    SORTS,
-    apply_filters,
-    apply_search_index_filters,
-)
+from app.documents.artifacts.queries.reading import apply_filters, apply_search_index_filters
 from app.documents.artifacts.queries.searching import (
     SearchQuery,
     build_query,
@@ -48,6 +44,7 @@ from app.documents.artifacts.queries.searching import (
     searchable,
     select_hits,
 )
+from app.documents.artifacts.queries.summaries import SORTS, build_list_statement
 from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, PageStart, paginate, paginate_rows
 from app.kit.periods import Column
@@ -83,12 +80,13 @@ The key contains the version of the searched data, so a change of the data inval
 _lock = Lock()
 _LIST_BY_IDS = Prepared.from_select(
     "list_found_artifacts",
-    LIST_STATEMENT.where(
+    build_list_statement(bindparam("page_size", type_=Integer)).where(
         Artifact.organization_id == bindparam("organization_id"),
         Artifact.id == func.any(bindparam("artifact_ids", type_=ARRAY(Uuid))),
     ),
     organization_id="uuid",
     artifact_ids="uuid[]",
+    page_size="int",
 )
 
 
@@ -97,14 +95,15 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
     query = build_query(filters["q"])
     bounds = {name: value for name, value in filters.items() if name != "q"}
     if not (request.sort.endswith("created_at") and _INDEXED_FILTERS.issuperset(filters)):
-        statement = apply_filters(LIST_STATEMENT, **bounds).where(_build_hit_condition(query))
+        statement = apply_filters(build_list_statement(request.page_size), **bounds)
+        statement = statement.where(_build_hit_condition(query))
         return paginate(statement, request, sorts=SORTS, unique=Artifact.id)
 
     def fetch(edge: PageStart) -> tuple[list[Any], int | None]:
         for _ in range(_MAX_ATTEMPTS):
             total = search_totals.count_hits(query, bounds) if edge.is_first else None
             keys = _find_near_edge(query, bounds, edge) or _find_by_index(query, bounds, edge)
-            rows = _list_by_ids([str(key) for key in keys])
+            rows = _list_by_ids([str(key) for key in keys], request.page_size)
             # Without a document that was deleted in the meantime, a page looks like the last page.
             if len(rows) == len(keys):
                 break
@@ -132,12 +131,13 @@ def _build_hit_condition(query: SearchQuery) -> ColumnElement[bool]:
     return Artifact.id == func.any(func.array(hit_ids.scalar_subquery()))
 
 
-def _list_by_ids(artifact_ids: list[str]) -> list[Any]:
+def _list_by_ids(artifact_ids: list[str], page_size: int) -> list[Any]:
     """Return the documents in the order of `artifact_ids`.
 
     Documents that were deleted in the meantime are left out.
     """
-    rows = _LIST_BY_IDS.all(str(tenancy.current_organization_id()), f"{{{','.join(artifact_ids)}}}")
+    ids = f"{{{','.join(artifact_ids)}}}"
+    rows = _LIST_BY_IDS.all(str(tenancy.current_organization_id()), ids, page_size)
     by_id = {row.id: row for row in rows}
     return [by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in by_id]
 

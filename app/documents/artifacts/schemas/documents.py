@@ -250,3 +250,9 @@ class Artifact(Response):
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
     revision = Int()
+
+
+class ArtifactSummary(Artifact):
+    """An artifact in a list; `metadata` is null if it is too large for the page."""
+
+    metadata = JsonObject(metadata=METADATA_SCHEMA, allow_none=True)

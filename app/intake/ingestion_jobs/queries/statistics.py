@@ -7,23 +7,28 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 
+# Jobs are grouped once. Their groups, which are far fewer, are grouped in four ways.
 _STATISTICS = text(
     """
-    WITH selected_jobs AS (
-        SELECT kind, connector_id, found, created, duplicate, skipped, failed, status,
-               CAST(created_at AT TIME ZONE 'UTC' AS date) AS day,
-               extract(epoch FROM coalesce(finished_at, updated_at) - started_at) AS seconds
+    WITH grouped AS (
+        SELECT CAST(created_at AT TIME ZONE 'UTC' AS date) AS day, kind, connector_id,
+               count(*) AS jobs, count(*) FILTER (WHERE status = 'failed') AS failed_jobs,
+               sum(found) AS found, sum(created) AS created, sum(duplicate) AS duplicate,
+               sum(skipped) AS skipped, sum(failed) AS failed,
+               sum(extract(epoch FROM coalesce(finished_at, updated_at) - started_at)) AS seconds
         FROM ingestion_jobs
         WHERE organization_id = :organization_id
           AND created_at >= :created_after AND created_at < :created_before
+        GROUP BY 1, kind, connector_id
     )
     SELECT day, kind, connector_id, grouping(day) = 0 AS is_day, grouping(kind) = 0 AS is_kind,
            grouping(connector_id) = 0 AS is_connector,
-           count(*) AS jobs, count(*) FILTER (WHERE status = 'failed') AS failed_jobs,
+           CAST(coalesce(sum(jobs), 0) AS int) AS jobs,
+           CAST(coalesce(sum(failed_jobs), 0) AS int) AS failed_jobs,
            coalesce(sum(found), 0) AS found, coalesce(sum(created), 0) AS created,
            coalesce(sum(duplicate), 0) AS duplicate, coalesce(sum(skipped), 0) AS skipped,
            coalesce(sum(failed), 0) AS failed, coalesce(sum(seconds), 0) AS seconds
-    FROM selected_jobs GROUP BY GROUPING SETS ((), (day), (kind), (connector_id))
+    FROM grouped GROUP BY GROUPING SETS ((), (day), (kind), (connector_id))
     ORDER BY day, kind, connector_id
     """
 )

@@ -41,7 +41,8 @@ _ORDER = f"{_URGENCY} DESC, {_URGENT_AT}, d.id"
 _OPEN = f"{claimable.LABELABLE.format(of='d.')} AND NOT d.archived"
 _UNCLAIMED = claimable.UNCLAIMED.format(of="d.")
 _CLAIMED_BY_USER = claimable.CLAIMED.format(of="d.", user="$2")
-_MATCHES = "($4 IS NULL OR d.language = $4) AND d.id <> ALL ($6)"
+_IS_NOT_EXCLUDED = "d.id <> ALL ($6)"
+_MATCHES = f"($4 IS NULL OR d.language = $4) AND {_IS_NOT_EXCLUDED}"
 _HAS_SCHEMA = "($3 IS NULL OR d.schema_id = ANY ($3))"
 _NEEDS_TAG_SET = claimable.NEEDS_TAG_SET.format(
     of="d.", user="$2", required_labels="active_schema.required_labels"
@@ -59,15 +60,21 @@ _IS_ASSIGNED = """
 """
 _CANDIDATE = f"d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at, d.updated_at"
 # One query per schema, so that artifacts of other schemas are never scanned. The index has the same
-# conditions, so that PostgreSQL needs to read only the index.
-_POOL = f"""
+# conditions, so that PostgreSQL needs to read only the index. Another index has the language before
+# the order, so that artifacts in other languages are never scanned either. Only one of the two
+# queries runs.
+_ORDERED_POOL = f"""
     SELECT 4 AS rank, d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at
     FROM artifacts d
     WHERE d.organization_id = $1 AND d.schema_id = active_schema.id AND d.schema_id IS NOT NULL
       AND {_OPEN} AND d.claim_user_id IS NULL AND d.assignees = '[]'
-      AND {_NEEDS_TAG_SET} AND {_MATCHES} AND {_NOT_SKIPPED}
+      AND {{language}} AND {_NEEDS_TAG_SET} AND {_IS_NOT_EXCLUDED} AND {_NOT_SKIPPED}
     ORDER BY {_ORDER} LIMIT {{limit}}
 """  # noqa: S608 - made of constants
+_POOL = " UNION ALL ".join(
+    f"({_ORDERED_POOL.format(language=language, limit='{limit}')})"
+    for language in ("$4 IS NULL", "d.language = $4")
+)
 # Rows are read in index order up to the limit: the inner LIMIT prevents PostgreSQL from reordering
 # the join. Rank 2 ignores skips, because a skip removes a direct assignment. If a user is still
 # assigned, the skip was written while the assignment waited for the row lock, and is outdated.

@@ -9,6 +9,9 @@ const PROCESSING_MILLISECONDS = 3_000;
 
 export type Artifact = Schemas['Artifact'];
 
+/** A document in a list. */
+export type ArtifactSummary = Schemas['ArtifactSummary'];
+
 /** Reads everything about documents again. */
 export async function refreshDocuments(): Promise<void> {
   const paths = [
@@ -24,7 +27,7 @@ export async function refreshDocuments(): Promise<void> {
 /** Returns the documents that the filters match, read page by page as the list is scrolled. */
 export function useDocuments(search: DocumentSearch) {
   const query = { ...toFilters(search), sort: search.sort ?? DEFAULT_SORT, page_size: PAGE };
-  return useCursorList<Artifact>({
+  return useCursorList<ArtifactSummary>({
     path: '/api/v1/artifacts',
     params: query,
     fetch: (cursor, signal) => {

@@ -4,11 +4,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
-import type { Artifact } from '../useDocuments';
+import type { ArtifactSummary } from '../useDocuments';
 import type { BulkResult } from './bulk';
 
 interface Cached {
-  pages?: { data?: Artifact[] }[];
+  pages?: { data?: ArtifactSummary[] }[];
 }
 
 /** Names of documents that a list has shown: the outcomes have only ids. */

@@ -14,7 +14,7 @@ import { parseQuery } from '../highlight';
 import { type DocumentSearch, parseSearch, type Sort, toFilters, withoutEmpty } from '../search';
 import { UploadArea } from '../upload/UploadArea';
 import { UploadDialog } from '../upload/UploadDialog';
-import { type Artifact, useDocuments } from '../useDocuments';
+import { type ArtifactSummary, useDocuments } from '../useDocuments';
 import { EmptyList } from './EmptyList';
 import { Filters } from './Filters';
 import { useColumns } from './useColumns';
@@ -34,8 +34,8 @@ function useDocumentSearch() {
   return { search, change, clear };
 }
 
-const rowId = (row: Artifact) => row.id;
-const rowName = (row: Artifact) => row.name;
+const rowId = (row: ArtifactSummary) => row.id;
+const rowName = (row: ArtifactSummary) => row.name;
 
 export function DocumentsPage() {
   const { t } = useTranslation('documents/artifacts');

@@ -1,14 +1,14 @@
 import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '@/kit/i18n/format';
-import type { Artifact } from '../useDocuments';
+import type { ArtifactSummary } from '../useDocuments';
 
 /** Whether the time for a document has passed while it is still to do. */
-export function isOverdue(row: Pick<Artifact, 'due_at' | 'status'>, now: number): boolean {
+export function isOverdue(row: Pick<ArtifactSummary, 'due_at' | 'status'>, now: number): boolean {
   return row.due_at !== null && row.status !== 'done' && Date.parse(row.due_at) < now;
 }
 
-export function DueTime({ row }: { row: Artifact }) {
+export function DueTime({ row }: { row: ArtifactSummary }) {
   const { t } = useTranslation('documents/artifacts');
   const format = useFormat();
   if (row.due_at === null) {

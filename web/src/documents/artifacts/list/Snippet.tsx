@@ -3,14 +3,14 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { cutSnippet } from '../highlight';
 import { Pieces } from '../Marked';
-import type { Artifact } from '../useDocuments';
+import type { ArtifactSummary } from '../useDocuments';
 import styles from './list.module.css';
 
 /** Longer texts are not read for one line of a list. */
 const LONGEST = 300_000;
 
 /** The passage of a document that a search found. The row reads it when it comes into view. */
-export function Snippet({ row, phrases }: { row: Artifact; phrases: readonly string[][] }) {
+export function Snippet({ row, phrases }: { row: ArtifactSummary; phrases: readonly string[][] }) {
   const { t } = useTranslation('documents/artifacts');
   const isReadable =
     row.status !== 'processing' && row.status !== 'failed' && row.text_length <= LONGEST;
@@ -29,8 +29,8 @@ export function Snippet({ row, phrases }: { row: Artifact; phrases: readonly str
   );
 }
 
-function matchMetadata(row: Artifact, phrases: readonly string[][]) {
-  for (const [key, value] of Object.entries(row.metadata)) {
+function matchMetadata(row: ArtifactSummary, phrases: readonly string[][]) {
+  for (const [key, value] of Object.entries(row.metadata ?? {})) {
     const pieces = cutSnippet(String(value), phrases);
     if (pieces) return [{ text: `${key}: `, marked: false }, ...pieces];
   }

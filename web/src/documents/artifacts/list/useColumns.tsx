@@ -8,13 +8,13 @@ import type { Column } from '@/kit/lists/columns';
 import { useSchemaList } from '@/schemas/artifact_schemas';
 import { Marked } from '../Marked';
 import { StatusBadge } from '../StatusBadge';
-import type { Artifact } from '../useDocuments';
+import type { ArtifactSummary } from '../useDocuments';
 import { DueTime } from './DueTime';
 import { Snippet } from './Snippet';
 import styles from './list.module.css';
 
 interface NameProps {
-  row: Artifact;
+  row: ArtifactSummary;
   phrases: readonly string[][];
   q: string | undefined;
   schema: string | undefined;
@@ -50,7 +50,7 @@ function NameCell({ row, phrases, q, schema }: NameProps) {
 type NameOf = ReturnType<typeof usePeople>['name'];
 
 /** The lookup of names is not the cell's own: a long list has thousands of cells. */
-function Assignees({ row, nameOf }: { row: Artifact; nameOf: NameOf }) {
+function Assignees({ row, nameOf }: { row: ArtifactSummary; nameOf: NameOf }) {
   const { t } = useTranslation('documents/artifacts');
   const names = row.assignees.map(
     ({ user_id, team_id }) => nameOf(user_id ?? team_id) ?? t('someone'),
@@ -68,7 +68,7 @@ function Assignees({ row, nameOf }: { row: Artifact; nameOf: NameOf }) {
   );
 }
 
-function Created({ row }: { row: Artifact }) {
+function Created({ row }: { row: ArtifactSummary }) {
   const format = useFormat();
   return (
     <time dateTime={row.created_at} title={format.dateTime(row.created_at)}>
@@ -81,7 +81,7 @@ export function useColumns(phrases: readonly string[][], q: string | undefined) 
   const { t } = useTranslation('documents/artifacts');
   const { name } = useSchemaList();
   const { name: nameOf } = usePeople();
-  return useMemo<Column<Artifact>[]>(
+  return useMemo<Column<ArtifactSummary>[]>(
     () => [
       {
         key: 'name',

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useKeys } from '@/kit/keys/keys';
-import type { Artifact } from '../useDocuments';
+import type { ArtifactSummary } from '../useDocuments';
 
 export const SEARCH_ID = 'documents-search';
 
@@ -13,7 +13,7 @@ interface Actions {
 }
 
 /** Keys of the list; returns the row that they act on. */
-export function useListKeys(rows: readonly Artifact[], { upload, select, q }: Actions) {
+export function useListKeys(rows: readonly ArtifactSummary[], { upload, select, q }: Actions) {
   const { t } = useTranslation('documents/artifacts');
   const navigate = useNavigate();
   const [chosen, setChosen] = useState<number>();
