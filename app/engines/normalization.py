@@ -36,11 +36,11 @@ def normalize(form: Form, text: str) -> str:
 
 
 def limit_marks(text: str) -> str:
-    """Replace each combining mark after MAX_MARKS consecutive marks by one U+FFFD.
+    """Replace each combining mark after MAX_MARKS consecutive marks with U+FFFD.
 
-    Text whose runs of marks are limited can be normalized by any program.
+    The result has only short runs of marks, so any program can normalize it quickly.
     """
-    # A longer run contains at least one of the characters that are tested first.
+    # Every run of more than MAX_MARKS marks contains at least one of the sampled characters.
     if text.isascii() or not _compile_marks("").search(text[::MAX_MARKS]):
         return text
     return _compile_long_runs().sub(
@@ -54,7 +54,7 @@ def _compile_long_runs() -> re.Pattern[str]:
 
 @cache
 def _compile_marks(repetition: str) -> re.Pattern[str]:
-    # The decomposition of some characters, which are no marks, begins with a mark.
+    # Some characters that are not marks have a decomposition that begins with a mark.
     marks = (
         char
         for char in map(chr, range(_FIRST_MARK, _END_OF_MARKS))

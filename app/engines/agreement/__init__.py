@@ -6,14 +6,14 @@ different tag sets by content and renumbers them; the other functions then match
 
 Two tags with the same tag key agree if
 
-- their values are equal; amounts of money are compared as numbers, so 1.50 EUR equals 1.500 EUR;
-text is compared after Unicode NFC normalization;
-
 - in a span field, their text ranges overlap by at least half: the length of the intersection,
 divided by the length of the union, in code points (Jaccard index);
 
-- in a region field, their values are equal, and their boxes on one page overlap by at least half
-(intersection over union, as in the PASCAL VOC and COCO evaluations).
+- in a region field, their values are equal, and their boxes are on the same page and overlap by at
+least half (intersection over union, as in the PASCAL VOC and COCO evaluations);
+
+- in any other field, their values are equal. Amounts of money are compared as numbers, so 1.50 EUR
+equals 1.500 EUR. Text is compared after Unicode NFC normalization.
 
 If several tags of a set have the same tag key, each tag is matched with at most one tag of the
 other set, and the best pairs are matched first.

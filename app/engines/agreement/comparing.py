@@ -57,7 +57,10 @@ def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes)
 
 
 def _get_row_number(alignment: RowAlignment, change: Change, side: int) -> int | None:
-    """Return the original row number of a change in tag set `side` (0 or 1), if it has this row."""
+    """Return the original row number of a change in tag set `side` (0 or 1).
+
+    Returns None if the field is not in a table, or if the tag set does not have the row.
+    """
     if change["row"] is None:
         return None
     return alignment.rows[get_table_key(change["field"]), change["row"]][side]
@@ -101,10 +104,11 @@ def diff(
     evidence, confidence or source. `from` and `to` are the tags, or None if there is no such tag.
     Unchanged tags are included only if `include_same` is true.
 
-    If several tags have the same tag key, identical tags are paired first, then tags with equal
-    values, then marks that overlap (spans by any amount, regions by half). Tags that remain
-    unpaired were removed or added. The order of tags does not count as a difference. Rows are
-    matched by number, so applying the changes to `before` gives `after`, except for the order.
+    If several tags have the same tag key, identical tags are paired first. In span and region
+    fields, overlapping marks are paired next (spans with any overlap, regions that overlap by at
+    least half); in other fields, tags with equal values are paired next. Tags that remain unpaired
+    were removed or added. The order of tags does not count as a difference. Rows are matched by
+    number, so applying the changes to `before` gives `after`, except for the order of the tags.
     `diff_by_content` matches rows by content instead.
     """
     tags_before, tags_after = group_by_tag_key(before), group_by_tag_key(after)

@@ -29,7 +29,7 @@ def align_heaviest(
             if part in part_positions:
                 paired_weights[part_positions[part]] += count
         np.maximum(row[1:], paired_weights, out=row[1:])
-        # Skipping costs nothing, so each entry is at least as large as the entry to its left.
+        # Skipping an item has no penalty, so no entry is smaller than the entry to its left.
         np.maximum.accumulate(row, out=row)
         equals_left.append(np.packbits(row[1:] == row[:-1]))
         equals_above.append(np.packbits(row[1:] == above[1:]))

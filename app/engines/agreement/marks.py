@@ -88,16 +88,16 @@ def match_marks(
     left_groups, right_groups = _group_by_page_and_label(left), _group_by_page_and_label(right)
     pairs: list[tuple[int, int]] = []
     for page_and_label in left_groups.keys() & right_groups.keys():
-        identical_pairs, left_rest, right_rest = _pair_identical(
+        identical_pairs, unpaired_left, unpaired_right = _pair_identical(
             left, left_groups[page_and_label], right, right_groups[page_and_label]
         )
         pairs += identical_pairs
         left_boxes, right_boxes = (
-            [left[i].box for i in left_rest],
-            [right[i].box for i in right_rest],
+            [left[i].box for i in unpaired_left],
+            [right[i].box for i in unpaired_right],
         )
         pairs += (
-            (left_rest[i], right_rest[j])
+            (unpaired_left[i], unpaired_right[j])
             for i, j in _match_boxes(left_boxes, right_boxes, min_overlap, budget)
         )
     return sorted(pairs)
@@ -132,7 +132,7 @@ def find_choices(
     Usually a choice is a group of overlapping marks. If a voter has several marks in a group, each
     of these marks is a separate choice. The marks of other voters are matched with these choices,
     at most one mark per choice. Identical marks of one voter are matched in their order. Raises
-    BudgetExceeded when `budget` is used up, and for the same marks as `group_marks`.
+    BudgetExceeded when `budget` is used up, or when `group_marks` raises it.
     """
     choices: list[Hashable] = list(group_marks(marks))
     votes = list(zip(choices, voters, strict=True))
@@ -141,7 +141,7 @@ def find_choices(
     for position, (group, voter) in enumerate(votes):
         if group in repeated_groups:
             positions_by_voter[voter].append(position)
-    # Marks of different groups overlap by less than half, so all can be matched in one pass.
+    # Marks of different groups overlap by less than half, so one pass can match all groups.
     for number, choice in enumerate(
         _group_by_choice(marks, list(positions_by_voter.values()), budget)
     ):
@@ -218,17 +218,17 @@ def _pair_identical(
     unpaired: dict[Box, list[int]] = defaultdict(list)
     for position in reversed(right_positions):
         unpaired[right[position].box].append(position)
-    pairs, left_rest = [], []
+    pairs, unpaired_left = [], []
     for position in left_positions:
         candidates = unpaired.get(left[position].box)
         if candidates:
             pairs.append((position, candidates.pop()))
         else:
-            left_rest.append(position)
+            unpaired_left.append(position)
     paired_positions = {right_position for _, right_position in pairs}
     return (
         pairs,
-        left_rest,
+        unpaired_left,
         [position for position in right_positions if position not in paired_positions],
     )
 

@@ -62,7 +62,7 @@ def measure_agreement(
     it. Such a pair does not affect the overall agreement, because it has no tags to count. Two sets
     without any tags agree fully.
     """
-    if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
+    if len(sets) < 2:  # noqa: PLR2004 - agreement needs two sets
         return None
     values_of_sets = [_list_values(tags, shapes) for tags in sets]
     match_counts: dict[str, _MatchCounts] = {}
@@ -123,7 +123,7 @@ def has_agreement(sets: Sequence[Sequence[Tag]], shapes: Shapes, threshold: floa
     whole and stops as soon as the remaining pairs cannot change the result. It runs within a
     request, so it returns False if matching would take too long (see `MAX_MATCHED_MARKS`).
     """
-    if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
+    if len(sets) < 2:  # noqa: PLR2004 - agreement needs two sets
         return None
     numbers: dict[Hashable, int] = {}
     numbered_values = [_NumberedValues(_list_values(tags, shapes), numbers) for tags in sets]

@@ -49,7 +49,11 @@ def align_sequences(
 def _find_anchors(
     left: _Items, right: _Items, max_count: int, max_pairs: int
 ) -> list[tuple[int, int]]:
-    """Find the pairs of positions whose items have something in common, in order."""
+    """Find the pairs of items that share parts; return their positions in ascending order.
+
+    The pairs have the greatest total weight. If more than `max_pairs` pairs would have to be
+    compared, returns pairs of equal, unique items instead.
+    """
     # Equal items at both ends can always be paired without losing weight. This leaves little to
     # compare if the tables differ in only a few rows.
     head_length = _count_leading_equal(left, right, max_count)
@@ -146,8 +150,9 @@ def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
 def _align_unique(left: _Items, right: _Items) -> list[tuple[int, int]]:
     """Align equal items that are unique on their side; return as many ordered pairs as possible."""
     left_keys, right_keys = (_find_unique_items(side) for side in (left, right))
-    end_positions: list[int] = []  # by chain length: the lowest position in `right` of a last pair
-    # the positions in left and right, and the index of the previous pair of the chain
+    # For each chain length, this is the lowest position in `right` at which such a chain ends.
+    end_positions: list[int] = []
+    # These are the positions in `left` and `right`, and the index of the previous pair in a chain.
     chains: list[tuple[int, int, int]] = []
     chain_indexes: list[int] = []
     for parts, left_index in left_keys.items():

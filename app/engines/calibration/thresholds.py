@@ -25,8 +25,9 @@ class Threshold:
 
 
 def recommend_threshold(counts: Mapping[int, tuple[int, int]], target: float) -> Threshold | None:
-    """Recommend the lowest threshold at which the lower bound of the precision reaches `target`.
+    """Recommend the lowest threshold at which the precision is likely to reach `target`.
 
+    The lower bound of the 95% confidence interval of the precision must be at least `target`.
     `counts` maps bin numbers to (count, correct). Possible thresholds are the lower bounds of bins
     that are not empty. Returns None if no threshold reaches the target.
     """

@@ -16,9 +16,8 @@ from app.engines.sandbox import Send
 def _preload() -> Callable[[Chart, ImageKind], bytes]:
     """Import matplotlib, and return the function that renders a chart.
 
-    The list of fonts is in a temporary folder, which is deleted after the import.
-
-    No font may be opened during the import, because a child process closes inherited files.
+    Matplotlib writes its list of fonts to a temporary folder, which is deleted after the import. No
+    font may be opened during the import, because a child process closes inherited files.
     """
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("MPLCONFIGDIR", folder)

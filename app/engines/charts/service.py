@@ -25,8 +25,8 @@ _SERVER = ForkServer(
 def render(chart: Chart, kind: ImageKind) -> bytes:
     """Render a chart in a child process, and return the bytes of the PNG or SVG image.
 
-    The first call starts a server, which takes one or two seconds. The server exits after two idle
-    minutes. Later calls take a few tenths of a second.
+    The first call starts a server, which takes one or two seconds. The following calls take a few
+    tenths of a second. The server exits after two idle minutes.
 
     Raises ChartNotRendered if the process failed or took too long, and SandboxUnavailable if no
     process could be started. Callers respond with 503 in both cases.

@@ -60,7 +60,7 @@ def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
     color, marker = style.COLORS[number], style.MARKERS[number]
     low, high = zip(*(_get_band(point) for point in points), strict=True)
     axes.fill_between(days, low, high, color=color, alpha=0.16, linewidth=0)
-    # Without a marker, a lone point between gaps would be invisible. Its band has no width.
+    # A lone point between gaps needs a marker, and a vertical line because its band has no width.
     lone_positions = _list_lone_positions(values)
     axes.vlines(
         [days[i] for i in lone_positions],
@@ -83,7 +83,7 @@ def _label_axes(axes: Axes, chart: TrendChart) -> None:
     axes.xaxis.set_major_formatter(
         DateFormatter("%Y-%m-%d") if is_short else ConciseDateFormatter(locator)
     )
-    pad = max(0.5, (right - left) * 0.02)  # a single day gets a day of room
+    pad = max(0.5, (right - left) * 0.02)  # a single day gets half a day of space on each side
     axes.set_xlim(left - pad, right + pad)
     axes.set_ylabel(fit_text(chart.unit, _UNIT_WIDTH))
     bottom, top = axes.get_ylim()

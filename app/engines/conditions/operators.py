@@ -1,8 +1,8 @@
 """Validate the value of each operator, and build the test for a condition.
 
 A positive operator never matches if the attribute is missing, or if its value and the value of the
-condition have different types. Each negative operator is the exact opposite of its positive
-operator.
+condition have different types. A negative operator matches if and only if its positive operator
+does not match.
 """
 
 import math

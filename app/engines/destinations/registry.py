@@ -20,7 +20,7 @@ def _build_type(name: str, title: str, module: str, schema: Mapping[str, Any]) -
 
 def _build_opener(module: str) -> DestinationOpener:
     def open_destination(settings: Mapping[str, Any], network: Network) -> Destination:
-        # The libraries for SSH and S3 take several megabytes, and most processes never need them.
+        # The libraries for SSH and S3 use several megabytes of memory in each process.
         opener: DestinationOpener = importlib.import_module(module).open_destination
         return opener(settings, network)
 

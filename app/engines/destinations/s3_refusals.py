@@ -52,5 +52,5 @@ def build_refusal_error(response: Response) -> DestinationError:
 
 def build_unexpected_response_error() -> DestinationError:
     """Build the error for a response that does not follow the protocol."""
-    message = "The host does not answer like an object store, or could not combine the file parts."
+    message = "The host does not respond like an object store, or could not combine the file parts."
     return DestinationError(DestinationErrorKind.PROTOCOL, message)

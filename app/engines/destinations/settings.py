@@ -44,7 +44,7 @@ HTTP = build_settings_schema(
     {
         "url": build_text_schema(
             "URL",
-            "URL to which files are sent with PUT. `{name}` in the path or query is replaced by "
+            "URL to which files are sent with PUT. `{name}` in the path or query is replaced with "
             "the name of the file. Without `{name}`, each file replaces the previous file.",
             pattern=r"^https?://[^\s@/?#{}]+([/?][^\s@#]*)?$",
             maxLength=1024,

@@ -23,7 +23,7 @@ _PLACEHOLDER = "{name}"
 _REFUSALS: Mapping[int, tuple[DestinationErrorKind, str]] = {
     HTTPStatus.UNAUTHORIZED: (
         DestinationErrorKind.CREDENTIALS_REFUSED,
-        "The host answers, but requires valid credentials; check the settings.",
+        "The host responds, but requires valid credentials; check the settings.",
     ),
     HTTPStatus.FORBIDDEN: (
         DestinationErrorKind.NOT_ALLOWED,
@@ -102,7 +102,8 @@ class WebDestination:
         if self._authorization:
             headers["Authorization"] = self._authorization
         if parse_qs(urlsplit(self._url).query).keys() >= {"sv", "sig"}:
-            # A shared access signature of Azure Blob Storage, which requires this header.
+            # Azure Blob Storage, whose shared access signatures have these two parameters,
+            # requires this header.
             headers["x-ms-blob-type"] = "BlockBlob"
         return headers
 

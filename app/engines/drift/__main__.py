@@ -1,4 +1,4 @@
-"""The child process of `find_drift`: reads hypotheses from stdin, and writes results to stdout."""
+"""Run the child process of `find_drift`: read hypotheses from stdin, write results to stdout."""
 
 import json
 import os

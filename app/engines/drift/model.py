@@ -33,7 +33,7 @@ Sample: TypeAlias = CategorySample | NumberSample | RateSample
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """Two samples of the same type, which are to be compared. The result has the same `key`."""
+    """Two samples of the same type to compare. The result of the comparison has the same `key`."""
 
     key: str
     baseline: Sample

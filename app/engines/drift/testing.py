@@ -66,7 +66,7 @@ def assign_verdicts(
     comparisons: Sequence[Comparison], limits: DriftLimits | None = None
 ) -> list[Comparison]:
     """Assign verdicts to all comparisons of a run, based on their adjusted p-values."""
-    from scipy.stats import false_discovery_control  # noqa: PLC0415 - heavy
+    from scipy.stats import false_discovery_control  # noqa: PLC0415 - a large library
 
     limits = limits or DriftLimits()
     p_values = [comparison.p_value for comparison in comparisons if comparison.p_value is not None]
@@ -100,7 +100,7 @@ def _count_values(sample: Sample) -> int:
 
 def _summarize(sample: Sample) -> float | None:
     """Summarize a sample: the median of numbers, or the rate; None for categories or no values."""
-    import numpy as np  # noqa: PLC0415 - heavy
+    import numpy as np  # noqa: PLC0415 - a large library
 
     if isinstance(sample, CategorySample) or not _count_values(sample):
         return None
@@ -114,8 +114,8 @@ def _to_categories(rate: RateSample) -> CategorySample:
 
 
 def _compare_numbers(key: str, baseline: NumberSample, current: NumberSample) -> Comparison:
-    import numpy as np  # noqa: PLC0415 - heavy
-    from scipy.stats import ks_2samp  # noqa: PLC0415 - heavy
+    import numpy as np  # noqa: PLC0415 - a large library
+    from scipy.stats import ks_2samp  # noqa: PLC0415 - a large library
 
     before = np.asarray(baseline.values, dtype=float)
     after = np.asarray(current.values, dtype=float)
@@ -146,7 +146,7 @@ def _compare_numbers(key: str, baseline: NumberSample, current: NumberSample) ->
 
 
 def _compare_categories(key: str, baseline: CategorySample, current: CategorySample) -> Comparison:
-    import numpy as np  # noqa: PLC0415 - heavy
+    import numpy as np  # noqa: PLC0415 - a large library
 
     names = sorted(
         {name for sample in (baseline, current) for name in sample.counts if sample.counts[name]}
@@ -178,10 +178,10 @@ def pool_rare_categories(table: "CountTable") -> "CountTable":
     """Pool the rarest categories until each expected count is at least MIN_EXPECTED_COUNT.
 
     Categories are pooled by their total count. The total does not depend on how the counts are
-    distributed over the two periods, so pooling does not favor any result. At least two categories
-    remain.
+    distributed over the two periods, so pooling does not favor any result. Two or more categories
+    are never pooled into a single category, so expected counts can stay below the minimum.
     """
-    import numpy as np  # noqa: PLC0415 - heavy
+    import numpy as np  # noqa: PLC0415 - a large library
 
     order = np.argsort(-table.sum(axis=0), kind="stable")
     sorted_table = table[:, order]
@@ -200,8 +200,8 @@ def pool_rare_categories(table: "CountTable") -> "CountTable":
 
 def _test_table(table: "CountTable") -> tuple[str, float]:
     """Test a table of counts; return the name of the suitable test and the p-value."""
-    from scipy.stats import chi2_contingency, fisher_exact  # noqa: PLC0415 - heavy
-    from scipy.stats.contingency import expected_freq  # noqa: PLC0415 - heavy
+    from scipy.stats import chi2_contingency, fisher_exact  # noqa: PLC0415 - a large library
+    from scipy.stats.contingency import expected_freq  # noqa: PLC0415 - a large library
 
     if table.shape[1] < 2:  # noqa: PLR2004 - all values are the same
         return "chi_square", 1.0
@@ -216,8 +216,8 @@ def _measure_shift(table: "CountTable") -> tuple[float, float]:
     Without a shift, the index of k bins is (k - 1) * (1 / n + 1 / m) on average. This value is
     subtracted, so that random differences between small samples do not look like a shift.
     """
-    import numpy as np  # noqa: PLC0415 - heavy
-    from scipy.spatial.distance import jensenshannon  # noqa: PLC0415 - heavy
+    import numpy as np  # noqa: PLC0415 - a large library
+    from scipy.spatial.distance import jensenshannon  # noqa: PLC0415 - a large library
 
     if table.shape[1] < 2:  # noqa: PLR2004 - all values are the same
         return 0.0, 0.0

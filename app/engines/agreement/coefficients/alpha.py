@@ -11,7 +11,8 @@ D is the sum of d over the ordered pairs of ratings of the unit. Units with a si
 pairable and are ignored.
 
 The library `krippendorff` requires a table of units by categories and a matrix of categories by
-categories. For free text, they do not fit into memory. This module computes the sums without them.
+categories, which do not fit into memory for free text. This module computes the sums without the
+table and the matrix.
 """
 
 import numpy as np

@@ -67,8 +67,8 @@ def _find_pairs(ratings: Ratings) -> npt.NDArray[np.bool_]:
 class RaterPairs(Sequence[RaterPair]):
     """The pairs of raters who rated the same units, sorted by rater code.
 
-    A pair is built each time when it is read. All pairs at once would need memory for each pair of
-    ratings: with 20 raters, 9.5 times as many as there are ratings.
+    A pair is built each time it is read. Storing all pairs would need memory for each pair of
+    ratings; with 20 raters, there can be 9.5 times as many pairs of ratings as ratings.
     """
 
     def __init__(self, ratings: Ratings) -> None:
@@ -131,8 +131,8 @@ def _match_sorted(
 ) -> tuple[Integers, Integers]:
     """Return the indexes of the elements that two sorted arrays of distinct elements share.
 
-    Searches the elements of the shorter array, so that a pair of a rater with many units and one
-    with few units takes little time.
+    Searches for the elements of the shorter array in the longer array, which takes little time if
+    one rater has few units.
     """
     if len(left) > len(right):
         right_indexes, left_indexes = _match_sorted(right, left)
@@ -191,7 +191,7 @@ class CohenKappa:
     def _shrink(self) -> None:
         """Store counts in the smallest types, because the kappas of all pairs exist at once.
 
-        They are converted to floats when they are used, which changes no result.
+        The counts are converted to floats when they are used, so the results do not change.
         """
         self._classes = self._classes.astype(np.int32)
         self._units = _shrink_counts(self._units)

@@ -90,9 +90,10 @@ class UnitizingAlpha:
 
     Krippendorff, Mathet, Bouvry and Widloecher 2016, On the reliability of unitizing textual
     continua: Further developments, Quality and Quantity 50, equations 1 to 5; also in Krippendorff
-    2019, Content Analysis, 4th edition, section 12.6.3. Without labels, as in a span field, it is
-    the binary |u-alpha of equation 6, which distinguishes only marked and unmarked text. It
-    replaces the versions of 1995 and 2004, which misjudge more than two raters.
+    2019, Content Analysis, 4th edition, section 12.6.3. This version replaces the versions of 1995
+    and 2004, which give wrong values for more than two raters. Without labels, as in a span field,
+    the coefficient is the binary |u-alpha of equation 6, which distinguishes only marked and
+    unmarked text.
 
     The observed agreement is the length of text to which two raters give the same category. The
     expected agreement is the agreement by chance if each unit is shuffled as a whole, and each gap

@@ -153,7 +153,7 @@ def measure_pairs(
     pairs = list_pairs(compressed.ratings)
     plans = _build_pair_plans(compressed, metric, pairs, options)
     names = compressed.ratings.raters
-    # Without resamples, the plans need not exist at once.
+    # Without resamples, one plan at a time is in memory.
     batches = [list(plans)] if options.resamples else ([plan] for plan in plans)
     results = [
         result
@@ -268,7 +268,7 @@ def _list_pair_warnings(metric: Metric, pairs: Sequence[RaterPair] | None) -> li
 def _list_obstacles(
     pairable: Ratings, metric: Metric, pairs: Sequence[RaterPair] | None
 ) -> list[EstimateWarning]:
-    """Return a list with the warning that makes the metric undefined, or an empty list."""
+    """Return a list with the warning that says why the metric is undefined, or an empty list."""
     if metric in _PAIRED_METRICS and pairs is None:
         return [estimate_warnings.explain_too_many_pairs(MAX_AVERAGED_PAIRS)]
     ratio_warning = estimate_warnings.find_ratio_warning(pairable, metric)

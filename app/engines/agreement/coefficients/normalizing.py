@@ -9,7 +9,7 @@ from app.engines.fields.decimals import MAX_DIGITS
 from app.engines.normalization import normalize
 
 _EXACT = Context(prec=2 * MAX_DIGITS)
-"""The default context would round numbers to 28 digits."""
+"""The context for exact arithmetic. The default context would round numbers to 28 digits."""
 _FREE_TEXT_TYPES = frozenset(("text", "span", "region", "address"))
 
 
