@@ -53,7 +53,10 @@ def _to_text(value: JsonValue) -> str:
 
 
 def _find_most_similar(candidates: Sequence[Candidate], letters: str) -> list[int]:
-    """Return a list with the index of the most similar candidate, or [] if none is similar."""
+    """Return a list with the index of the most similar candidate, or [] if none is similar enough.
+
+    Letters shorter than _MIN_FUZZY_LENGTH have no similar candidate.
+    """
     if len(letters) < _MIN_FUZZY_LENGTH:
         return []
     best_ratio, best_index = _MIN_SIMILARITY, -1

@@ -40,11 +40,11 @@ class TypedText:
 class Analysis:
     """A document's analysis, which is shared by all fields.
 
-    `date_tokens` contains the indexes of the tokens of all dates, and `decimal_starts` those of the
-    first tokens of the amounts with decimals. `currencies` maps token indexes to currency codes and
-    signs. `words` contains the words that are compared between documents. `amount_counts` maps each
-    amount to the number of its occurrences. `sum_scores` maps an amount to a score for the amounts
-    that add up to it; see `_score_sums`.
+    `date_tokens` contains the indexes of the tokens of all dates. `decimal_starts` contains the
+    index of the first token of each amount with decimals. `currencies` maps token indexes to
+    currency codes and signs. `words` contains the words that are compared between documents.
+    `amount_counts` maps each amount to the number of its occurrences. `sum_scores` maps an amount
+    to a score for the amounts that add up to it; see `_score_sums`.
     """
 
     layout: Layout
@@ -113,7 +113,7 @@ def _choose_decimal_separator(amounts: list[TypedText]) -> list[TypedText]:
 
 
 def _choose_day_order(dates: list[TypedText]) -> list[TypedText]:
-    """Read ambiguous dates with the month first if the other dates of the document have it first.
+    """Read ambiguous dates with the month first if all unambiguous dates have the month first.
 
     For example, `04/05/2022` is in April if the document contains `04/25/2022`.
     """
@@ -160,8 +160,7 @@ def join_row(layout: Layout, first: int, last: int) -> tuple[str, list[int]]:
 def _build_typed_texts(
     layout: Layout, row_start: int, text: str, offsets: list[int], match: patterns.PatternMatch
 ) -> Iterable[TypedText]:
-    """Yield the typed text of a match, and a second one for its alternative, if there is one.
-
+    """Yield the typed text of a match, and a second typed text if the match has an alternative.
     `row_start` is the index of the first token of the row; `text` and `offsets` are results of
     `join_row`.
     """

@@ -38,8 +38,8 @@ DEFAULT_CALIBRATION = Calibration(0.7, 0.1, -0.3)
 def fit_calibration(points: Sequence[tuple[float, float]], correct: Sequence[bool]) -> Calibration:
     """Fit a calibration to proposals.
 
-    `points` lists the (log odds, margin) of each proposal, and `correct` whether it was correct.
-    Returns DEFAULT_CALIBRATION if there are too few proposals.
+    `points` contains (log odds, margin) for each proposal, and `correct` states whether each
+    proposal was correct. Returns DEFAULT_CALIBRATION if there are too few proposals.
     """
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 
@@ -77,8 +77,8 @@ def _fit_constant(
 def build_bins(pairs: Sequence[tuple[float, bool]]) -> list[tuple[float, float, int, float, float]]:
     """Build the calibration bins: (low, high, count, mean confidence, accuracy).
 
-    Bins without proposals are omitted. `pairs` lists each proposal's confidence and whether it was
-    correct.
+    Bins without proposals are omitted. `pairs` contains (confidence, whether the proposal was
+    correct) for each proposal.
     """
     bins = []
     for number in range(_BINS):

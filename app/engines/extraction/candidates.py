@@ -24,8 +24,8 @@ class Candidate:
 
     `kind` states how the location was found, for example `amount`, `lines`, `after` (next to a
     keyword) or `memory`. `start` and `end` are code point offsets into the document's text; `end`
-    is exclusive. `text` has the lines of the location, joined by spaces. `key` is the value for
-    comparisons, as built by `Target.build_key`.
+    is exclusive. `text` contains the lines of the location, joined by spaces. `key` is the value
+    for comparisons, as built by `Target.build_key`.
     """
 
     kind: str

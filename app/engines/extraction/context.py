@@ -9,7 +9,7 @@ _ROWS_ABOVE = 3
 
 @dataclass(slots=True)
 class KeywordContexts:
-    """Finds the nearest keywords to the left of each token and above it.
+    """Finds the nearest keyword to the left of a token, and the nearest keyword above a token.
 
     `left` contains, for each token, the index of the last token of the keyword to its left, or -1.
     """

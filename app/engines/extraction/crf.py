@@ -58,7 +58,7 @@ def compute_marginals(scores: Array, transitions: Array) -> Array:
     count = len(scores)
     if not count:
         return np.zeros_like(scores)
-    # The rows are normalized, as crfsuite does. Subtracting maxima keeps the exponentials finite.
+    # The rows are normalized, as in crfsuite. Subtracting maxima keeps the exponentials finite.
     state_factors = np.exp(scores - scores.max(axis=1, keepdims=True))
     transition_factors = np.exp(transitions - transitions.max())
     forward, backward = np.empty_like(state_factors), np.empty_like(state_factors)

@@ -1,4 +1,4 @@
-"""Find currency codes and signs in a document, and read them for a field."""
+"""Find currency codes and signs in a document, and return the currencies that a field allows."""
 
 import functools
 from collections.abc import Sequence
@@ -14,7 +14,10 @@ _FREQUENT = frozenset(
         *("$", "S$", "US$", "£", "¥", "€", "₹", "EURO", "RM", "RS", "ZL"),
     }
 )
-"""The codes and signs that are found everywhere; all others are found beside a number only."""
+"""The codes and signs that are recognized anywhere in a document.
+
+All other codes and signs are recognized only beside a number.
+"""
 
 _WORDS = frozenset(
     {
@@ -22,7 +25,7 @@ _WORDS = frozenset(
         *("FR", "Fr", "fr", "FT", "ft"),
     }
 )
-"""Words and abbreviations that often occur beside a number without being a currency."""
+"""Codes and signs that are ignored, because they often occur beside a number as ordinary words."""
 
 
 def find_currencies(tokens: Sequence[Token]) -> dict[int, str]:

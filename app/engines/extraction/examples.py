@@ -26,10 +26,10 @@ FEATURE_VERSION = 1
 """The version of the features; increase it when a change makes stored models unusable."""
 
 MIN_LABELER_LIMIT = 100
-"""The lowest limit for the number of examples by one labeler.
+"""The minimum of the limit for the number of examples by one labeler.
 
-Above it, the limit is the number of examples by all other labelers. Without this minimum, the first
-example by a second labeler would reduce the training data to two examples.
+The limit is the number of examples by all other labelers. Without the minimum, the first example by
+a second labeler would reduce the training data to two examples.
 """
 
 _MAX_LEARNED_FIELDS = 40
@@ -53,7 +53,7 @@ def select_examples(examples: Sequence[Example], fields: Sequence[Field] = ()) -
     if that is more, are by the same labeler. If an id occurs twice, the highest revision is used.
 
     The examples have at most MAX_TRAINING_WORDS words together, and fewer if there are many
-    `fields`, but there are at least MIN_EXAMPLES of them.
+    `fields`. The limit for words never reduces the number of examples below MIN_EXAMPLES.
     """
     latest: dict[str, Example] = {}
     for example in examples:

@@ -13,7 +13,8 @@ from app.engines.normalization import normalize
 
 _GRID_COLUMNS = 84
 _MAX_WORD_CHARS = 500
-"""Longer words contain no value. The time to search them grows with the square of their length."""
+"""The maximum length of a word. Longer words are ignored, because they contain no value, and the
+time to search them grows with the square of their length."""
 
 _SPLITS = (
     # Split DATE:02/02/17 after the colon, but neither 12:30 nor http://

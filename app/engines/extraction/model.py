@@ -91,9 +91,9 @@ class FieldReport:
     """The out-of-fold results for one field.
 
     `support` counts the accepted values, and `proposed` the proposals. `correct` counts the
-    proposals that equal an accepted value; dates and money are compared in canonical form, other
-    values strictly. `correct_letters` counts the proposals that have the same letters and digits
-    as an accepted value.
+    proposals that equal an accepted value: dates and amounts are compared in canonical form, and
+    all other values must be identical. `correct_letters` counts the proposals that have the same
+    letters and digits as an accepted value.
     """
 
     support: int

@@ -1,4 +1,4 @@
-"""Define what training determines: the parameters of a model, without the prediction."""
+"""Define the parameters of a model, which training determines and predictions use."""
 
 from dataclasses import dataclass
 

@@ -148,8 +148,8 @@ def find_times(text: str) -> Iterator[PatternMatch]:
 def find_amounts(text: str) -> Iterator[PatternMatch]:
     """Yield the numbers in a row's text. Values have a decimal point and no thousands separators.
 
-    An amount in parentheses or before a minus sign is negative; `alternative` is the positive one.
-    If a number contains a space, the parts before and after the space are also yielded.
+    An amount in parentheses or before a minus sign is negative; `alternative` is then the positive
+    amount. If a number contains a space, the parts before and after the space may be yielded, too.
     """
     for match in _AMOUNT.finditer(text):
         value = parse_amount(match[0])
@@ -165,7 +165,7 @@ def find_amounts(text: str) -> Iterator[PatternMatch]:
 
 
 def _sign_amount(text: str, match: re.Match[str], value: Decimal) -> PatternMatch:
-    """Return an amount, which the signs around it may make negative."""
+    """Return the match for an amount; parentheses or a minus sign around it make it negative."""
     before, after = text[max(0, match.start() - 6) : match.start()], text[match.end() :][:6]
     if value <= 0 or not re.search(r"[.,]\d\d$|\d[.,'\u2019 ]\d{3}", match[0]):
         return PatternMatch(*match.span(), str(value))

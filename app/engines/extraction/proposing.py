@@ -70,8 +70,7 @@ def collect_candidates(
 def list_all_candidates(
     prepared_document: PreparedDocument, target: Target, spans: Iterable[Range] = ()
 ) -> list[Candidate]:
-    """Return all candidates for a field, including ABSENT ones, which do not occur in the document.
-
+    """Return all candidates for a field, including ABSENT candidates (values not in the document).
     `spans` are additional token ranges that the random field considers likely.
     """
     if target.kind in ("option", "currency"):
@@ -142,10 +141,10 @@ def build_value(
 
 
 def find_currency(view: FieldView, candidate: Candidate) -> str:
-    """Find the currency of the code or sign next to an amount; the field may not allow it.
+    """Find the currency of the code or sign next to an amount, even if the field does not allow it.
 
-    If there is none, return the field's only currency, or else the document's most frequent
-    currency, or "" if the document has no currency.
+    If there is no clear code or sign, returns the only currency that the field allows, or else the
+    most frequent allowed currency of the document, or "" if the document has none.
     """
     tokens, currencies = view.analysis.tokens, view.analysis.currencies
     allowed = get_allowed_currencies(view.target.field)

@@ -30,7 +30,7 @@ RULE_PRIOR = 1.0
 """The log odds that a logistic ranker adds per point of the rule score.
 
 This value applies if at most MIN_EXAMPLES documents have a correct candidate. If more documents
-have one, the ranker adds proportionally less.
+have a correct candidate, the ranker adds proportionally less.
 """
 
 
@@ -123,8 +123,9 @@ def score_out_of_fold(data: RankingData, folds: Sequence[int]) -> list[Array]:
 class CandidateChoice:
     """A chosen candidate: its index in the candidates, its log odds, and its margin.
 
-    The margin is the lead of its log odds over the best candidate with a different value. It is at
-    most 10, 5 if all candidates have the same value, and 0 for a field with multiple values.
+    The margin is the difference between its log odds and those of the best candidate with a
+    different value, but at most 10. The margin is 5 if all candidates have the same value. It is 0
+    for a field with multiple values.
     """
 
     index: int
@@ -144,7 +145,7 @@ def choose_candidates(
         return []
     order = sorted(range(len(candidates)), key=lambda index: (-log_odds[index], index))
     if multiple:
-        return _choose_many(candidates, log_odds, order)
+        return _choose_disjoint_candidates(candidates, log_odds, order)
     best_index = order[0]
     rival_index = next((i for i in order if candidates[i].key != candidates[best_index].key), None)
     margin = (
@@ -155,7 +156,7 @@ def choose_candidates(
     return [CandidateChoice(best_index, _clamp(log_odds[best_index]), margin)]
 
 
-def _choose_many(
+def _choose_disjoint_candidates(
     candidates: Sequence[Candidate], log_odds: Array, order: list[int]
 ) -> list[CandidateChoice]:
     chosen: list[CandidateChoice] = []

@@ -97,9 +97,9 @@ def _get_digits(text: str) -> str:
 def find_stripped_punctuation(pairs: Iterable[tuple[str, str]]) -> str:
     """Return the characters that labelers usually remove from the end of values.
 
-    `pairs` contains (text in the document, accepted value) tuples. If the pairs do not show whether
-    a character is removed, spaces and all punctuation are included, except the period, which may
-    end an abbreviation.
+    `pairs` contains (text in the document, accepted value) tuples. A space is always included. If
+    the pairs do not show whether a punctuation character is removed, it is included unless it is a
+    period, which may end an abbreviation.
     """
     votes: Counter[str] = Counter()
     for text, value in pairs:

@@ -13,7 +13,7 @@ _MAX_ROW_GAP = 6.0  # the maximum distance to the row above, in median word heig
 _MIN_FULL_COLUMNS = 4
 _MIN_ITEM_COLUMNS = 3
 _MIN_ITEM_LETTERS = 3
-# A sum at the end of a page and at the start of the next one, in the compact form of tokens.
+# These words, in the compact form of tokens, mark a sum that is carried forward to the next page.
 _CARRIED_FORWARD = re.compile(
     "(?:carriedforward|broughtforward|ubertrag|areporter|riporto|sumaysigue)(?![^0-9])"
 )
@@ -55,8 +55,8 @@ class BodyRows:
                 end += 1
             page_rows = self._list_adjacent_rows(start, end)
             is_ended = self._add_rows(page_rows, rows)
-            rest = range(page_rows[-1] + 1 if page_rows else start, end)
-            if is_ended or any(map(self._list_end_concepts, rest)):
+            remaining_rows = range(page_rows[-1] + 1 if page_rows else start, end)
+            if is_ended or any(map(self._list_end_concepts, remaining_rows)):
                 break
             page += 1
             start = self._find_continuation(end, page)
@@ -75,10 +75,10 @@ class BodyRows:
         return rows
 
     def _add_rows(self, page_rows: list[int], rows: list[int]) -> bool:
-        """Add the rows of a page to `rows` up to a total, and return whether there was one.
+        """Add the rows of a page to `rows` up to a total, and return whether a total was found.
 
-        Subtotals between items and carried sums are left out. A keyword in an item before others is
-        part of it.
+        Subtotals between items and carried sums are left out. A row with a keyword such as "tax" is
+        added if it fills all columns, or if it is an item before other items.
         """
         items = (row for row in page_rows if self._is_item(row))
         last_item = max((row for row in items if not self._list_end_concepts(row)), default=-1)
@@ -127,7 +127,10 @@ class BodyRows:
         return len(self._columns) >= _MIN_FULL_COLUMNS and self._fills_columns(row)
 
     def _is_item(self, row: int) -> bool:
-        """Return whether a row fills at least three columns with amounts and words."""
+        """Return whether a row fills all columns with words and amounts.
+
+        A table with fewer than three columns has no such rows.
+        """
         if len(self._columns) < _MIN_ITEM_COLUMNS or not self._fills_columns(row):
             return False
         letter_count = sum(map(str.isalpha, self._read_row(row)))
@@ -139,7 +142,7 @@ class BodyRows:
         )
 
     def _fills_columns(self, row: int) -> bool:
-        """Return whether a row has a text in each column, with digits in columns of amounts."""
+        """Return whether a row has text in each column, with digits in columns of amounts."""
         groups = group_by_column(self._analysis, row, self._columns)
         return all(
             groups.get(number)

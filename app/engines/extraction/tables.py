@@ -108,7 +108,7 @@ def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, li
 
 
 def _find_column_keywords(analysis: Analysis, target: Target) -> list[tuple[int, int]]:
-    """Find the headers that name a column; the total of a row has the names of both totals."""
+    """Find the headers that name a column; a `total` column may have a header for a line total."""
     keywords = find_own_keywords(analysis, target)
     if target.concept == "total":
         keywords += find_own_keywords(analysis, replace(target, concept="line_total"))
@@ -116,10 +116,10 @@ def _find_column_keywords(analysis: Analysis, target: Target) -> list[tuple[int,
 
 
 def _split_header(analysis: Analysis, header: int, target: Target, span: Range) -> list[Column]:
-    """Return the column of a header, and before it the column that its first word may have.
+    """Return the column of a header, or two columns if its first word is a separate header.
 
-    The first word of `Item Description` has a column if a text in the row below stands apart under
-    it, such as a number.
+    For example, the first word of `Item Description` is a separate header if the row below has a
+    separate segment, such as a number, under this word.
     """
     tokens, (first, last) = analysis.tokens, span
     first = min(first, analysis.keywords.ends.get(last, first))
@@ -146,8 +146,9 @@ def _list_other_columns(
 ) -> Iterable[Column]:
     """Yield the columns of a header row that the field does not have, such as a unit price.
 
-    They are other keywords, and words that a wide gap separates from the names of the columns. A
-    synonym of a name may belong to its column, unless the name is exact.
+    The names of these columns are keywords, or words that a wide gap separates from the names of
+    the other columns. A synonym of a column's name may belong to that column, so it is ignored
+    unless the name is exact.
     """
     tokens, keywords = analysis.tokens, analysis.keywords
     named_indexes = {i for _, (first, last) in named_columns for i in range(first, last + 1)}

@@ -85,7 +85,7 @@ class CompiledFields:
         checked_tags: list[Tag] = []
         errors: list[tuple[str, str]] = []
         seen: set[_TagKey] = set()
-        for position, tag in enumerate(_limit_time(tags)):
+        for position, tag in enumerate(_iterate_with_time_limit(tags)):
             try:
                 tag_key, field, content = self._find_field(tag, seen)
                 seen.add(tag_key)
@@ -186,8 +186,11 @@ class CompiledFields:
         return "is not a field of the schema version"
 
 
-def _limit_time(tags: list[object]) -> Iterator[object]:
-    """Yield the tags. Raises TagErrors if checking them takes more than MAX_SECONDS."""
+def _iterate_with_time_limit(tags: list[object]) -> Iterator[object]:
+    """Yield each tag, and raise TagErrors if the caller needs more than MAX_SECONDS to check them.
+
+    The limit is in processor seconds of the current thread.
+    """
     ends_at = thread_time() + MAX_SECONDS
     for tag in tags:
         if thread_time() > ends_at:

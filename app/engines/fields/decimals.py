@@ -57,7 +57,7 @@ def parse_grouped(text: str) -> Decimal:
 
 
 def check_digit_count(number: Decimal) -> Decimal:
-    """Check the number of digits, and return `number`, with a negative zero replaced by 0.
+    """Check the number of digits, and return `number`; a negative zero becomes 0.
 
     Raises ValueProblem if there are more than MAX_DIGITS digits before or after the decimal point.
     """

@@ -61,7 +61,7 @@ def compile_pattern(
     options.log_errors = False
     options.max_mem = max_memory
     options.case_sensitive = not ignore_case
-    # Nobody reads the groups of a match, and finding them takes more time.
+    # The groups of a match are not used, and finding them takes more time.
     options.never_capture = True
     try:
         return re2.compile(pattern, options)

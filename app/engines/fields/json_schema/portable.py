@@ -1,8 +1,8 @@
 r"""Translate RE2 patterns to syntax with the same meaning in ECMA-262 and Python.
 
-Syntax that engines interpret differently is replaced by explicit characters: `\d` becomes `[0-9]`,
-`\s` becomes RE2's five characters, and `.` becomes any character except a line feed. Syntax without
-an equivalent (flags, `\p{…}`, `\Q…\E`) is not translated.
+Syntax that engines interpret differently is replaced with explicit characters: `\d` becomes
+`[0-9]`, `\s` becomes RE2's five characters, and `.` becomes any character except a line feed.
+Patterns that use syntax without an equivalent (flags, `\p{…}`, `\Q…\E`) are not translated.
 """
 
 import re

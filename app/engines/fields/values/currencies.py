@@ -20,7 +20,7 @@ _SIGNS: dict[str, list[str]] = _DATA["signs"]
 SIGNS: frozenset[str] = frozenset(_SIGNS)
 # Signs without a default meaning, because no currency is their usual meaning.
 _AMBIGUOUS_SIGNS: frozenset[str] = frozenset(_DATA["shared_signs"])
-# Decimals other than two, from ISO 4217 table A.1; CLDR's usage digits differ and are not used.
+# The currencies without exactly two decimals, from ISO 4217 table A.1. CLDR has other numbers.
 _MINOR_DIGITS: dict[str, int] = {
     code: int(digits) for digits, codes in _DATA["minor_digits"].items() for code in codes
 }
