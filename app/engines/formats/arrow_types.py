@@ -123,4 +123,7 @@ class Arrow(Protocol):
         /,
         type: DataType | None = None,  # noqa: A002 - the name in pyarrow
     ) -> ArrowArray:
-        """Convert values to an array. Raises ValueError or OverflowError if one does not fit."""
+        """Convert values to an array.
+
+        Raises ValueError or OverflowError if a value does not fit.
+        """

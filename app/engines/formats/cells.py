@@ -38,7 +38,7 @@ def is_number(text: str) -> bool:
 def get_headers(field: Field, path: str) -> list[str]:
     """Return the headers of a field's columns, as pandas.json_normalize would name them.
 
-    `path` is the path of the field in the JSON row. Money has two columns, other types have one.
+    `path` is the path of the field in the JSON row. Money has two columns; other types have one.
     """
     return [f"{path}.amount", f"{path}.currency"] if field["type"] == "money" else [path]
 

@@ -1,4 +1,4 @@
-"""Base class for writers that read the document pages for a batch of rows at a time."""
+"""Define the base class for writers that read the document pages for a batch of rows at a time."""
 
 import json
 from abc import abstractmethod

@@ -52,7 +52,7 @@ def list_field_headers(fields: Sequence[Field], prefix: str) -> list[str]:
 def list_row_headers(table: Field) -> list[str]:
     """Return the column names for the rows of one table: identifiers, and the table's columns.
 
-    A column with the name of an identifier has the table's key before it.
+    If a column has the name of an identifier, the table's key is added before the column's name.
     """
     names = list_field_headers(table["columns"], "")
     return [
@@ -91,7 +91,7 @@ class LabelSplitter:
     def split(self, labels: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return the labels for the columns of `list_plain_fields`, and the labels for the tables.
 
-        A label of a field that has only one of the two is in both results.
+        The label of a field without `has_plain_values` is in both results.
         """
         if not self._columns_by_key:
             return labels, labels

@@ -39,8 +39,8 @@ def list_choices(field: Field) -> list[str]:
 def is_shown_unchanged(value: str) -> bool:
     """Return whether Label Studio shows a value unchanged.
 
-    It does not show empty values, values that are invalid in XML, and values with a leading dollar
-    sign, which it treats as variables.
+    Label Studio does not show empty values, values that are invalid in XML, and values with a
+    leading dollar sign, which it treats as variables.
     """
     return (
         bool(value.strip()) and not value.startswith("$") and _INVALID_IN_XML.search(value) is None

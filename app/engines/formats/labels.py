@@ -47,9 +47,9 @@ class LabelBuilder:
 def merge_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
     """Merge the fields of all schema versions, so that each field occurs once.
 
-    If definitions of a field differ, the first one is used, so pass the newest version first. A
-    field that has multiple values in any version has multiple values in the result. A table that
-    has another type in an older version gets `has_plain_values`.
+    If definitions of a field differ, the first definition is used, so pass the newest version
+    first. A field that has multiple values in any version has multiple values in the result. A
+    table that has another type in an older version gets `has_plain_values`.
     """
     merged_fields: dict[str, dict[str, Any]] = {}
     for fields in versions:

@@ -1,6 +1,6 @@
 """Write Apache Parquet: typed columns, in row groups of bounded size.
 
-pyarrow is imported when the first writer is created, because it takes 50 MB per process.
+pyarrow is imported when the first writer is created, because it uses 50 MB of memory per process.
 """
 
 import importlib
@@ -26,10 +26,9 @@ _BATCH_BYTES = 4 << 20
 _GROUP_ROWS = 65_536
 _GROUP_BYTES = 8 << 20
 _GROUP_BYTES_PER_COLUMN = 16 << 10
-"""The size of a row group in a file with many columns.
-
-pyarrow keeps 1.4 kB of metadata for each column of each row group until the file is complete.
-"""
+"""The maximum size of a row group in a file with many columns, divided by the number of label
+columns. pyarrow keeps 1.4 kB of metadata for each column of each row group until the file is
+complete."""
 # A dictionary is useful only for values that repeat; for other columns it would waste time.
 _DICTIONARY_COLUMNS = (
     *("status", "source", "artifact.media_type", "artifact.language", "artifact.page_count"),
@@ -164,7 +163,7 @@ def _build_schema(arrow: Arrow, fields: Sequence[Field]) -> ArrowSchema:
 
 
 def _list_label_paths(schema: ArrowSchema) -> list[str]:
-    """Return the paths of all label columns, which are dictionary-encoded as values may repeat."""
+    """Return the paths of all label columns; they use dictionaries, because values may repeat."""
     if "labels" not in schema.names:
         return []
     return list(_iterate_paths("labels", schema.field("labels").type))

@@ -1,4 +1,4 @@
-"""Base class for writers that parse each tag set, and helpers for JSON."""
+"""Define the base class for writers that parse each tag set, and functions for JSON."""
 
 import json
 from abc import ABC, abstractmethod
@@ -39,7 +39,7 @@ def parse_row(line: bytes) -> dict[str, Any]:
     """
     try:
         row = orjson.loads(line)
-    except orjson.JSONDecodeError:  # it rejects lone surrogates, which JSON allows
+    except orjson.JSONDecodeError:  # orjson rejects lone surrogates, which JSON allows
         row = replace_surrogates(json.loads(line))
     if not isinstance(row, dict):
         raise ValueError("a tag set must be a JSON object")  # noqa: TRY004 - a value, not a type

@@ -57,7 +57,7 @@ class ProcessWriter:
         self._out = out
         self._on_wait = on_wait
         self._folder = tempfile.TemporaryDirectory(prefix="export-")
-        # A file instead of a pipe, because it is read only after the process has exited.
+        # A file replaces a pipe, because the errors are read only after the process has exited.
         self._errors = Path(self._folder.name, "errors")
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -139,7 +139,7 @@ class ProcessWriter:
     def _finish(self) -> None:
         """Wait for the process to exit after its output has ended.
 
-        Raises ValueError or RuntimeError if the process failed, so that the file is incomplete.
+        Raises ValueError or RuntimeError if the process failed; the file is then incomplete.
         """
         status = self._process.wait()
         message = self._errors.read_text("utf-8", "replace")[-_ERROR_CHARACTERS:].strip()

@@ -102,7 +102,7 @@ class SpacyWriter(ParsingWriter):
         import spacy  # noqa: PLC0415 - needs much memory
         from spacy.tokens import DocBin  # noqa: PLC0415
 
-        # Each part has a new vocabulary; a shared one would keep the words of all texts.
+        # Each part has a new vocabulary; a shared vocabulary would keep the words of all texts.
         self._tokenizer: Callable[[str], Doc] = spacy.blank(self._language).tokenizer
         self._bin = DocBin(attrs=_ATTRIBUTES, store_user_data=True)
         self._part_tokens = 0
@@ -116,8 +116,8 @@ class SpacyWriter(ParsingWriter):
 def _build_span(doc: "Doc", text: str, text_span: TextSpan) -> "Span | None":
     """Build a spaCy span of all tokens that a text span overlaps, or None if it marks no text.
 
-    Leading and trailing white space is removed, because spaCy does not train on entities with it.
-    The id of the span is the index of the tag in the tag set.
+    Leading and trailing white space is removed, because spaCy does not train on entities that begin
+    or end with white space. The id of the span is the index of the tag in the tag set.
     """
     marked = text[text_span.start : text_span.end]
     start = text_span.start + len(marked) - len(marked.lstrip())

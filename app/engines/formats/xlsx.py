@@ -65,7 +65,7 @@ def _check_fields(fields: Sequence[Field]) -> None:
 
 
 class _Format(Protocol):
-    """A cell format of XlsxWriter, which only its own methods use."""
+    """A cell format, which is only passed to methods of XlsxWriter."""
 
 
 class _Worksheet(Protocol):
@@ -179,7 +179,7 @@ class _Sheet:
         self._start()
 
     def write(self, cells: Iterable[values.Cell]) -> None:
-        """Add a row of cells, on a new sheet if the current one is full."""
+        """Add a row of cells, on a new sheet if the current sheet is full."""
         if self._next_row >= MAX_ROWS:
             self._start()
         for column, value in enumerate(cells):

@@ -18,7 +18,7 @@ _MAX_DIGITS = 15
 _FIRST_DATE = date(1900, 3, 1)
 """The first date that all programs store as the same number.
 
-Excel counts 29 February 1900, which did not exist; other programs do not.
+Excel counts 29 February 1900, a day that did not exist. Other programs do not count this day.
 """
 _LINE_BREAK = re.compile("\r\n?")
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -69,6 +69,6 @@ def _load_compiler() -> typst.Compiler:
 
 
 def _release_memory() -> None:
-    """Compile empty documents to evict a large one from the cache, which keeps ten results."""
+    """Compile empty documents to evict a large document from the cache, which keeps ten results."""
     for _ in range(_RUNS_TO_CLEAR_CACHE):
         _load_compiler().compile(input=b"", format="pdf")

@@ -13,7 +13,8 @@ def clean_text(text: str) -> str:
     """Clean text: put it on one line, and remove control, formatting and private-use characters.
 
     These characters have no glyph, could reverse the surrounding text, or are forbidden in XML.
-    Characters that this Python version does not know are kept. If nothing remains, return "-".
+    Characters that are newer than Python's Unicode version are kept. If nothing remains, returns
+    "-".
     """
     letters = (" " if letter.isspace() else letter for letter in unicodedata.normalize("NFC", text))
     visible = (letter for letter in letters if letter in _JOINERS or not _is_removed(letter))

@@ -23,7 +23,7 @@ _VAT_PREFIX = re.compile(r"[A-Z]{2}(?=[A-Z0-9+*]*[0-9])")
 
 
 class TaxNumberError(InvoiceError):
-    """A tax number is malformed, or belongs to another country; `problem` says which."""
+    """A tax number is malformed, or belongs to another country; `problem` is the reason."""
 
     def __init__(self, problem: TaxNumberProblem, message: str) -> None:
         super().__init__("tax_number", message)

@@ -1,7 +1,6 @@
 """Read the translations for documents, and format numbers and dates in each language.
 
-Each language has one TOML file in the folder `languages`. Babel formats numbers and
-dates.
+Each language has one TOML file in the folder `languages`. Babel formats numbers and dates.
 """
 
 import tomllib
@@ -156,5 +155,5 @@ def _build_pattern(min_decimals: int, max_decimals: int = 0) -> str:
 
 
 def _widen_spaces(number: str) -> str:
-    """Replace narrow spaces between digits, which are hard to see in print, with wider ones."""
+    """Replace narrow spaces between digits, which are hard to see in print, with wider spaces."""
     return number.replace("\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}")

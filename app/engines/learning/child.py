@@ -1,6 +1,6 @@
-"""The child process that trains or evaluates a model.
+"""Run the child process that trains or evaluates a model.
 
-It reads a task and examples from stdin, and writes one result to stdout.
+The process reads a task and examples from stdin, and writes one result to stdout.
 """
 
 import os

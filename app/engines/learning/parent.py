@@ -84,10 +84,11 @@ def evaluate_in_child(
     folds: int,
     limits: LearningLimits = TRAINING_LIMITS,
 ) -> dict[str, Any]:
-    """Evaluate a model in a child process by cross-validation, and return a report.
+    """Evaluate extraction by cross-validation in a child process, and return the report.
 
-    `folds` is the number of folds, each of which has the time of `limits`. Raises LearningFailed if
-    the child returned no report, and LearningInterrupted if a signal killed the child.
+    `folds` is the number of folds. The child's time limits are the time limits of `limits`,
+    multiplied by `folds`. Raises LearningFailed if the child returned no report, and
+    LearningInterrupted if a signal killed the child.
     """
     task = {"task": "evaluate", "fields": list(fields), "folds": folds}
     time_limits = replace(

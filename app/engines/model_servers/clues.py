@@ -72,7 +72,7 @@ def _find_minute(value: str) -> list[str]:
 
 
 def _find_minutes_in_text(text: str) -> set[str]:
-    # A text with a full hour may contain no minutes.
+    # Text for a full hour, such as "3 pm", may contain no minutes.
     return {"00", *_list_digits(text)}
 
 
@@ -86,11 +86,11 @@ def _find_mailbox(text: str) -> list[str]:
 
 
 def _find_host(text: str) -> list[str]:
-    scheme, separator, rest = text.lower().partition("://")
-    host = rest if separator else scheme
+    before, separator, after = text.lower().partition("://")
+    host = after if separator else before
     for delimiter in "/?#:":
         host = host.partition(delimiter)[0]
-    # A canonical URL encodes its host in ASCII, and a document may not. Both get an empty clue.
+    # The host is ASCII in a canonical URL, but not always in a document. Both get an empty clue.
     return [host if host.isascii() and "xn--" not in host else ""] if "." in host else []
 
 

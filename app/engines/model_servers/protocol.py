@@ -28,8 +28,8 @@ class InvalidAnswer(Exception):  # noqa: N818 - named after the outcome
 class Answer(NamedTuple):
     """The answer of a model: the values by field key, as the model wrote them.
 
-    `model_version` is None if the server does not report it, or reports one with a NUL character. A
-    token count is 0 if the server does not report it.
+    `model_version` is None if the server does not report a version, or reports a version with a NUL
+    character. A token count is 0 if the server does not report it.
     """
 
     values: dict[str, Any]
@@ -68,7 +68,7 @@ def is_requested(field: Field) -> bool:
 
 
 def _build_object_schema(fields: Sequence[Field]) -> dict[str, Any]:
-    # Strict structured output requires that all properties are required and no other is allowed.
+    # In strict structured output, all properties must be required, and no others may be allowed.
     return {
         "type": "object",
         "properties": {field["key"]: _build_property_schema(field) for field in fields},

@@ -90,7 +90,7 @@ def select_constraints(
         try:
             check_constraints({**valid_constraints, name: value}, field_type, path)
         except FieldError as error:
-            # An error at another constraint, the lower limit, means that the two are reversed.
+            # An error at the lower limit means that the lower limit exceeds the upper limit.
             is_own = error.path == f"{path}.{name}"
             reason = error.message if is_own else "it is less than the lower limit"
             collector.add(path, f"{_CONSTRAINT_NAMES.get(name, name)} was left out: {reason}.")

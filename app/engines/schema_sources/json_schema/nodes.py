@@ -128,7 +128,8 @@ class Resolver:
     def _get_weight(self, schema: dict[str, Any]) -> int:
         """Return the weight of a schema: the additional visits for its size without subschemas.
 
-        The cache uses object identity, because the document keeps all schemas alive.
+        The keys of the cache are object ids, which are unique because the document refers to every
+        schema during the import.
         """
         weight = self._weights.get(id(schema))
         if weight is None:

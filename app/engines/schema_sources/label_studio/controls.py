@@ -57,7 +57,7 @@ def add_rating(control: Control) -> None:
 def add_date_time(control: Control) -> None:
     """Add a field for a date, a time of day, or both, depending on `only`.
 
-    A year becomes an integer field, and any other part of a date a text field.
+    A year becomes an integer field, and any other part of a date becomes a text field.
     """
     parts = {part.strip().lower() for part in control.get("only").split(",")} - {""}
     if not parts or {"date", "time"} <= parts:

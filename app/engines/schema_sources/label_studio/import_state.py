@@ -85,7 +85,7 @@ class Control:
         return self.is_true("perRegion") or self.is_true("perItem")
 
     @property
-    def targets(self) -> set[str]:
+    def target_types(self) -> set[str]:
         """Return the types of the objects that the tag refers to, for example `Image`."""
         names = [name.strip() for name in self.get("toName").split(",")]
         return {self.state.object_types[name] for name in names if name in self.state.object_types}

@@ -151,7 +151,7 @@ class _LabelStudioReader:
                 path, "Content that is repeated for each item was imported once."
             )
         elif tag in ("Label", "Choice"):
-            # Inside another tag, that tag already caused a warning.
+            # If the parent is not a layout tag, it has already caused a warning.
             if parent_tag in _LAYOUT_TAGS:
                 self.state.collector.add(
                     path, "This tag belongs to no labeling tag and was left out."

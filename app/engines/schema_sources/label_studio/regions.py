@@ -79,9 +79,9 @@ def _has_label_name(element: Element) -> bool:
 
 def _find_field_type(control: Control) -> str | None:
     """Find the field type: `span` or `region`, or None if neither text nor pages are marked."""
-    targets = control.targets
-    if targets and targets <= RECORDING_TAGS:
+    target_types = control.target_types
+    if target_types and target_types <= RECORDING_TAGS:
         return None
-    if control.element.tag in PAGE_LABEL_TAGS or targets & PAGE_TAGS:
+    if control.element.tag in PAGE_LABEL_TAGS or target_types & PAGE_TAGS:
         return "region"
     return "span"
