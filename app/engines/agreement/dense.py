@@ -48,7 +48,7 @@ class _MarkIndex:
         self._box_index = BoxIndex(boxes, self.min_overlap)
         corners = np.array(boxes, np.float64).reshape(-1, 4).T
         self._left, self._top, self._right, self._bottom = (row.copy() for row in corners)
-        # The same arithmetic as `marks.compute_overlap`, so that equal overlaps give equal values.
+        # The operations are those of `marks.compute_overlap`, so equal overlaps have equal values.
         self._area = (self._right - self._left) * (self._bottom - self._top)
         self._array_indexes = {
             position: array_index for array_index, position in enumerate(positions.tolist())
@@ -78,7 +78,7 @@ class _MarkIndex:
         is_match = overlap > 0 and overlap >= self.min_overlap
         return int(self._positions[first + array_index]) if is_match else None
 
-    def list_overlapping(self, box: Box, budget: Budget) -> list[int]:
+    def list_overlapping_marks(self, box: Box, budget: Budget) -> list[int]:
         """List the positions of the marks that overlap `box` by at least `min_overlap`.
 
         Raises BudgetExceeded.
@@ -130,7 +130,7 @@ def match_by_sorting(
     i = np.repeat(np.arange(len(left)), counts)
     j = np.arange(len(i)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
     a, b = (np.array(side, np.float64).reshape(-1, 4).T for side in (left, right))
-    # The same arithmetic as `marks.compute_overlap`, so that equal overlaps give equal values.
+    # The operations are those of `marks.compute_overlap`, so equal overlaps have equal values.
     intersection, width = (
         np.minimum(a[end][i], b[end][j]) - np.maximum(a[start][i], b[start][j])
         for start, end in ((1, 3), (0, 2))
@@ -166,7 +166,7 @@ def match_by_search(
     indexes = (_MarkIndex(left, min_overlap), _MarkIndex(right, min_overlap))
     pairs: list[tuple[int, int]] = []
     is_free = [True] * len(left)
-    chain: list[int] = []  # alternates between left and right
+    chain: list[int] = []  # The boxes alternate between `left` and `right`.
     for start in range(len(left)):
         if is_free[start]:
             chain.append(start)
@@ -207,7 +207,7 @@ def group_boxes(boxes: Sequence[Box], min_overlap: float) -> list[int]:
         index.remove(start)
         pending = [start]
         while pending:
-            for position in index.list_overlapping(boxes[pending.pop()], budget):
+            for position in index.list_overlapping_marks(boxes[pending.pop()], budget):
                 first_positions[position] = start
                 index.remove(position)
                 pending.append(position)

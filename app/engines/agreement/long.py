@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def align_heaviest(
+def align_by_weight(
     left: Sequence[Counter[int]], right: Sequence[Counter[int]]
 ) -> list[tuple[int, int]]:
     """Align two sequences with the greatest total weight.
 
-    Returns the same pairs as `sequences._align_heaviest`. Computes one table row at a time, and
+    Returns the same pairs as `sequences._align_by_weight`. Computes one table row at a time, and
     keeps two bits per entry: whether the entry has the same weight as the entry to its left, and
     whether it has the same weight as the entry above it.
     """

@@ -58,7 +58,7 @@ def compute_overlap(a: Box, b: Box) -> float:
     if a == b:
         return 1.0
     (a0, b0, a1, b1), (c0, d0, c1, d1) = a, b
-    # Plain comparisons instead of `min` and `max`, which would dominate the run time.
+    # Calls of `min` and `max` would dominate the run time, so values are compared directly.
     width = (a1 if a1 < c1 else c1) - (a0 if a0 > c0 else c0)
     height = (b1 if b1 < d1 else d1) - (b0 if b0 > d0 else d0)
     if width <= 0 or height <= 0:
@@ -88,7 +88,7 @@ def match_marks(
     left_groups, right_groups = _group_by_page_and_label(left), _group_by_page_and_label(right)
     pairs: list[tuple[int, int]] = []
     for page_and_label in left_groups.keys() & right_groups.keys():
-        identical_pairs, unpaired_left, unpaired_right = _pair_identical(
+        identical_pairs, unpaired_left, unpaired_right = _pair_identical_boxes(
             left, left_groups[page_and_label], right, right_groups[page_and_label]
         )
         pairs += identical_pairs
@@ -208,7 +208,7 @@ def _group_by_page_and_label(marks: Sequence[Mark]) -> dict[tuple[int, Hashable]
     return groups
 
 
-def _pair_identical(
+def _pair_identical_boxes(
     left: Sequence[Mark],
     left_positions: list[int],
     right: Sequence[Mark],

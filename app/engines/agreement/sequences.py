@@ -56,9 +56,11 @@ def _find_anchors(
     """
     # Equal items at both ends can always be paired without losing weight. This leaves little to
     # compare if the tables differ in only a few rows.
-    head_length = _count_leading_equal(left, right, max_count)
+    head_length = _count_leading_equal_items(left, right, max_count)
     max_tail_length = min(len(left), len(right)) - head_length
-    tail_length = min(_count_leading_equal(left[::-1], right[::-1], max_count), max_tail_length)
+    tail_length = min(
+        _count_leading_equal_items(left[::-1], right[::-1], max_count), max_tail_length
+    )
     shared_parts = _collect_parts(left) & _collect_parts(right)
     left_positions = [
         n
@@ -71,9 +73,9 @@ def _find_anchors(
         if not shared_parts.isdisjoint(right[n])
     ]
     align = (
-        _align_heaviest
+        _align_by_weight
         if len(left_positions) * len(right_positions) <= max_pairs
-        else _align_unique
+        else _align_unique_items
     )
     middle_pairs = align([left[n] for n in left_positions], [right[n] for n in right_positions])
     return [
@@ -86,7 +88,7 @@ def _find_anchors(
     ]
 
 
-def _count_leading_equal(left: _Items, right: _Items, max_count: int) -> int:
+def _count_leading_equal_items(left: _Items, right: _Items, max_count: int) -> int:
     count = 0
     for left_item, right_item in zip(left, right, strict=False):
         if left_item.keys() != right_item.keys() or any(
@@ -101,7 +103,7 @@ def _collect_parts(items: _Items) -> set[int]:
     return set().union(*items)
 
 
-def _align_heaviest(left: _Items, right: _Items) -> list[tuple[int, int]]:
+def _align_by_weight(left: _Items, right: _Items) -> list[tuple[int, int]]:
     """Align two sequences with the greatest total weight; return the pairs.
 
     If several alignments have that weight, returns the one that pairs the earliest items.
@@ -109,7 +111,7 @@ def _align_heaviest(left: _Items, right: _Items) -> list[tuple[int, int]]:
     if len(left) * len(right) > MAX_PYTHON_PAIRS:
         from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few processes need
 
-        return long.align_heaviest(left, right)
+        return long.align_by_weight(left, right)
     weights = _compute_weights(left, right)
     aligned = []
     left_index, right_index = len(left), len(right)
@@ -147,7 +149,7 @@ def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
     return table
 
 
-def _align_unique(left: _Items, right: _Items) -> list[tuple[int, int]]:
+def _align_unique_items(left: _Items, right: _Items) -> list[tuple[int, int]]:
     """Align equal items that are unique on their side; return as many ordered pairs as possible."""
     left_keys, right_keys = (_find_unique_items(side) for side in (left, right))
     # For each chain length, this is the lowest position in `right` at which such a chain ends.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 MILLION = 1_000_000
 """The factor that converts confidences to millionths.
 
-They are summed as integers, so that the sum does not depend on the order of addition.
+Confidences are summed as integers, so that the sum does not depend on the order of addition.
 """
 BIN_COUNT = 100
 """The number of confidence bins in which predictions are counted."""

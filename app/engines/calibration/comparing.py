@@ -56,7 +56,7 @@ def compare_models(
         Outcomes(*map(sum, zip(*rows, strict=True))) for rows in (outcomes, other_outcomes) if rows
     ]
     scores = [total.f1 for total in totals]
-    if len(scores) < 2 or scores[0] is None or scores[1] is None:  # noqa: PLR2004 - both
+    if len(scores) < 2 or scores[0] is None or scores[1] is None:  # noqa: PLR2004 - two models
         return None
     difference = scores[0] - scores[1]
     if len(outcomes) < 2:  # noqa: PLR2004 - one document has no variance

@@ -28,6 +28,7 @@ def recommend_threshold(counts: Mapping[int, tuple[int, int]], target: float) ->
     """Recommend the lowest threshold at which the precision is likely to reach `target`.
 
     The lower bound of the 95% confidence interval of the precision must be at least `target`.
+
     `counts` maps bin numbers to (count, correct). Possible thresholds are the lower bounds of bins
     that are not empty. Returns None if no threshold reaches the target.
     """

@@ -21,7 +21,7 @@ def _preload() -> Callable[[Chart, ImageKind], bytes]:
     """
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("MPLCONFIGDIR", folder)
-        from app.engines.charts import drawing  # noqa: PLC0415 - it needs this folder
+        from app.engines.charts import drawing  # noqa: PLC0415 - needs the folder
 
         return drawing.render_chart
 

@@ -15,7 +15,7 @@ from app.engines.charts import style
 from app.engines.charts.model import MAX_CATEGORIES, ConfusionChart, ImageKind, PairChart
 from app.engines.charts.texts import fit_text, measure_width
 
-# Widths of texts are in characters (see `fit_text`).
+# Text widths are in characters (see `fit_text`).
 _LABEL_WIDTH = 26
 _AXIS_LABEL_WIDTH = 44
 _CELL_INCHES = 0.46
@@ -23,7 +23,7 @@ _MAX_NUMBERED_CELLS = 16
 """The maximum number of rows or columns for which the cells show numbers."""
 _SMALL_CELL_INCHES = 0.2
 _MAX_HORIZONTAL_WIDTH = 6
-"""The maximum width of column names that are horizontal; if one is wider, all are slanted."""
+"""The maximum width of horizontal column names; if a name is wider, all names are slanted."""
 _MIN_ROWS = 2
 _DARK_FRACTION = 0.55
 _NO_VALUE = "\u2013"

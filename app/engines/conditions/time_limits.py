@@ -8,10 +8,10 @@ class EvaluationTimeout(Exception):  # noqa: N818 - names what happened
 
 
 class TimeLimit:
-    """A limit on the processor time that the current thread may use from now on.
+    """A limit on the processor time that the current thread may use after creating the object.
 
-    Processor time does not depend on the load of the machine. The limit never ends later than
-    `within`. A test in progress is not interrupted, so the limit can be exceeded by one test.
+    Processor time does not depend on the load of the machine. The limit never ends later than the
+    limit `within`. A test in progress is not interrupted, so the last test can exceed the limit.
     """
 
     __slots__ = ("ends_at",)

@@ -87,7 +87,7 @@ class DestinationType:
         open: opens a destination. Takes settings that match the schema, and a network. SFTP signs
             in; the other types connect when a file is sent. Raises DestinationError if the
             destination cannot be opened.
-        find_problem: finds a problem of the settings that the schema cannot describe, without
+        find_problem: finds a problem in the settings that the schema cannot describe, without
             connecting. Returns the name of the setting and a message, or None.
     """
 

@@ -141,7 +141,7 @@ class _S3Upload:
             self._progress.finish()
 
     def send_in_parts(self) -> None:
-        """Send the file in parts. If a part fails, ask the store to remove all parts."""
+        """Send the file in parts. If a part fails, request the removal of all parts."""
         sizes = _compute_part_sizes(self._file.size)
         # The digest of a part is sent before the part, so the file is read twice.
         digests = self._compute_digests(sizes)
@@ -168,7 +168,7 @@ class _S3Upload:
             digest = hashlib.sha256()
             for block in reader.read_part(size):
                 digest.update(block)
-                # No bytes were sent, but the callback gets a chance to stop the delivery.
+                # No bytes were sent, but this calls the callback, which can stop the delivery.
                 self._progress.add(0)
             digests.append(digest.hexdigest())
         return digests

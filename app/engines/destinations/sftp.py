@@ -2,8 +2,8 @@
 
 A file is written as a part file, which is renamed when it is complete. The name of the part file is
 the same for every attempt to deliver the same content, so a new attempt overwrites the part file
-from an earlier attempt. Nothing is truncated: if two attempts run at the same time, both write the
-same bytes at the same offsets, and the first attempt that has written all bytes may rename the
+from an earlier attempt. The part file is not truncated, so two attempts that run at the same time
+write the same bytes at the same offsets. The first attempt that has written all bytes renames the
 file.
 """
 

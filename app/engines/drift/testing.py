@@ -178,8 +178,8 @@ def pool_rare_categories(table: "CountTable") -> "CountTable":
     """Pool the rarest categories until each expected count is at least MIN_EXPECTED_COUNT.
 
     Categories are pooled by their total count. The total does not depend on how the counts are
-    distributed over the two periods, so pooling does not favor any result. Two or more categories
-    are never pooled into a single category, so expected counts can stay below the minimum.
+    distributed over the two periods, so pooling does not favor any result. At least two categories
+    remain, even if an expected count is then below the minimum.
     """
     import numpy as np  # noqa: PLC0415 - a large library
 

@@ -55,7 +55,7 @@ def _to_text(value: JsonValue) -> str:
 def _find_most_similar(candidates: Sequence[Candidate], letters: str) -> list[int]:
     """Return a list with the index of the most similar candidate, or [] if none is similar enough.
 
-    Letters shorter than _MIN_FUZZY_LENGTH have no similar candidate.
+    Returns [] if there are fewer than _MIN_FUZZY_LENGTH `letters`.
     """
     if len(letters) < _MIN_FUZZY_LENGTH:
         return []

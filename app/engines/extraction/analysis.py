@@ -161,6 +161,7 @@ def _build_typed_texts(
     layout: Layout, row_start: int, text: str, offsets: list[int], match: patterns.PatternMatch
 ) -> Iterable[TypedText]:
     """Yield the typed text of a match, and a second typed text if the match has an alternative.
+
     `row_start` is the index of the first token of the row; `text` and `offsets` are results of
     `join_row`.
     """

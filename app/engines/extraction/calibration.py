@@ -19,7 +19,7 @@ class Calibration:
     """The parameters of Platt scaling for one field.
 
     `log_odds_weight` is the coefficient of a proposal's log odds. `margin_weight` is the
-    coefficient of its margin, the lead over the next best value.
+    coefficient of its margin (see `CandidateChoice`).
     """
 
     log_odds_weight: float

@@ -52,7 +52,7 @@ def list_candidates(
 ) -> list[Candidate]:
     """Return the candidates for a field without duplicates, in a fixed order.
 
-    `spans` are additional token ranges that the random field considers likely.
+    `spans` are additional token ranges that are likely values according to the random field.
     """
     candidates: dict[tuple[object, ...], Candidate] = {}
     for candidate in _generate_candidates(analysis, target, spans):

@@ -119,7 +119,10 @@ def _find_named_dates(text: str) -> Iterator[PatternMatch]:
 
 @functools.cache
 def _load_months() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, int]]:
-    """Return the patterns of dates with day or month first, and the month numbers by name."""
+    """Return the patterns for dates with the day first and with the month first, and the months.
+
+    The months are a mapping from names to numbers.
+    """
     path = Path(field_engine.__file__).with_name("calendar_names.json")
     names = json.loads(path.read_text(encoding="utf-8"))["months"]
     months = {_fold(name): number for number, row in enumerate(names, 1) for name in row}

@@ -71,7 +71,8 @@ def list_all_candidates(
     prepared_document: PreparedDocument, target: Target, spans: Iterable[Range] = ()
 ) -> list[Candidate]:
     """Return all candidates for a field, including ABSENT candidates (values not in the document).
-    `spans` are additional token ranges that the random field considers likely.
+
+    `spans` are additional token ranges that are likely values according to the random field.
     """
     if target.kind in ("option", "currency"):
         return list_options(prepared_document.analysis, prepared_document.searcher, target)
@@ -101,7 +102,8 @@ def _select_best(
 ) -> list[Candidate]:
     """Return at most MAX_CANDIDATES candidates, in the original order.
 
-    Candidates from the memory are kept first, then the best by span score, then by rule score.
+    Candidates from the memory are kept first, then the candidates with the best span scores, and
+    then the candidates with the best rule scores.
     """
     if len(candidates) <= MAX_CANDIDATES:
         return candidates

@@ -1,4 +1,4 @@
-"""Choose how a value is spelled: as in the document, or as it was accepted before."""
+"""Choose the spelling of a value: the spelling in the document, or an accepted spelling."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -73,6 +73,7 @@ class NearbyKeywords:
     """The concepts of the nearest keywords left of a candidate and above it.
 
     `left` and `above` are "" if there is no such keyword.
+
     `left_is_own` and `above_is_own` state whether these keywords name the candidate's field.
     `distance` is the number of tokens from the left keyword to the candidate, or 99 if there is no
     such keyword.

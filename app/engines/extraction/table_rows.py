@@ -78,7 +78,7 @@ class BodyRows:
         """Add the rows of a page to `rows` up to a total, and return whether a total was found.
 
         Subtotals between items and carried sums are left out. A row with a keyword such as "tax" is
-        added if it fills all columns, or if it is an item before other items.
+        added if it is full (see `_is_full`), or if it is an item before other items.
         """
         items = (row for row in page_rows if self._is_item(row))
         last_item = max((row for row in items if not self._list_end_concepts(row)), default=-1)

@@ -193,7 +193,7 @@ def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]
         correct = sum(
             outcome.correct for outcome in _compare_all_proposals(corpus, data, choices, renderer)
         )
-        # A mode that changes more must correct at least two more values.
+        # A mode that changes more must make at least two more proposals correct.
         if correct > best_count + (1 if best_count >= 0 else 0):
             best_count, best_mode = correct, mode
     renderer.mode = best_mode

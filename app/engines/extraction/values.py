@@ -66,7 +66,7 @@ class Target:
     phrases: frozenset[str]
 
     def build_key(self, value: JsonValue) -> str:
-        """Build a comparison key: equal amounts and dates have equal keys, however written."""
+        """Build a comparison key; equal amounts and equal dates have equal keys in any notation."""
         if self.kind == "amount":
             return _build_amount_key(value)
         if self.kind == "date" and isinstance(value, str):

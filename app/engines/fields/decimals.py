@@ -42,8 +42,8 @@ def parse_grouped(text: str) -> Decimal:
 
     If the number contains both periods and commas, the last separator is the decimal separator. A
     single separator followed by exactly three digits is ambiguous, so the number is rejected.
-    `text` must have been returned by `clean_text`. Raises ValueProblem if it is not a number, or is
-    ambiguous.
+    `text` must have been returned by `clean_text`. Raises ValueProblem if `text` is not a number,
+    or is ambiguous.
     """
     match = _WRITTEN_NUMBER.fullmatch(text)
     if match is None:

@@ -23,10 +23,11 @@ def check_evidence(
     """Check evidence, and return it with all five properties; absent properties are null.
 
     `page` counts from 1. `box` is [x0, y0, x1, y1] from 0 to 1, measured from the top left, and
-    needs a page. `start` and `end` are code point offsets into a text of `text_length`. Each entry
-    needs a page, offsets or text. If `source` is not None, the `text` of an entry with offsets must
-    equal the document's text at these offsets, and a missing `text` is filled in unless it is too
-    long. Canonically equivalent Unicode text counts as equal, but the document's text is returned.
+    needs a page. `start` and `end` are code point offsets into the document's text, which has
+    `text_length` code points. Each entry needs a page, offsets or text. If `source` is not None,
+    the `text` of an entry with offsets must equal the document's text at these offsets, and a
+    missing `text` is filled in unless it is too long. Canonically equivalent Unicode text counts as
+    equal, but the document's text is returned.
 
     Raises EvidenceProblem if an entry is invalid.
     """

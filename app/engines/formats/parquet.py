@@ -26,9 +26,10 @@ _BATCH_BYTES = 4 << 20
 _GROUP_ROWS = 65_536
 _GROUP_BYTES = 8 << 20
 _GROUP_BYTES_PER_COLUMN = 16 << 10
-"""The maximum size of a row group in a file with many columns, divided by the number of label
-columns. pyarrow keeps 1.4 kB of metadata for each column of each row group until the file is
-complete."""
+"""The maximum size of a row group for each label column, in a file with many label columns.
+
+pyarrow keeps 1.4 kB of metadata for each column of each row group until the file is complete.
+"""
 # A dictionary is useful only for values that repeat; for other columns it would waste time.
 _DICTIONARY_COLUMNS = (
     *("status", "source", "artifact.media_type", "artifact.language", "artifact.page_count"),

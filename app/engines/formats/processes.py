@@ -57,7 +57,7 @@ class ProcessWriter:
         self._out = out
         self._on_wait = on_wait
         self._folder = tempfile.TemporaryDirectory(prefix="export-")
-        # A file replaces a pipe, because the errors are read only after the process has exited.
+        # Errors are written to a file, because they are read only after the process has exited.
         self._errors = Path(self._folder.name, "errors")
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module

@@ -90,7 +90,7 @@ def _find_host(text: str) -> list[str]:
     host = after if separator else before
     for delimiter in "/?#:":
         host = host.partition(delimiter)[0]
-    # The host is ASCII in a canonical URL, but not always in a document. Both get an empty clue.
+    # A canonical URL encodes an international host, and a document may not, so its clue is empty.
     return [host if host.isascii() and "xn--" not in host else ""] if "." in host else []
 
 

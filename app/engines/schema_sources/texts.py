@@ -36,7 +36,7 @@ class KeyGenerator:
         self._collector = collector
 
     def create_key(self, text: str, *, path: str, fallback: str = "field") -> str:
-        """Create a key for `text`; if the key exists, append a number and add a warning."""
+        """Create a key for `text`; if another field has it, append a number and add a warning."""
         base_key = key = to_snake_case(text, fallback)
         number = self._last_numbers.get(base_key, 0)
         while key in self._last_numbers:

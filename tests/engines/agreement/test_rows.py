@@ -298,13 +298,13 @@ def test_both_ways_choose_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_of_long_tables_only_what_differs_is_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
     weighed = []
-    plain = sequences._align_heaviest
+    plain = sequences._align_by_weight
 
     def counted(left: Any, right: Any) -> Any:
         weighed.append(len(left) * len(right))
         return plain(left, right)
 
-    monkeypatch.setattr(sequences, "_align_heaviest", counted)
+    monkeypatch.setattr(sequences, "_align_by_weight", counted)
     rows = [f"{chr(1000 + n)}1" for n in range(1000)]
     longer = [*rows[:400], "x9", *rows[400:700], *rows[701:]]
     assert len(diff_by_content(table(*rows), table(*longer), KNOWN).changes) == 4

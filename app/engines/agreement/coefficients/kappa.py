@@ -116,7 +116,7 @@ class RaterPairs(Sequence[RaterPair]):
         )
 
     def _sort_units(self, left_indexes: Integers, right_indexes: Integers) -> Integers:
-        """Return the order of a pair's units: by size, then by the places of both ratings.
+        """Return the order of a pair's units: by number of ratings, then by the ratings' places.
 
         The order determines the rounding errors of sums, so stored results depend on it.
         """

@@ -115,7 +115,7 @@ class _MarkReader:
         lengths: Counter[int] = Counter()
         squares: Counter[int] = Counter()
         for start, end, label, is_gap in segments:
-            # gaps count with their plain length, because chance moves their letters one by one
+            # The expected agreement shuffles gaps letter by letter, so their length is not squared.
             category_key = "gap" if is_gap else ("unit", label)
             category = self._categories.setdefault(category_key, len(self._categories))
             lengths[category] += end - start

@@ -87,7 +87,7 @@ class Node:
         return self.keywords.pop(name, None)
 
     def pop_text(self, name: str) -> str:
-        """Remove a keyword and return its value if it is text, else an empty string."""
+        """Remove a keyword and return its value, or an empty string if it is absent or not text."""
         value = self.pop_keyword(name)
         return value if isinstance(value, str) else ""
 

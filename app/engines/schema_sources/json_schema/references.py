@@ -40,7 +40,7 @@ class References:
             raise SchemaSourceError(f"{path}.$ref".lstrip("."), message)
         fragment = unquote(fragment)
         if fragment and not fragment.startswith("/"):
-            self._get_resources()  # Also indexes the anchors.
+            self._get_resources()  # This also indexes the anchors.
             target: object = self._anchors.get(fragment)
             if target is None:
                 raise _build_unresolved_error(path)

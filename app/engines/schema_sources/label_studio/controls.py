@@ -55,7 +55,7 @@ def add_rating(control: Control) -> None:
 
 
 def add_date_time(control: Control) -> None:
-    """Add a field for a date, a time of day, or both, depending on `only`.
+    """Add a field for a date, a time of day, or both, depending on the attribute `only`.
 
     A year becomes an integer field, and any other part of a date becomes a text field.
     """
