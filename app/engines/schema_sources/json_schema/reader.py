@@ -102,7 +102,8 @@ class _JsonSchemaReader:
         elif node.is_circular and find_value_type(node) is None:
             return  # the warning was already added
         elif len(target.fields) == max_fields:
-            raise SchemaSourceError(node.path, f"exceeds the limit of {max_fields} fields")
+            noun = "columns" if target.is_table else "fields"
+            raise SchemaSourceError(node.path, f"exceeds the limit of {max_fields} {noun}")
         elif find_value_type(node) == "object" and node.properties:
             self._add_object(name, node, target, required=required)
         elif find_value_type(node) == "array":

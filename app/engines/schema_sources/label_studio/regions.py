@@ -39,7 +39,9 @@ def add_labels(control: Control) -> None:
         control.add_field(field_type, multiple=True)
         return
     if control.is_per_region:
-        control.add_warning("The control is shown for each region: its fields became independent.")
+        control.add_warning(
+            "The control is shown for each region: its fields are not linked to regions."
+        )
     required = control.resolve_required()
     if required and len(elements) > 1:
         control.add_warning("The rule that one of several labels is required was left out.")
