@@ -207,7 +207,10 @@ _NEXT_STATEMENT.build_row = _LEFTOVER_STATEMENT.build_row = _ClaimedRow._make
 
 
 class ClaimCriteria(NamedTuple):
-    """The criteria that the next artifact must meet; None means no restriction."""
+    """The criteria that the next artifact must meet; None means no restriction.
+
+    `exclude` lists ids of artifacts; `skip_held` excludes artifacts that the user has claimed.
+    """
 
     schema_ids: Sequence[UUID] | None = None
     language: str | None = None
@@ -231,7 +234,10 @@ def claim_next(
 
 
 def has_candidates(user_id: UUID, criteria: ClaimCriteria) -> bool:
-    """Return whether the user may claim an artifact that meets the criteria; ignore row locks."""
+    """Return whether there is an artifact that meets the criteria and that the user may claim.
+
+    Artifacts that another transaction has locked are included.
+    """
     return (
         _HAS_CANDIDATE_STATEMENT.first(*_build_parameters(user_id, criteria, minutes=0)) is not None
     )

@@ -43,7 +43,7 @@ def _build_contributors_column() -> Label[Any]:
 
 
 _earlier_tag_set = aliased(TagSet)
-# The artifact is locked, so the rejection was committed before the current transaction read it.
+# The artifact is locked, so this condition finds only rejections by earlier transactions.
 _RETRIED = exists().where(
     _earlier_tag_set.organization_id == TagSet.organization_id,
     _earlier_tag_set.artifact_id == TagSet.artifact_id,
