@@ -16,8 +16,8 @@ def _release_unrouted(job: Job, error: str) -> None:
 @jobs.handler(
     "routing_rules.route",
     queue="routing",
-    # Artifacts that were parsed before a rule was enabled, or by an older release, have emitted
-    # only `artifact.ingested`.
+    # For artifacts that were parsed before a rule was enabled, or by an older release, only
+    # `artifact.ingested` was emitted.
     listens=("artifact.parsed", "artifact.ingested"),
     batch=True,
     max_attempts=10,

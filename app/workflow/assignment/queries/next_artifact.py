@@ -59,10 +59,10 @@ _IS_ASSIGNED = """
         WHERE work.organization_id = $1 AND work.artifact_id = d.id)
 """
 _CANDIDATE = f"d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at, d.updated_at"
-# One query per schema, so that artifacts of other schemas are never scanned. The index has the same
-# conditions, so that PostgreSQL needs to read only the index. Another index has the language before
-# the order, so that artifacts in other languages are never scanned either. Only one of the two
-# queries runs.
+# This query runs once per schema, so that artifacts of other schemas are never scanned. The index
+# has the same conditions, so that PostgreSQL needs to read only the index. `_POOL` also contains
+# the query for a given language, which uses another index, so that artifacts in other languages are
+# never scanned. Only one of the two queries runs.
 _ORDERED_POOL = f"""
     SELECT 4 AS rank, d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at
     FROM artifacts d

@@ -134,7 +134,7 @@ def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, is_skip: bo
 
 
 def release_all_claims(user_id: UUID, *, reason: str) -> None:
-    """Release all claims of a user who can no longer label; emit `artifact.released` for each one.
+    """Release all claims of a user who can no longer label, and emit `artifact.released` events.
 
     Does nothing if the user can label. Safe to repeat.
     """

@@ -52,7 +52,7 @@ def enqueue_due_training(schema_ids: Sequence[UUID]) -> None:
     A training run is also enqueued if the active model can no longer be read.
     """
     for schema_id in schema_ids:
-        version_id = _find_current_version(schema_id)
+        version_id = _find_current_version_id(schema_id)
         if (
             version_id is not None
             and not _replace_if_unreadable(version_id)
@@ -81,7 +81,7 @@ def replace_unreadable(version_id: UUID, model_id: UUID) -> bool:
     return is_retired
 
 
-def _find_current_version(schema_id: UUID) -> UUID | None:
+def _find_current_version_id(schema_id: UUID) -> UUID | None:
     if not records.is_ai_assisted(schema_id):
         return None
     return examples.find_version_id(schema_id, None)

@@ -120,10 +120,10 @@ def route_unassigned(
         locked_ids = set(documents.lock([row.id for row in batch], unrouted_only=False))
         routed = _route_batch([row.id for row in batch if row.id in locked_ids])
         matched_count += routed.matched_count
-        done = _list_processed(batch, routed.remaining_ids)
-        progress.advance(done[-1])
+        positions = _list_processed(batch, routed.remaining_ids)
+        progress.advance(positions[-1])
         checkpoint()
-        processed += len(done)
+        processed += len(positions)
         report(processed, max(total, processed))
         log.info("routing.progress", looked_at=processed, total=max(total, processed))
 
@@ -139,7 +139,7 @@ def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
 def _list_processed(
     batch: Sequence[RoutingPosition], remaining_ids: Sequence[UUID]
 ) -> Sequence[RoutingPosition]:
-    """Return the positions of a batch up to the first document that remains."""
+    """Return the positions in a batch that precede the first remaining document."""
     remaining = set(remaining_ids)
     numbers = (number for number, row in enumerate(batch) if row.id in remaining)
     return batch[: next(numbers, len(batch))]

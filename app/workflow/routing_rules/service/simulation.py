@@ -116,7 +116,7 @@ def _check_condition_count(rules: Sequence[Rule], field: str, document_count: in
     condition_count = sum(rule.compiled.size + 1 for rule in rules if rule.enabled)
     if condition_count * document_count > MAX_EXPLAINED_CONDITIONS:
         raise errors.invalid(
-            "Too many documents for this number of conditions. Send fewer documents.",
+            "There are too many documents for this number of conditions. Send fewer documents.",
             field,
             at_most=max(1, MAX_EXPLAINED_CONDITIONS // condition_count),
         )

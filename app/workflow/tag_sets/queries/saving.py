@@ -65,7 +65,7 @@ _SAVE = Prepared(
                                              ELSE now() + make_interval(hours => $9, mins => $8) END
         WHERE organization_id = $1 AND id = $2
         RETURNING revision, tags, tag_count, tags_bytes, seconds_spent, updated_at
-    ), noted AS (
+    ), recorded AS (
         INSERT INTO tag_set_revisions
             (organization_id, tag_set_id, number, tags, author_id, kind, tag_count, tags_bytes,
              created_at)

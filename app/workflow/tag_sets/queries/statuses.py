@@ -83,8 +83,8 @@ _UPDATE = """
                   WHERE skip.organization_id = artifacts.organization_id
                     AND skip.artifact_id = artifacts.id)) AS may_have_idle_assignees
 """
-# The subquery hides the value from the planner. For an organization that is newer than the
-# statistics, the planner would expect a single row and choose nested loops, which read all
+# The subquery hides the organization's id from the planner. For an organization that is newer than
+# the statistics, the planner would expect a single row and choose nested loops, which read all
 # documents of the organization for each document of the batch.
 _SHARED = {"labelers": _LABELERS, "organization": "(SELECT CAST(:org AS uuid))"}
 _UPDATE_STATUSES = text(_UPDATE.format(**_SHARED, other_values=""))

@@ -282,7 +282,7 @@ def check_state(tag_set: HasStatus, action: Action, revision: int | None) -> Non
     allowed = TRANSITIONS[action].sources
     if tag_set.status not in allowed:
         raise errors.conflict(
-            f"The tag set is {tag_set.status}; it must be {' or '.join(allowed)}.",
+            f"The tag set's status is {tag_set.status}; it must be {' or '.join(allowed)}.",
             state=tag_set.status,
         )
     if revision is not None and revision != tag_set.revision:
