@@ -39,7 +39,7 @@ ELSE ARRAY(
           SELECT CAST(source_id AS uuid)
           FROM jsonb_array_elements_text({of}merged_from) AS source_id)))
 END"""
-"""SQL expression for an array of user ids: a tag set's labeler, or the labelers of its sources."""
+"""SQL expression for the user ids of a tag set's labeler or, for a merge, its sources' labelers."""
 
 REQUIRED_LABELS = """
 (SELECT coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)

@@ -267,7 +267,7 @@ _CLAIM_ARTIFACTS = text(
 
 
 def claim_artifacts(labelers: Mapping[UUID, UUID], *, minutes: int) -> None:
-    """Claim artifacts for labelers, unless archived or claimed by another user.
+    """Claim artifacts for labelers, except artifacts that are archived or claimed by another user.
 
     `labelers` maps artifact ids to user ids.
     """

@@ -91,7 +91,7 @@ _RESPONSE_COLUMNS: tuple[Any, ...] = (
 def build_listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
     """Build the columns of a tag set in a list of `page_size` tag sets.
 
-    Tags and provenance are null if they exceed an equal share of `MAX_PAGE_BYTES`.
+    Tags and provenance are null if they are larger than `MAX_PAGE_BYTES` divided by `page_size`.
     """
     max_bytes = MAX_PAGE_BYTES // page_size
     provenance_bytes = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
@@ -248,7 +248,7 @@ def find_visible_ids(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
 def find_viewers(
     tag_set_id: UUID, user_ids: Sequence[UUID], *, include_labelers: bool
 ) -> set[UUID]:
-    """Return the ids of the users who may see a tag set.
+    """Return those of `user_ids` who are members and may see a tag set.
 
     Users with the role labeler are omitted unless `include_labelers` is set.
     """
@@ -291,7 +291,7 @@ _GET_TAG_SETS.build_row = TagSetRow._make
 def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, TagSetRow]:
     """Return {id: tag set} for the tag sets that exist.
 
-    Tags and provenance are None if they exceed the tag set's share of a page of `page_size`.
+    Tags and provenance are None if they are larger than `MAX_PAGE_BYTES` divided by `page_size`.
     """
     if not tag_set_ids:
         return {}

@@ -188,8 +188,9 @@ def replace_tags(
 ) -> dict[str, Any]:
     """Replace all tags of a draft, record a revision, and renew the labeler's claim.
 
-    Tags unchanged from the draft or the latest prediction keep their source. Raises 404; 403; 400
-    for an invalid tag; 409 `conflict`; 409 `stale_precondition` with the changes since `revision`.
+    Tags that are unchanged from the draft or the latest prediction keep their source. Raises 404;
+    403 for another labeler's draft; 400 for an invalid tag; 409 `conflict`; 409
+    `stale_precondition` with the changes since `revision`.
     """
     draft = saving.lock(tag_set_id)
     if draft is None:

@@ -75,7 +75,7 @@ def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: object) -> Pa
 
 
 def find_viewers(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
-    """Return the ids of the users who are members and may see a tag set.
+    """Return those of `user_ids` who are members and may see a tag set.
 
     If the caller labels the artifact blind, other labelers are omitted, because the result would
     reveal whether they have submitted a tag set.
