@@ -37,10 +37,9 @@ def escalate(
     """Escalate an item to another reviewer or to a team, and end the claim on the item.
 
     Emits `reviews.assigned`. Raises 404; 409 `stale_precondition`; 403 for the caller's own tag
-    set; 400 on the field `user_id` or `team_id` if the user or team cannot review the item, or if
-    the user is the caller. Unless the caller is an admin, raises 409 `conflict` with
-    `details.claim` if another user has claimed the item, or with `details.assignee_id` or
-    `details.assignee_team_id` if it is assigned to another user or team.
+    set; 400 if the user or team cannot review the item, or if the user is the caller. Unless the
+    caller is an admin, raises 409 `conflict` with `details.claim` if another user has claimed the
+    item, or `assignee_id` or `assignee_team_id` if it is assigned to another user or team.
     """
     # Members and teams are locked before tag sets, as when a member or team is removed.
     if not reading.is_pending(item_id):

@@ -151,12 +151,11 @@ def reject_many(
 ) -> bulk.Failures:
     """Reject submitted tag sets and return an error for each tag set that was not rejected.
 
-    If `send_to` is `labeler`, each tag set becomes a draft of its labeler again. If it is `pool`,
-    the tag sets stay rejected, and the artifacts are offered only to other labelers. The errors are
-    those of `accept_many`, except that merges can be rejected and the number of accepted tag sets
-    does not matter. With `labeler`, the error is also `conflict` if the labeler has another tag set
-    for the artifact or the rejection limit is reached, and `validation_error` if there is no
-    labeler or the labeler may no longer label. Emits `tag_set.rejected` for each rejected tag set.
+    If `send_to` is `labeler`, each tag set becomes a draft of its labeler again; if it is `pool`,
+    the tag sets stay rejected. The errors are those of `accept_many`, except that merges can be
+    rejected and accepted tag sets do not matter. With `labeler`, the error is also `conflict` if
+    the labeler has another tag set for the artifact or the rejection limit is reached, and
+    `validation_error` if no labeler can edit the draft. Emits `tag_set.rejected` events.
     """
     batch = _Batch(Action.REJECT, tag_set_ids, caller, find_failures)
     to_labeler = send_to == "labeler"

@@ -189,8 +189,7 @@ def replace_tags(
     """Replace all tags of a draft, record a revision, and renew the labeler's claim.
 
     Tags that are unchanged from the draft or the latest prediction keep their source. Raises 404;
-    403 for another labeler's draft; 400 for an invalid tag; 409 `conflict`; 409
-    `stale_precondition` with the changes since `revision`.
+    403; 400 for an invalid tag; 409 `conflict`; 409 `stale_precondition` with later changes.
     """
     draft = saving.lock(tag_set_id)
     if draft is None:

@@ -101,10 +101,9 @@ def merge(
     The merge has no labeler, and records the source tag sets of each value. It is pending review
     or, if `accept` is set, accepted. Its schema version is the newest of the sources' versions.
 
-    The values of a field or table cell are taken from the reviewer's `tags` or from the tag set in
-    `choices`. If neither has an entry, `strategy` decides: `majority` takes the values that more
-    than half of the tag sets have; `choose` takes only values that all tag sets have. Rows are
-    numbered as in the consensus.
+    Fields and table cells without an entry in the reviewer's `tags` or in `choices` are decided by
+    `strategy`: `majority` takes the values that more than half of the tag sets have; `choose` takes
+    only values that all tag sets have. Rows are numbered as in the consensus.
 
     Raises 400 for undecided fields (`details.undecided`), an invalid argument or tag, and fields in
     both `tags` and `choices`; 403 for the caller's own tag set; 409 `conflict` with `details.state`

@@ -31,11 +31,10 @@ def reopen(
     If `to` is `review`, the tag set is pending review again, with the flag `resubmitted`. If `to`
     is `labeler`, it returns to its labeler as a draft. It is never accepted automatically.
 
-    Raises 404; 403 for the caller's own tag set; 400 on the field `to` if there is no labeler, or
-    if the labeler may no longer label; 409 `stale_precondition`; 409 `conflict`. The details of a
-    conflict are `state`, `schema_id` (the artifact's new schema), `accepted` (an accepted merge),
-    `standing` (tag sets that have replaced this tag set), or `tag_set_id` (another tag set by the
-    labeler, or a pending merge).
+    Raises 404; 403 for the caller's own tag set; 400 if no labeler can edit the draft; 409
+    `stale_precondition`; 409 `conflict`. The details of a conflict are `state`, `schema_id` (the
+    artifact's new schema), `accepted` (an accepted merge), `standing` (tag sets that have replaced
+    this tag set), or `tag_set_id` (another tag set by the labeler, or a pending merge).
     """
     tag_set = decisions.lock(tag_set_id)
     rules.check_reviewer(caller, tag_set)
