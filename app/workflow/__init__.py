@@ -1,1 +1,1 @@
-"""The workflow: labeling, review, and the distribution of both among users."""
+"""The workflow: labeling, review, and the distribution of both tasks among users."""

@@ -42,8 +42,8 @@ def _list_team_ids(job: Job) -> list[UUID]:
 
 
 def _release_and_unassign(job: Job, team_ids: list[UUID], reason: str) -> None:
-    # A user who can label again, and a team that still has a labeler, lose nothing: the event may
-    # be outdated when the job runs.
+    # The event may be outdated when the job runs, so these functions do nothing for a user who can
+    # label again and for a team that still has a labeler.
     user_id = UUID(job.args["data"]["user_id"])
     service.release_all_claims(user_id, reason=reason)
     for assignee_id in (user_id, *team_ids):

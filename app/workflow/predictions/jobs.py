@@ -40,8 +40,8 @@ def predict(job: Job) -> None:
     on_failure=_fail_prediction,
     retryable=False,
 )
-def ask_model_server(job: Job) -> None:
-    """Ask the organization's model server to predict the tags of a document."""
+def predict_with_model_server(job: Job) -> None:
+    """Predict the tags of a document with the organization's own model server."""
     _run_prediction(job, service.SERVER_JOB)
 
 
@@ -55,16 +55,17 @@ def _run_prediction(job: Job, job_name: str) -> None:
     is_last_attempt = job.attempt >= _FINAL_ATTEMPT
     wait = service.predict(prediction_id, job.checkpoint, is_last_attempt=is_last_attempt)
     if wait is not None:
-        # Text recognition or a silent model server can take long, so waiting counts no attempt.
+        # A new job is enqueued, because waiting for text recognition or for an unresponsive model
+        # server must not count as an attempt.
         service.enqueue_prediction(prediction_id, due_at=db.utc_now() + wait)
 
 
 @jobs.handler(
     "predictions.schedule_training", queue="bulk", listens=(tag_set_events.ACCEPTED,), batch=True
 )
-def schedule_training(accepted: Sequence[Job]) -> None:
+def schedule_training(batch: Sequence[Job]) -> None:
     """Schedule a training run for each schema that has enough new accepted tag sets."""
-    schema_ids = {UUID(job.args["data"]["schema_id"]) for job in accepted}
+    schema_ids = {UUID(job.args["data"]["schema_id"]) for job in batch}
     service.enqueue_due_training(sorted(schema_ids))
 
 
@@ -83,15 +84,15 @@ def train(job: Job) -> None:
     except service.LearningInterrupted:
         raise jobs.Retry("the training process was killed") from None
     if model_id is not None:
-        # A tag set that is accepted before this run commits enqueues nothing, because this job has
-        # the unique key until then. Only a job that starts afterwards finds all of them.
+        # Until this run commits, its unique key prevents other runs from being enqueued. Another
+        # job therefore checks afterwards whether the tag sets accepted during the run require one.
         args = {"schema_version_id": str(version_id)}
         jobs.enqueue(_FOLLOW_JOB, args, organization_id=job.organization_id)
 
 
 @jobs.handler(_FOLLOW_JOB, queue="bulk")
-def follow_training(job: Job) -> None:
-    """Schedule another training run if tag sets that were accepted during a run make it due."""
+def schedule_following_training(job: Job) -> None:
+    """Schedule another training run if enough tag sets were accepted during the last run."""
     service.enqueue_following_training(UUID(job.args["schema_version_id"]))
 
 

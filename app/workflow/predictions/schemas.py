@@ -4,7 +4,7 @@ from app.kit.api.fields import Int, List, Nested, OneOf, Response, Str, UtcDateT
 from app.workflow.predictions.models import PredictionStatus
 
 TAG_SCHEMA = "app.workflow.tag_sets.schemas.tags.Tag"
-"""The registered name of the tag schema, because features must not import each other's schemas."""
+"""The registered name of the tag schema. A feature must not import other features' schemas."""
 
 
 class PredictionError(Response):

@@ -31,7 +31,7 @@ def unassign_team(job: Job) -> None:
 @jobs.handler(
     "review_queue.follow_team", queue="bulk", listens=("team.member_removed",), max_attempts=10
 )
-def unassign_impossible_reviews(job: Job) -> None:
+def unassign_team_without_reviewers(job: Job) -> None:
     """Unassign a team from the reviews that none of its remaining members can do."""
     team_id = UUID(job.args["data"]["team_id"])
     service.unassign_team(team_id, job.checkpoint, reason="team_left")

@@ -22,7 +22,7 @@ from app.kit.api.fields import (
 )
 from app.workflow.tag_sets.models import FLAGS
 
-# Registered names of other features' schemas, because a feature must not import these schemas.
+# These are registered names, because a feature must not import other features' schemas.
 ARTIFACT = "app.documents.artifacts.schemas.documents.Artifact"
 TAG_SET = "app.workflow.tag_sets.schemas.records.TagSet"
 PREDICTED_TAGS = "app.workflow.predictions.schemas.PredictedTags"
@@ -188,7 +188,10 @@ class AcceptReviews(ReviewSelection):
 
 
 class RejectReviews(ReviewSelection):
-    """Request body to reject tag sets for the same reason, and return them to labeler or pool."""
+    """Request body to reject tag sets for the same reason.
+
+    The artifacts are sent to the labelers of the tag sets, or to the pool.
+    """
 
     reason = Str(required=True, max_length=5000, validate=_check_not_blank, metadata=NOT_BLANK)
     send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))

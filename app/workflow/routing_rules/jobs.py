@@ -16,8 +16,8 @@ def _release_unrouted(job: Job, error: str) -> None:
 @jobs.handler(
     "routing_rules.route",
     queue="routing",
-    # Artifacts that were parsed before a rule was enabled, or by an older release, have emitted
-    # only `artifact.ingested`.
+    # For artifacts that were parsed before a rule was enabled, or by an older release, only
+    # `artifact.ingested` was emitted.
     listens=("artifact.parsed", "artifact.ingested"),
     batch=True,
     max_attempts=10,
@@ -35,12 +35,12 @@ def apply(job: Job) -> None:
     service.route_unassigned(job.checkpoint, progress=service.StoredProgress(job))
 
 
-# Routing of the same organization holds the lock that this job needs. In the queue `routing`, the
-# job waits until that routing has finished, and does not block a slot of another queue.
+# This job waits for the organization's routing lock. In the queue `routing`, it does not occupy a
+# slot of another queue while it waits.
 @jobs.handler("routing_rules.follow_role", queue="routing", listens=("member.role_changed",))
-def disable_rules_of_viewer(job: Job) -> None:
+def disable_rules_of_ineligible_user(job: Job) -> None:
     """Disable the rules that assign artifacts to a member who may no longer label."""
-    service.disable_rules_of_viewer(UUID(job.args["data"]["user_id"]))
+    service.disable_rules_of_ineligible_user(UUID(job.args["data"]["user_id"]))
 
 
 @jobs.handler("routing_rules.release_delayed_artifacts")

@@ -22,7 +22,8 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
     the same transaction, a trigger disables the rule and sets `disabled_reason`. With the strategy
     `round_robin`, `cursor_user_id` is the last assigned user. If a rule with `stop` matches a
     document, the following rules are not evaluated. The revision is incremented when a rule is
-    edited, moved or disabled, but not by a match, a move of another rule or a new order of all.
+    edited, moved or disabled, but not by a match, a move of another rule or a reordering of all
+    rules.
     """
 
     __tablename__ = "routing_rules"

@@ -11,8 +11,8 @@ _UNCHANGED_REVISION = 3
 def build_checked_condition() -> ColumnElement[bool]:
     """Build the condition that a person has checked the values of an accepted tag set.
 
-    It is false only for a tag set that began from a prediction, was submitted without a save, and
-    was accepted without a reviewer.
+    The condition is false only for a tag set that was started from a prediction, was submitted
+    without a save, and was accepted without a reviewer.
     """
     return or_(
         TagSet.prediction_id.is_(None),

@@ -39,7 +39,7 @@ ELSE ARRAY(
           SELECT CAST(source_id AS uuid)
           FROM jsonb_array_elements_text({of}merged_from) AS source_id)))
 END"""
-"""SQL expression for an array of user ids: a tag set's labeler, or the labelers of its sources."""
+"""SQL expression for the user ids of a tag set's labeler or, for a merge, its sources' labelers."""
 
 REQUIRED_LABELS = """
 (SELECT coalesce(max(CAST(version.review_policy ->> 'labels_per_artifact' AS int)), 1)
@@ -50,8 +50,8 @@ REQUIRED_LABELS = """
 """
 """SQL expression for the number of tag sets that the artifact of a tag set needs.
 
-It is the number that the schema requires now, or the number that it required when the tag set was
-created, whichever is larger. If it is raised, older tag sets count toward the new number."""
+This is the number in the schema's current version or in the tag set's version, whichever is larger.
+If a new version requires more tag sets, older tag sets count toward the new number."""
 
 FLAGS = ("low_confidence", "disagreement", "resubmitted")
 """Reasons why a reviewer should look at a tag set more closely."""
@@ -90,13 +90,13 @@ class TagSet(TenantModel, db.Revised, db.Base):
     `tags_bytes` is the size of the tags as JSON; lists omit tags that are too large for a page.
     `review_rank` orders the review queue, lowest first: by urgency, then by age. The claim, the
     assignee (a user or a team), the due time and the escalation belong to the review. Changes to
-    them do not change the tag set, so they do not increment the revision. While a tag set is
-    submitted, triggers copy the artifact's `archived` to `artifact_archived`, and set `due_at` to
-    the due time of the review or, if the review has none, of the artifact.
+    these columns do not increment the revision, which counts changes to the tag set. While a tag
+    set is submitted, triggers copy the artifact's `archived` to `artifact_archived`, and set
+    `due_at` to the due time of the review or, if the review has none, of the artifact.
 
-    `rejections` is the number of rejections of this tag set; `earlier_rejections` is the number for
-    the artifact's previous tag sets. A draft with a `reason` was returned or transferred to its
-    labeler; it reserves its artifact without a time limit. Other drafts do until `reserved_until`.
+    `rejections` and `earlier_rejections` are the numbers of rejections of this tag set and of the
+    artifact's previous tag sets. A draft with a `reason` was returned or transferred to its labeler
+    and reserves its artifact without a time limit. Any other draft does so until `reserved_until`.
 
     A merge has the source `merge` and combines the tag sets in `merged_from`; `provenance` has an
     entry for each value. When a merge is accepted, its id is stored in `superseded_by` of its
@@ -261,8 +261,8 @@ class TagSetRevision(TenantModel, db.Base):
     correction (accepted with changed tags), reject, reopen, merge (created as a merge), supersede
     (replaced by a merge) or import (created with its document). `note` is the reviewer's note, or
     the reason for an automatic acceptance: sampling, confidence or agreement. Saves, the most
-    frequent revisions, store the size of the tags (`tag_count`, `tags_bytes`), so that lists need
-    not unpack the tags. Decisions store the schema and the time since the previous revision.
+    frequent revisions, store the size of the tags (`tag_count`, `tags_bytes`), so that lists do not
+    read the tags. Decisions store the schema and the time since the previous revision.
     """
 
     __tablename__ = "tag_set_revisions"

@@ -25,8 +25,8 @@ _TEAM_LABELERS = f"""
                       AND team_members.user_id = member.user_id
 """
 # Each batch is a separate transaction, so that row locks are short. All code locks rows in the
-# order of their ids, to avoid deadlocks. The event that caused the job may be outdated, and so may
-# the previous batch: each batch checks that neither the user nor a member of the team can label.
+# order of their ids, to avoid deadlocks. Each batch checks that neither the user nor a member of
+# the team can label, because the event that caused the job may be outdated.
 _UNASSIGN_BATCH = text(
     f"""
     WITH assigned AS (
@@ -139,9 +139,9 @@ class LockedArtifact(NamedTuple):
     Artifacts are ordered by `urgency` and `urgent_at`, which are computed by the SQL expressions
     `URGENCY` and `URGENT_AT`. `urgent_at` is in seconds since 1970, because the time can be before
     the year 1, the first year of a Python datetime. `labeled_by` contains the labeler of each
-    submitted or accepted tag set, who cannot submit another one, and None for each tag set without
-    a labeler. If the artifact cannot be claimed, for example because it is in review, `labeled_by`
-    is None; its assignees are kept.
+    submitted or accepted tag set, who cannot submit another tag set, and None for each tag set
+    without a labeler. If the artifact cannot be claimed, for example because it is in review,
+    `labeled_by` is None, and any assignee is allowed.
     """
 
     id: UUID
@@ -191,7 +191,7 @@ def lock(selected: Select[Any]) -> list[LockedArtifact]:
 
 
 def list_rejected_labelers(artifact_ids: Iterable[UUID]) -> dict[UUID, set[UUID]]:
-    """Return {artifact_id: ids of the users whose work a reviewer returned to the pool}.
+    """Return {artifact_id: ids of the labelers whose tag sets were rejected and sent to the pool}.
 
     Artifacts without such users are omitted.
     """
@@ -251,10 +251,10 @@ def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def unassign(assignee_id: UUID) -> list[UUID]:
-    """Unassign a user or team from at most BATCH artifacts, unless it can label them.
+    """Unassign a user or team from at most BATCH artifacts, and return the ids of the artifacts.
 
-    Returns the artifact ids. An empty list means that no assigned artifact is left, or that the
-    user or a member of the team can label.
+    Returns an empty list if no assigned artifact is left, or if the user or a member of the team
+    can label.
     """
     values = {
         "org": tenancy.current_organization_id(),

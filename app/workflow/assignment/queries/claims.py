@@ -70,8 +70,8 @@ _LOCK_CLAIMED = text(
     ORDER BY id FOR NO KEY UPDATE
     """  # noqa: S608 - made of constants
 )
-# Without a claim, an artifact is in progress only if it has a tag set that was not rejected. The
-# artifacts are locked by an earlier statement, so this one sees all of their tag sets.
+# Without a claim, an artifact is in progress only if it has a tag set that was not rejected. An
+# earlier statement has locked the artifacts, so this statement sees all of their tag sets.
 _END_CLAIMS = text(
     """
     UPDATE artifacts SET
@@ -89,7 +89,7 @@ _END_CLAIMS = text(
 
 
 def _has_finished(user_id: UUID) -> ColumnElement[bool]:
-    # A labeler who has no more to do must not keep the artifact from those who have.
+    # A labeler who has submitted a tag set must not prevent other labelers from claiming.
     own_draft = exists().where(
         TagSet.organization_id == Artifact.organization_id,
         TagSet.artifact_id == Artifact.id,
@@ -101,7 +101,8 @@ def _has_finished(user_id: UUID) -> ColumnElement[bool]:
 
 
 def _lock(artifact_id: UUID) -> None:
-    # A statement that waits for a lock reads the tag sets as they were before it waited.
+    # A statement that waits for a lock reads the tag sets as they were before the wait, so the
+    # artifact is locked by a separate statement.
     statement = select(Artifact.id).where(Artifact.id == artifact_id)
     db.session().execute(statement.with_for_update(key_share=True))
 
@@ -149,7 +150,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
 
 
 def has_labeled(artifact_id: UUID, user_id: UUID) -> bool:
-    """Return whether a user has labeled an artifact and has no draft of it."""
+    """Return whether a user has labeled an artifact and has no draft for it."""
     statement = select(Artifact.id).where(
         Artifact.id == artifact_id,
         _has_finished(user_id),

@@ -59,10 +59,10 @@ _IS_ASSIGNED = """
         WHERE work.organization_id = $1 AND work.artifact_id = d.id)
 """
 _CANDIDATE = f"d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at, d.updated_at"
-# One query per schema, so that artifacts of other schemas are never scanned. The index has the same
-# conditions, so that PostgreSQL needs to read only the index. Another index has the language before
-# the order, so that artifacts in other languages are never scanned either. Only one of the two
-# queries runs.
+# This query runs once per schema, so that artifacts of other schemas are never scanned. The index
+# has the same conditions, so that PostgreSQL needs to read only the index. `_POOL` also contains
+# the query for a given language, which uses another index, so that artifacts in other languages are
+# never scanned. Only one of the two queries runs.
 _ORDERED_POOL = f"""
     SELECT 4 AS rank, d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at
     FROM artifacts d
@@ -207,7 +207,10 @@ _NEXT_STATEMENT.build_row = _LEFTOVER_STATEMENT.build_row = _ClaimedRow._make
 
 
 class ClaimCriteria(NamedTuple):
-    """The criteria that the next artifact must meet; None means no restriction."""
+    """The criteria that the next artifact must meet; None means no restriction.
+
+    `exclude` lists ids of artifacts; `skip_held` excludes artifacts that the user has claimed.
+    """
 
     schema_ids: Sequence[UUID] | None = None
     language: str | None = None
@@ -231,7 +234,10 @@ def claim_next(
 
 
 def has_candidates(user_id: UUID, criteria: ClaimCriteria) -> bool:
-    """Return whether the user may claim an artifact that meets the criteria; ignore row locks."""
+    """Return whether there is an artifact that meets the criteria and that the user may claim.
+
+    Artifacts that another transaction has locked are included.
+    """
     return (
         _HAS_CANDIDATE_STATEMENT.first(*_build_parameters(user_id, criteria, minutes=0)) is not None
     )

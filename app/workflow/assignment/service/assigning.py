@@ -39,8 +39,8 @@ def assign(
     the claim. Emits `artifacts.assigned` for new assignments. Raises 404; 400 for an invalid
     `user_ids.N` or `team_id`; 409 `stale_precondition` if `revision` is outdated; 409 `conflict`
     with `details.state` if the artifact cannot be labeled, unless the call removes all assignees;
-    409 `conflict` if all users have labeled it, or all team members have labeled or skipped it. Of
-    several users, those who have labeled the artifact are left out.
+    409 `conflict` if all users have labeled it, or all team members have labeled or skipped it. If
+    only some users have labeled the artifact, it is assigned to the other users.
     """
     assigner = _Assigner(by=by, user_ids=user_ids, team_id=team_id, due=due)
     assigner.lock_recipients()  # Users are locked before artifacts.
@@ -71,11 +71,11 @@ def bulk_assign(
 
     The strategy `everyone` assigns each artifact to all users or to the team. The other strategies
     assign each artifact to one labeler: `round_robin` to the next labeler in rotation,
-    `least_loaded` to the labeler with the fewest open artifacts. Labelers who have labeled an
-    artifact are not assigned to it. Only `everyone` assigns an artifact to labelers whose work on
-    it a reviewer has returned to the pool. With a filter, each batch of 1,000 artifacts is assigned
-    in a separate transaction (`bulk.run_in_batches`). In each batch, the most urgent artifacts are
-    assigned first. `due` is as in `assign`.
+    `least_loaded` to the labeler with the fewest open artifacts. An artifact is not assigned to
+    users who have labeled it. Unless the strategy is `everyone`, it is not assigned to labelers
+    whose tag set was rejected and sent to the pool. With a filter, each batch of 1,000 artifacts is
+    assigned in a separate transaction (`bulk.run_in_batches`). In each batch, the most urgent
+    artifacts are assigned first. `due` is as in `assign`.
 
     Emits `artifacts.assigned` once per transaction. Raises 400 for an invalid `user_ids.N` or
     `team_id`; 409 `conflict` with `details.count` if the filter does not match `expected_count`

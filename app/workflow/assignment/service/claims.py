@@ -83,7 +83,8 @@ def claim_next(
 
 def _claim_next(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[object, ...] | None:
     # The second query also finds artifacts whose expired claim has not been cleared yet, and
-    # artifacts after many locked artifacts. It is slower, so it runs only if the first finds none.
+    # artifacts after many locked artifacts. It is slower, so it runs only if the first query finds
+    # no artifact.
     claimed = next_artifact.claim_next(user_id, criteria, minutes=minutes, include_leftovers=False)
     return claimed or next_artifact.claim_next(
         user_id, criteria, minutes=minutes, include_leftovers=True
@@ -133,7 +134,7 @@ def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, is_skip: bo
 
 
 def release_all_claims(user_id: UUID, *, reason: str) -> None:
-    """Release all claims of a user who can no longer label; emit `artifact.released` for each one.
+    """Release all claims of a user who can no longer label, and emit `artifact.released` events.
 
     Does nothing if the user can label. Safe to repeat.
     """

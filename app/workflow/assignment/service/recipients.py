@@ -74,12 +74,12 @@ class LabelerPool:
 
         Labelers in `excluded` are left out.
         """
-        set_aside = []
+        excluded_entries = []
         user_id = self._find_first()
         while user_id is not None and user_id in excluded:
-            set_aside.append(heappop(self._heap))
+            excluded_entries.append(heappop(self._heap))
             user_id = self._find_first()
-        for entry in set_aside:
+        for entry in excluded_entries:
             heappush(self._heap, entry)
         return user_id
 

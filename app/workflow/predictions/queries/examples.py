@@ -1,8 +1,8 @@
 """SQL queries for the accepted tag sets on which models are trained, and for their documents.
 
-If a schema version accepts tag sets by confidence, those whose values nobody has checked are left
-out. A model that learned from its own values would learn its errors and become more confident of
-them, so that more of them would be accepted.
+If a schema version accepts tag sets by confidence, its tag sets whose values nobody has checked are
+left out. A model that is trained on its own values becomes more confident of its errors, so that
+more errors are accepted.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def list_versions(schema_id: UUID) -> list[VersionRow]:
 
 
 def _build_trust_condition(schema_id: UUID) -> ColumnElement[bool]:
-    """Build the condition that the acceptance of a tag set did not depend on its confidences."""
+    """Build the condition that a tag set was checked by a person or not accepted by confidence."""
     policy_limit = SchemaVersion.review_policy["auto_accept_confidence"].astext
     versions = select(SchemaVersion.id).where(
         SchemaVersion.schema_id == schema_id, policy_limit.is_not(None)

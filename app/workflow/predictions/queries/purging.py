@@ -44,7 +44,7 @@ _PURGE_BATCH = text(
 
 
 def purge_outdated(days: int, checkpoint: PositionCheckpoint, position: str | None = None) -> int:
-    """Purge predictions that are older than `days`, and return how many were deleted.
+    """Purge predictions that are older than `days` days, and return how many were deleted.
 
     Keeps queued predictions, the latest prediction of each artifact, and predictions from which a
     tag set was started. Reads the predictions after `position` in batches, and calls `checkpoint`

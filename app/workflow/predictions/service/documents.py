@@ -18,9 +18,10 @@ MAX_PAGES = 20
 
 
 def count_predicted_pages(page_count: int | None) -> int:
-    """Return how many pages of a document are read and metered, at most MAX_PAGES.
+    """Return the number of pages of a document that are read and metered, at most MAX_PAGES.
 
-    `page_count` is the number of pages of the artifact. A document without pages counts as one.
+    `page_count` is the number of pages of the artifact. A document without pages counts as one
+    page.
     """
     return min(page_count or 1, MAX_PAGES)
 

@@ -23,7 +23,7 @@ from app.workflow.predictions.models import Prediction, PredictionStatus
 from app.workflow.predictions.queries import records
 from app.workflow.predictions.queries.examples import VersionRow
 from app.workflow.predictions.service import documents, provider, store, training
-from app.workflow.predictions.service.provider import PredictionFailed, ServerSilent
+from app.workflow.predictions.service.provider import PredictionFailed, ServerUnresponsive
 from app.workflow.predictions.service.store import ModelUnreadable
 from app.workflow.tag_sets.service import RULES_PREFIX
 
@@ -32,9 +32,9 @@ RULES_VERSION = f"{RULES_PREFIX}1"
 """The model version in predictions by rules. Rules are used until the first model is trained."""
 
 _NOT_READY, _NOT_READY_MESSAGE = "not_ready", "The document has not been read."
-_SILENT_MESSAGE = "The model server did not respond to any request for a day."
+_UNRESPONSIVE_MESSAGE = "The model server did not respond to any request for a day."
 _MAX_WAIT = timedelta(days=1)
-"""The time for which a prediction waits for its document or for a silent model server."""
+"""The time for which a prediction waits for its document or for an unresponsive model server."""
 _WAIT_FOR_DOCUMENT = timedelta(seconds=30)
 
 
@@ -65,9 +65,9 @@ def predict(
 
     Does nothing if the prediction has already ended. `checkpoint` commits the transaction before
     the model proposes tags, because the model can take a long time. If the document is being
-    processed again, or if the model server is silent, returns the time after which the caller tries
-    again; otherwise, returns None. Raises Retry if another attempt may succeed, unless this is the
-    last one.
+    processed again, or if the model server is unresponsive, returns the time after which the caller
+    must try again; otherwise, returns None. Raises Retry if this attempt failed but another attempt
+    may succeed, unless `is_last_attempt` is set.
     """
     prediction = records.find(prediction_id)
     if prediction is None or prediction.status != PredictionStatus.QUEUED:
@@ -85,10 +85,10 @@ def predict(
         if can_wait:
             return _WAIT_FOR_DOCUMENT
         fail(prediction_id, code=_NOT_READY, message=_NOT_READY_MESSAGE)
-    except ServerSilent as silent:
+    except ServerUnresponsive as signal:
         if can_wait:
-            return silent.wait
-        fail(prediction_id, code=provider.TIMED_OUT, message=_SILENT_MESSAGE)
+            return signal.wait
+        fail(prediction_id, code=provider.TIMED_OUT, message=_UNRESPONSIVE_MESSAGE)
     else:
         _complete_prediction(prediction_id, result, version)
     return None
@@ -110,7 +110,7 @@ def _propose_tags(
     settings = records.get_provider()
     if settings.kind != BUILTIN:
         checkpoint()  # No transaction may be open while the server works.
-        proposal = provider.ask_model_server(settings, loaded.document, version.fields)
+        proposal = provider.predict_with_server(settings, loaded.document, version.fields)
         assert settings.model is not None
         return _PredictionResult(
             proposal.tags,

@@ -11,7 +11,7 @@ from app.kit import container, tenancy
 from app.kit.egress import ErrorKind, RequestOutcome
 from app.kit.secrets import DecryptionFailed
 from app.workflow.predictions.queries.records import Provider
-from app.workflow.predictions.service.silence import ModelServer
+from app.workflow.predictions.service.pauses import ModelServer
 
 DEADLINE_SECONDS = 120.0
 TIMED_OUT = "timed_out"
@@ -39,8 +39,11 @@ class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
         self.is_transient, self.retry_after = is_transient, retry_after
 
 
-class ServerSilent(Exception):  # noqa: N818 - a signal, not an error
-    """The model server did not respond to earlier requests; `wait` is the time until the next."""
+class ServerUnresponsive(Exception):  # noqa: N818 - a signal, not an error
+    """The model server did not respond to earlier requests, so no request may be sent now.
+
+    `wait` is the time until the next request may be sent.
+    """
 
     def __init__(self, wait: timedelta) -> None:
         super().__init__(wait)
@@ -56,19 +59,19 @@ class ServerPrediction(NamedTuple):
     completion_tokens: int
 
 
-def ask_model_server(
+def predict_with_server(
     provider: Provider, document: Document, fields: list[Field]
 ) -> ServerPrediction:
-    """Ask the model server to predict a document's tags.
+    """Request a prediction of a document's tags from the model server, and return it.
 
-    Raises PredictionFailed, or ServerSilent if no request may be sent to the server now.
+    Raises PredictionFailed, or ServerUnresponsive if no request may be sent to the server now.
     """
     assert provider.base_url is not None
     assert provider.model is not None
     server = ModelServer(tenancy.current_organization_id(), provider.base_url)
     wait = server.reserve_request(timedelta(seconds=DEADLINE_SECONDS))
     if wait is not None:
-        raise ServerSilent(wait)
+        raise ServerUnresponsive(wait)
     outcome = container.current().model_egress.request(
         "POST",
         f"{provider.base_url.rstrip('/')}/chat/completions",
@@ -130,6 +133,6 @@ def _check_outcome(outcome: RequestOutcome) -> None:
 
 
 def _parse_retry_after(value: str) -> int:
-    """Return the seconds in a `Retry-After` header, at most 10 minutes, or 0 if it has none."""
+    """Return the seconds in a `Retry-After` header, at most 600, or 0 if it is not a number."""
     is_number = value.isascii() and value.isdecimal()
     return min(int(value[:9]), _MAX_RETRY_AFTER_SECONDS) if is_number else 0

@@ -19,7 +19,7 @@ from app.workflow.predictions.service.documents import count_predicted_pages
 
 BUILTIN_JOB = "predictions.predict"
 SERVER_JOB = "predictions.ask_model_server"
-"""The name of the job that asks a model server. It has a separate queue, because it is slow."""
+"""The name of the job that uses a model server. It has a separate queue, because it is slow."""
 
 
 class QueueOutcome(NamedTuple):

@@ -67,7 +67,10 @@ class ModelUnreadable(Exception):  # noqa: N818 - named after the outcome
 
 
 def find_active(schema_version_id: UUID) -> "TrainedModel | None":
-    """Return the active model of a schema version, or None. Raises ModelUnreadable."""
+    """Return the active model of a schema version, or None if there is no active model.
+
+    Raises ModelUnreadable if the model cannot be read.
+    """
     model_id = models.find_active_id(schema_version_id)
     if model_id is None:
         return None
@@ -75,7 +78,7 @@ def find_active(schema_version_id: UUID) -> "TrainedModel | None":
 
 
 def check_active(schema_version_id: UUID) -> None:
-    """Check that the active model of a schema version can be read. Raises ModelUnreadable."""
+    """Raise ModelUnreadable if a schema version has an active model that cannot be read."""
     model_id = models.find_active_id(schema_version_id)
     if model_id is not None:
         _check_model_once(tenancy.current_organization_id(), model_id)

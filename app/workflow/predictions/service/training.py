@@ -52,7 +52,7 @@ def enqueue_due_training(schema_ids: Sequence[UUID]) -> None:
     A training run is also enqueued if the active model can no longer be read.
     """
     for schema_id in schema_ids:
-        version_id = _find_current_version(schema_id)
+        version_id = _find_current_version_id(schema_id)
         if (
             version_id is not None
             and not _replace_if_unreadable(version_id)
@@ -81,7 +81,7 @@ def replace_unreadable(version_id: UUID, model_id: UUID) -> bool:
     return is_retired
 
 
-def _find_current_version(schema_id: UUID) -> UUID | None:
+def _find_current_version_id(schema_id: UUID) -> UUID | None:
     if not records.is_ai_assisted(schema_id):
         return None
     return examples.find_version_id(schema_id, None)
@@ -115,10 +115,10 @@ def enqueue_training(version_id: UUID, *, force: bool = False) -> None:
 
 
 def enqueue_following_training(version_id: UUID) -> None:
-    """Enqueue the next training run of a schema version after a run has ended, if one is due.
+    """Enqueue the next training run of a schema version, if it is due, after a run has ended.
 
-    It is due only if there are more documents than the run counted, so runs that follow each other
-    come to an end.
+    A run is due only if there are more documents than the last run counted, so this function does
+    not enqueue runs endlessly.
     """
     if _find_version(version_id) is not None and is_training_due(version_id):
         enqueue_training(version_id)
@@ -260,8 +260,9 @@ def evaluate(
 ) -> dict[str, Any] | None:
     """Evaluate a model by cross-validation on a schema's accepted tag sets; return the report.
 
-    Returns None if the schema has no version with this `number`. `progress` is called with the
-    number of documents that were read and the total number. Raises LearningFailed.
+    If `number` is None, the latest schema version is used. Returns None if the schema has no such
+    version. `progress` is called with the number of documents that were read and the total number.
+    Raises LearningFailed.
     """
     version_id = examples.find_version_id(schema_id, number)
     if version_id is None:

@@ -151,9 +151,9 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
 def _select_moved_rows(
     schema_id: UUID | None, hour_edges: Sequence[datetime], edges: Sequence[datetime]
 ) -> list[Select[Any]]:
-    """Build SELECTs that move the decisions at `hour_edges` from the day before to the day after.
+    """Build SELECTs that move the decisions at exactly `hour_edges` to the day that begins there.
 
-    An hourly counter includes the end of its hour. A day includes its beginning, not its end.
+    An hourly counter includes the end of its hour, so it counts these decisions on the day before.
     """
     at = TagSetRevision.created_at
     on_edge = at.in_(hour_edges)
@@ -179,7 +179,10 @@ def _select_rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> 
 
 
 def _select_signed_rows(schema_id: UUID | None, day: ColumnElement[Any], sign: int) -> Select[Any]:
-    """Select a row for each decision, with the columns of counter cells. `sign` is 1 or -1."""
+    """Build a SELECT with a row for each decision, and with the columns of counter cells.
+
+    The rows are added if `sign` is 1, and subtracted if it is -1.
+    """
     waited = func.coalesce(TagSetRevision.waited_microseconds, 0)
     return _select_rows(
         schema_id,

@@ -263,7 +263,10 @@ def _unassign_batch(statement: TextClause, **assignee: UUID) -> list[UnassignedI
 
 
 class SelfReview(NamedTuple):
-    """An item that a labeler of it no longer reviews; `assignee_id` is None if it was a claim."""
+    """An item that its labeler no longer reviews.
+
+    `assignee_id` is the labeler's id, or None if the labeler had only claimed the item.
+    """
 
     id: UUID
     escalated: bool
@@ -271,7 +274,7 @@ class SelfReview(NamedTuple):
 
 
 def end_self_reviews() -> list[SelfReview]:
-    """End claims and direct assignments of labelers to at most BATCH of their own items.
+    """End the claims and direct assignments of at most BATCH items that their labelers review.
 
     Returns the items in the order of their ids. An empty list means that no item is left, or that
     the organization allows self-review.

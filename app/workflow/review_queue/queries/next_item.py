@@ -5,8 +5,8 @@ items assigned to the reviewer, items assigned to the reviewer's teams, then the
 by other transactions are skipped, so no request waits and no item is claimed twice.
 
 The first POOL_SCAN_SIZE items of the pool usually include an item that the reviewer may claim. If
-they do not, for example because the reviewer labeled all of them or they need other skills, a
-longer scan could read the whole queue. Instead, the pool is split into parts by schema and labeler,
+they do not, for example because the reviewer labeled them or lacks the required skills, a longer
+scan could read the whole queue. Instead, the pool is split into parts by schema and labeler,
 the most urgent items in each part are read, and the most urgent of these items is claimed. The
 remaining items are read only if other reviewers have just claimed all of the most urgent items.
 """
@@ -167,7 +167,11 @@ def claim_next(
     exclude: Sequence[UUID],
     skip_held: bool,
 ) -> UUID | None:
-    """Claim the next tag set for a reviewer and return its id, or None if no item matches."""
+    """Claim the next tag set for a reviewer and return its id, or None if no tag set matches.
+
+    The claim expires after `minutes`. `schema_id` and `flags` (any of them) restrict the tag sets.
+    `exclude` lists ids to exclude; `skip_held` excludes tag sets that the reviewer has claimed.
+    """
     row = _CLAIM_NEXT.first(
         str(tenancy.current_organization_id()),
         str(user_id),

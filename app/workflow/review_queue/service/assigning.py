@@ -37,9 +37,9 @@ def escalate(
     """Escalate an item to another reviewer or to a team, and end the claim on the item.
 
     Emits `reviews.assigned`. Raises 404; 409 `stale_precondition`; 403 for the caller's own tag
-    set; 400 for `user_id` or `team_id` if they cannot review the item, or are the caller. Unless
-    the caller is an admin, raises 409 `conflict` with `details.claim`, `assignee_id` or
-    `assignee_team_id` if others claimed the item or are assigned to it.
+    set; 400 if the user or team cannot review the item, or if the user is the caller. Unless the
+    caller is an admin, raises 409 `conflict` with `details.claim` if another user has claimed the
+    item, or `assignee_id` or `assignee_team_id` if it is assigned to another user or team.
     """
     # Members and teams are locked before tag sets, as when a member or team is removed.
     if not reading.is_pending(item_id):
@@ -171,8 +171,8 @@ class _Assigner:
     ) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
         """Choose a reviewer for each item; return the reviewers and the errors by item id.
 
-        If the items are assigned to a team, the reviewer only shows that the team can review the
-        item, and keeps an existing claim.
+        If the items are assigned to a team, the chosen reviewer is not assigned. The choice only
+        determines whether the team can review the item, and whether an existing claim is kept.
         """
         eligible = {
             item.id: _list_eligible_reviewers(
@@ -244,7 +244,7 @@ class _Assigner:
 def _list_eligible_reviewers(
     item: LockedItem, reviewers: Sequence[UUID], *, allows_self_review: bool
 ) -> list[UUID]:
-    """Return which of the `reviewers` may review an item.
+    """Return the ids of those `reviewers` who may review an item.
 
     Contributors to the tag set are omitted, unless `allows_self_review` is set.
     """

@@ -48,14 +48,14 @@ def reject_many(
 
 
 def apply_to_items(
-    act: BulkAction,
+    action: BulkAction,
     *,
     caller: Caller,
     tag_set_ids: Sequence[UUID] = (),
     filter: dict[str, Any] | None = None,  # noqa: A002 - the name of the request property
     expected_count: int | None = None,
 ) -> dict[str, Any]:
-    """Apply `act` to items selected by id or by filter, and return the outcomes (`kit.bulk`).
+    """Apply `action` to items selected by id or by filter, and return the outcomes (`kit.bulk`).
 
     A filter selects items in queue order, and each batch of 1,000 items runs in a separate
     transaction (`bulk.run_in_batches`). If an item no longer matches the filter when its batch
@@ -63,7 +63,7 @@ def apply_to_items(
     `conflict` with `details.count` if the filter does not match `expected_count` items.
     """
     if filter is None:
-        return bulk.build_result(tag_set_ids, act(tag_set_ids, None))
+        return bulk.build_result(tag_set_ids, action(tag_set_ids, None))
     matched = reading.find_item_ids(filter, user_id=caller.user_id, expected=expected_count)
 
     def find_failures(ids: Sequence[UUID]) -> Failures:
@@ -72,4 +72,4 @@ def apply_to_items(
         changed = dict.fromkeys((id_ for id_, is_match in matches.items() if not is_match), error)
         return bulk.build_not_found_errors(ids, matches) | changed
 
-    return bulk.run_in_batches(matched, lambda ids: act(ids, find_failures))
+    return bulk.run_in_batches(matched, lambda ids: action(ids, find_failures))

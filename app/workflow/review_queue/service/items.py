@@ -27,12 +27,12 @@ def claim_next(
 ) -> dict[str, Any] | None:
     """Claim the next item for the caller and return it, or None if no item matches.
 
-    Items that the caller has already claimed come first, in case a response was lost. They are
-    omitted if `skip_held` is set. Then come items assigned to the caller, items assigned to the
-    caller's teams, and unassigned items; the most urgent first in each group. Unassigned items that
-    require skills are only for reviewers whose teams have these skills, and for admins. If
-    `schema_id` is set, the item must have this schema. If `flags` is set, the item must have one of
-    the flags. Items in `exclude` are omitted.
+    Items that the caller has already claimed come first, because a response may have been lost,
+    unless `skip_held` is set. They are followed by items assigned to the caller, items assigned to
+    the caller's teams, and unassigned items. In each group, the most urgent item comes first. Only
+    reviewers whose teams have the required skills, and admins, get unassigned items that require
+    skills. If `schema_id` is set, the item must have this schema. If `flags` is set, the item must
+    have one of the flags. Items in `exclude` are omitted.
     """
     item_id = next_item.claim_next(
         caller.user_id,
@@ -68,7 +68,7 @@ def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     """
     item = lock(item_id)
     if item.claimed_by is None:
-        raise errors.conflict("The item is not claimed.")
+        raise errors.conflict("Nobody has claimed the item.")
     if item.claimed_by != caller.user_id and not caller.has(Role.admin):
         raise errors.denied("Another reviewer has claimed the item.")
     items.release(item_id)

@@ -28,7 +28,7 @@ def get_statistics(
 ) -> dict[str, Any]:
     """Return statistics on pending items, and on decisions by day, schema and reviewer.
 
-    Decisions are counted from day `first` to day `end`, exclusive, in the caller's time zone.
+    Decisions are counted from the day `first` to the day before `end`, in the caller's time zone.
     Ages and times are in seconds. Rates are between 0 and 1, or None if there are no decisions. Tag
     sets accepted without a reviewer are not counted. Raises 400 for an invalid period.
     """

@@ -28,7 +28,7 @@ def unassign_removed_member(
 
 
 def release_demoted_member(user_id: UUID, role: str, checkpoint: Checkpoint) -> None:
-    """Release and unassign the reviews of a member if the new `role` may not review."""
+    """Release and unassign the reviews of a member if the new `role` does not allow reviewing."""
     if Role[role] < Role.reviewer:
         _release_and_unassign(user_id, checkpoint, reason="role_changed")
 
@@ -39,7 +39,7 @@ def release_disabled_user(user_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def end_self_reviews(checkpoint: Checkpoint) -> None:
-    """End claims and assignments to review that only self-review allowed.
+    """End the claims and assignments that are invalid because self-review is no longer allowed.
 
     Does nothing if the organization allows self-review again.
     """

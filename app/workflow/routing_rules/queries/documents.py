@@ -16,9 +16,10 @@ _UNASSIGNED = "NOT document.archived AND document.assignees = '[]'"
 _IS_READY = f"document.status = 'ready' AND {_UNASSIGNED}"
 _AWAITS_ROUTING = "document.status = 'processing' AND document.routing_since IS NOT NULL"
 _IS_ROUTABLE = f"(document.status = 'ready' OR {_AWAITS_ROUTING}) AND {_UNASSIGNED}"
-# A ready document that the rules have processed has `routing_since`. Its `artifact.ingested` event
-# is emitted only after that, and must not route the document again. A document without it was ready
-# before the rules; its event may be handled twice. A document that was reprocessed waits again.
+# A ready document with `routing_since` has been processed by the rules; its `artifact.ingested`
+# event, which is emitted later, must not route it again. A document without `routing_since` became
+# ready while there were no rules. Its event may be handled twice, so it is routed only if it has no
+# match. A reprocessed document has the status `processing` and is routed again.
 _IS_UNROUTED = f"""
     (document.status = 'processing' OR document.routing_since IS NULL AND NOT EXISTS (
         SELECT FROM {ArtifactRouting.__tablename__} routing

@@ -74,7 +74,7 @@ def _build_parameters(ids: Iterable[UUID]) -> dict[str, object]:
 
 
 def list_members(team_ids: Iterable[UUID]) -> MembersByTeam:
-    """Return each team's members who can label: `direct` without subteams, `nested` with them."""
+    """Return the members of each team who can label, without and with members of subteams."""
     members = MembersByTeam(defaultdict(list), defaultdict(list))
     for row in db.session().execute(_MEMBERS, _build_parameters(team_ids)):
         members.nested[row.root].append(row.user_id)

@@ -131,8 +131,8 @@ class AssigneeChooser:
             self._pools[team_id, required_skills] = pool
         user_id = pool.find_least_loaded()
         if user_id is None and required_skills:
-            # No member of the team could claim the artifact, and users outside the team who have
-            # the skills would not be offered it.
+            # If the team were assigned, no member could claim the artifact, and it would not be
+            # offered to users outside the team who have the skills.
             return AssigneeChoice(note=NO_SKILLS)
         if user_id is None:
             return AssigneeChoice(team_id=team_id, note=NO_LABELER)

@@ -126,7 +126,7 @@ class RuleSet:
     """The enabled rules in order, with an index that speeds up matching many documents.
 
     In a large set, most rules require a specific value of an attribute, such as a vendor, type or
-    schema. Rules are indexed by that value, and only rules with the document's value are evaluated.
+    schema. These rules are indexed by the value, and are evaluated only if the document has it.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:

@@ -1,7 +1,7 @@
 """Limits on the patterns of all rules together, and on the time for evaluating the rules.
 
-The limits on patterns bound the memory of a rule set. The limits on time bound the work on a
-document, because its text decides how long a pattern takes.
+The limits on patterns bound the memory of a rule set. The limits on time are also needed, because
+the time that a pattern takes depends on the text of the document.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,9 @@ BATCH_SECONDS = 2.0
 """The time after which a batch is written, so that the organization's routing lock is released."""
 
 RUN_SECONDS = 20.0
-"""The time after which a job leaves its other documents to a new job, behind other due jobs."""
+"""The time after which a job ends, and requests a new job for the remaining documents.
+
+Other due jobs run before the new job."""
 
 SIMULATION_SECONDS = 5.0
 """The maximum processor time of a simulation, which blocks a thread of the API."""

@@ -37,7 +37,7 @@ class MatchResult:
 
     `timed_out_ids` are the artifacts on which the rules exceeded the time limit, so that it is
     unknown whether they match. `remaining_ids` are the artifacts that were not evaluated, because
-    the batch took too long. They are the last of the batch.
+    the batch took too long. If the batch is in order of creation, they are its last artifacts.
     """
 
     matched: list[MatchedDocument] = field(default_factory=list)

@@ -10,11 +10,10 @@ from app.workflow.routing_rules.queries.documents import START, RoutingPosition
 
 
 class ApplyProgress:
-    """The progress of one application, in memory.
+    """The progress of one run, in memory. The run applies the rules to all unassigned documents.
 
-    The application processes the documents that were created until `until`, after `position`. Each
-    document is processed at most once. Documents that are created later are routed when they are
-    ready.
+    The run processes the documents after `position` that were created until `until`, each of them
+    at most once. Documents that are created later are routed when they are ready.
     """
 
     def __init__(self) -> None:
@@ -22,10 +21,9 @@ class ApplyProgress:
         self.until = documents.get_time()
 
     def advance(self, position: RoutingPosition) -> bool:
-        """Set the position, and return whether the application continues there.
+        """Set the position, and return whether the run continues there.
 
-        This is False if the application must start over, because it was requested again. Only a
-        subclass can find this out.
+        A subclass returns False if the run must start over because it was requested again.
         """
         self.position = position
         return True
@@ -42,7 +40,10 @@ class StoredProgress(ApplyProgress):
             self.until = datetime.fromisoformat(job.progress["until"])
 
     def advance(self, position: RoutingPosition) -> bool:
-        """Set and store the position. Returns False, and starts over, after a new request."""
+        """Set and store the position, and return True.
+
+        If the run was requested again, resets the position and `until` instead, and returns False.
+        """
         if self._job.store_progress(_encode(position, self.until)):
             return super().advance(position)
         self.position, self.until = START, documents.get_time()

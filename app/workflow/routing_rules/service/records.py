@@ -168,8 +168,8 @@ def reorder(*, rule_ids: Sequence[UUID], requested_by: UUID, apply: bool = False
     return {"rules": queries.list_in_order()}
 
 
-def disable_rules_of_viewer(user_id: UUID) -> None:
-    """Disable the rules that assign artifacts to a user, unless the user can still label."""
+def disable_rules_of_ineligible_user(user_id: UUID) -> None:
+    """Disable the rules that assign artifacts directly to a user, unless the user can label."""
     queries.lock()
     if not find_eligible_user_ids([user_id], Role.labeler):
         queries.disable_rules_of_user(user_id, "member_cannot_label")
@@ -187,7 +187,7 @@ def _move_rule(rule: RoutingRule, order: list[UUID], position: int | None) -> No
 def _request_routing(requested_by: UUID, *, apply: bool) -> None:
     """Request that the rules are applied to all unassigned documents, if `apply` is set.
 
-    An organization has one job for this. A request while it is unfinished restarts it.
+    An organization has one such job. If the job is unfinished, a new request restarts it.
     """
     if apply:
         payload: RequestedPayload = {"by": requested_by}

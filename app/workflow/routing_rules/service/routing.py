@@ -77,7 +77,7 @@ def route_ingested(artifact_ids: Sequence[UUID], checkpoint: Checkpoint = db.che
 
 
 def _route_and_release(ids: Sequence[UUID]) -> RoutedBatch:
-    """Route a batch of ingested documents, and make the documents that were processed available."""
+    """Route a batch of ingested documents, and make the processed documents available."""
     routed = RoutedBatch()
     if records.has_enabled_rules():
         records.lock()
@@ -102,9 +102,9 @@ def route_unassigned(
 ) -> int:
     """Route all ready, unassigned documents, oldest first; return how many matched a rule.
 
-    `checkpoint` commits after each batch. `progress` is advanced in the same transaction; if it is
-    stored, the next call continues after an interruption where this call stopped. Each batch reads
-    the current rules. `report` is called after each batch.
+    `checkpoint` commits after each batch. `progress` is advanced in the same transaction. If it is
+    stored and this call is interrupted, the next call continues from the stored position. Each
+    batch reads the current rules. `report` is called after each batch.
     """
     progress = progress or ApplyProgress()
     total, processed, matched_count = documents.count_unassigned(), 0, 0
@@ -120,10 +120,10 @@ def route_unassigned(
         locked_ids = set(documents.lock([row.id for row in batch], unrouted_only=False))
         routed = _route_batch([row.id for row in batch if row.id in locked_ids])
         matched_count += routed.matched_count
-        done = _list_processed(batch, routed.remaining_ids)
-        progress.advance(done[-1])
+        positions = _list_processed(batch, routed.remaining_ids)
+        progress.advance(positions[-1])
         checkpoint()
-        processed += len(done)
+        processed += len(positions)
         report(processed, max(total, processed))
         log.info("routing.progress", looked_at=processed, total=max(total, processed))
 
@@ -139,7 +139,7 @@ def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
 def _list_processed(
     batch: Sequence[RoutingPosition], remaining_ids: Sequence[UUID]
 ) -> Sequence[RoutingPosition]:
-    """Return the positions of a batch up to the first document that remains."""
+    """Return the positions in a batch that precede the first remaining document."""
     remaining = set(remaining_ids)
     numbers = (number for number, row in enumerate(batch) if row.id in remaining)
     return batch[: next(numbers, len(batch))]
@@ -183,10 +183,10 @@ def _lock_applicable_rules() -> list[Rule]:
 def choose_assignees(
     matched: Sequence[MatchedDocument],
 ) -> tuple[AssigneeChooser, list[AssigneeChoice]]:
-    """Choose the assignee of each document without locks; return the chooser and the choices.
+    """Choose the assignee of each document, and return the chooser and the choices.
 
-    The choices are in the order of the documents. The `AssigneeChooser` contains the users that the
-    round-robin rules assigned last.
+    The assignees are not locked. The choices are in the order of the documents. The chooser
+    contains the users that the round-robin rules assigned last.
     """
     rules = {
         id(document.action.assigning_rule): document.action.assigning_rule

@@ -61,7 +61,7 @@ def simulate(
     The documents are processed in order, as in a real batch: the loads and the round-robin order
     carry over from one document to the next. Raises 400 if a document does not exist, if a rule in
     `rules` is invalid, if more than `MAX_EXPLAINED_CONDITIONS` conditions would be explained, or if
-    the rules take too long; 503 if this process is running a simulation of the same organization.
+    the rules take too long; 503 if this process is running another simulation of the organization.
     """
     field = "documents" if artifact_ids is None else "artifact_ids"
     with _reserve_slot():
@@ -92,9 +92,10 @@ def simulate(
 
 @contextmanager
 def _reserve_slot() -> Iterator[None]:
-    """Allow one simulation of each organization in this process, so that other threads stay free.
+    """Allow only one simulation of each organization at a time in this process.
 
-    Raises 503 if another simulation of the organization is running.
+    Simulations of one organization therefore cannot occupy all threads. Raises 503 if another
+    simulation of the organization is running.
     """
     organization_id = tenancy.current_organization_id()
     with _running_lock:
@@ -115,7 +116,7 @@ def _check_condition_count(rules: Sequence[Rule], field: str, document_count: in
     condition_count = sum(rule.compiled.size + 1 for rule in rules if rule.enabled)
     if condition_count * document_count > MAX_EXPLAINED_CONDITIONS:
         raise errors.invalid(
-            "Too many documents for this number of conditions. Send fewer documents.",
+            "There are too many documents for this number of conditions. Send fewer documents.",
             field,
             at_most=max(1, MAX_EXPLAINED_CONDITIONS // condition_count),
         )

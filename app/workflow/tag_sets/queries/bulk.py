@@ -1,4 +1,4 @@
-"""SQL queries for bulk decisions, and for releasing all tag sets that a user reviews.
+"""SQL queries for bulk decisions, and for releasing all tag sets that a reviewer has claimed.
 
 The number of statements does not depend on the number of tag sets.
 """
@@ -115,6 +115,6 @@ def list_by_artifacts(artifact_ids: Iterable[UUID]) -> list[ArtifactTagSet]:
 
 
 def release_reviews(user_id: UUID) -> None:
-    """Release all tag sets pending review that a user has claimed, unless the user can review."""
+    """End all claims of a user on tag sets pending review, unless the user may review."""
     values = {"org": tenancy.current_organization_id(), "user_id": user_id}
     db.session().execute(_RELEASE_REVIEWS, values)

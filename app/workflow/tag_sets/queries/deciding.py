@@ -43,7 +43,7 @@ def _build_contributors_column() -> Label[Any]:
 
 
 _earlier_tag_set = aliased(TagSet)
-# The artifact is locked, so every rejection that this finds precedes the current transaction.
+# The artifact is locked, so this condition finds only rejections by earlier transactions.
 _RETRIED = exists().where(
     _earlier_tag_set.organization_id == TagSet.organization_id,
     _earlier_tag_set.artifact_id == TagSet.artifact_id,
@@ -267,7 +267,7 @@ _CLAIM_ARTIFACTS = text(
 
 
 def claim_artifacts(labelers: Mapping[UUID, UUID], *, minutes: int) -> None:
-    """Claim artifacts for labelers, unless archived or claimed by another user.
+    """Claim artifacts for labelers, except artifacts that are archived or claimed by another user.
 
     `labelers` maps artifact ids to user ids.
     """

@@ -55,10 +55,10 @@ _NEWEST = PreparedList(
 
 
 def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | None) -> Page:
-    """Return a page of the tag sets that `reader` may see; if `reader` is None, of all tag sets.
+    """Return a page of the tag sets that match `filters` and that `reader` may see.
 
-    `filters` maps columns to values, and `status` to a list of statuses. Two other keys are
-    allowed: created_after and created_before.
+    If `reader` is None, all tag sets are visible. `filters` maps columns to values, and `status` to
+    a list of statuses. Two other keys are allowed: created_after and created_before.
     """
     if reader is None and not filters and request.sort == "-created_at":
         return _NEWEST.page(request)
@@ -205,8 +205,8 @@ def _select_branches(
 def _list_blind_version_ids() -> VersionIds:
     """Return the ids of the schema versions with which artifacts are labeled blind.
 
-    Labelers who have not submitted a tag set see only their own tag sets of these versions. See
-    `build_labeler_visibility_condition`.
+    Of these versions, labelers see only their own tag sets until they have submitted a tag set for
+    the artifact. See `build_labeler_visibility_condition`.
     """
     required_labels = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
     overlapping_versions = select(SchemaVersion.id).where(required_labels > 1)
@@ -222,7 +222,10 @@ def _list_blind_version_ids() -> VersionIds:
 def _build_visible_count(
     filters: dict[str, Any], user_id: UUID, blind_versions: VersionIds, siblings: CTE | None
 ) -> ColumnElement[int]:
-    """Build an expression for the number of tag sets that match and that a labeler may see."""
+    """Build an expression for the number of tag sets that match and that a labeler may see.
+
+    `siblings` is the result of `_select_siblings`.
+    """
     total = _build_count(filters) - _build_count(filters, versions=list(blind_versions))
     if filters.get("labeler_id", user_id) == user_id:
         total += _build_count(filters, versions=list(blind_versions), labeler_id=user_id)
@@ -236,9 +239,9 @@ def _select_siblings(
 ) -> CTE | None:
     """Build a CTE of the tag sets by other people that a labeler may see after labeling blind.
 
-    They are tag sets of `blind_versions`, for artifacts that the labeler has labeled. They are
-    found by artifact, so the cost grows with the number of the labeler's own tag sets. Returns None
-    if the labeler has no tag set of these versions.
+    The CTE contains tag sets of `blind_versions`, for artifacts for which the labeler has submitted
+    a tag set. It searches by artifact, so the cost grows with the number of the labeler's own tag
+    sets. Returns None if the labeler has no tag set of these versions.
     """
     own_total = counters.build_total(
         TAG_SETS, {"labeler_id": user_id, "version_id": list(blind_versions)}

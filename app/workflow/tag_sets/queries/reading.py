@@ -91,7 +91,7 @@ _RESPONSE_COLUMNS: tuple[Any, ...] = (
 def build_listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
     """Build the columns of a tag set in a list of `page_size` tag sets.
 
-    Tags and provenance are null if they exceed an equal share of `MAX_PAGE_BYTES`.
+    Tags and provenance are null if they are larger than `MAX_PAGE_BYTES` divided by `page_size`.
     """
     max_bytes = MAX_PAGE_BYTES // page_size
     provenance_bytes = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
@@ -171,7 +171,7 @@ _GET_TAG_SET.build_row = TagSetRow._make
 
 
 def get_prepared(tag_set_id: UUID) -> TagSetRow | None:
-    """Return the same as `get`, with a prepared statement to make review claims faster."""
+    """Return the same tag set as `get`, but read it with a prepared statement, which is faster."""
     organization_id = str(tenancy.current_organization_id())
     row: TagSetRow | None = _GET_TAG_SET.first(organization_id, str(tag_set_id))
     return row
@@ -203,9 +203,9 @@ def build_labeler_visibility_condition(
     hidden until the labeler has submitted a tag set with the same schema. (The schema of an
     artifact can change.)
 
-    The second rule applies to schema versions that require several tag sets. It also applies to all
-    versions of a schema whose current version requires several tag sets, so that new tag sets are
-    independent of older tag sets. `user_id` is an id or a column of ids.
+    The second rule applies to schema versions that require several tag sets, and to all versions of
+    a schema whose current version requires several tag sets, so that new tag sets are independent
+    of older tag sets. `user_id` is an id or a column of ids.
     """
     overlapping_versions = select(SchemaVersion.id).where(
         SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer) > 1
@@ -248,7 +248,7 @@ def find_visible_ids(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
 def find_viewers(
     tag_set_id: UUID, user_ids: Sequence[UUID], *, include_labelers: bool
 ) -> set[UUID]:
-    """Return which of the users may see a tag set.
+    """Return those of `user_ids` who are members and may see a tag set.
 
     Users with the role labeler are omitted unless `include_labelers` is set.
     """
@@ -291,7 +291,7 @@ _GET_TAG_SETS.build_row = TagSetRow._make
 def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, TagSetRow]:
     """Return {id: tag set} for the tag sets that exist.
 
-    Tags and provenance are None if they are too large for a page of `page_size` tag sets.
+    Tags and provenance are None if they are larger than `MAX_PAGE_BYTES` divided by `page_size`.
     """
     if not tag_set_ids:
         return {}

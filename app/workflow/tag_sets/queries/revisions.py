@@ -84,7 +84,10 @@ def _build_initial_change(name: str, value: SQLColumnExpression[Any]) -> ColumnE
 
 
 def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
-    """Return a SELECT for the ids of an artifact's tag sets that `reader` may see (None: all)."""
+    """Return a SELECT for the ids of an artifact's tag sets.
+
+    If `reader` is not None, only tag sets that the reader may see are included.
+    """
     statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id)
     return statement if reader is None else statement.where(build_visibility_condition(reader))
 

@@ -43,9 +43,9 @@ _LOCK = Prepared(
 _CLAIMABLE = "(claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())"
 # A draft reserves its artifact for its labeler as soon as it has tags.
 _STARTS_RESERVATION = "($3 <> '[]' AND $7 <> ALL (reserved_for))"
-# As when statuses are updated, a draft reserves nothing if its labeler may no longer label, or has
-# skipped the artifact after the draft was created or returned. If the author of the save is the
-# labeler, the request has already checked that the author may label.
+# A draft reserves nothing if its labeler may no longer label, or has skipped the artifact after the
+# draft was created or returned. `queries.statuses` has the same conditions. If the author of the
+# save is the labeler, the request has already checked that the author may label.
 _KEEPS_ARTIFACT = f"""
               ($5 = $7 OR EXISTS (
                   SELECT FROM {build_eligible_members(Role.labeler)}
@@ -65,7 +65,7 @@ _SAVE = Prepared(
                                              ELSE now() + make_interval(hours => $9, mins => $8) END
         WHERE organization_id = $1 AND id = $2
         RETURNING revision, tags, tag_count, tags_bytes, seconds_spent, updated_at
-    ), noted AS (
+    ), recorded AS (
         INSERT INTO tag_set_revisions
             (organization_id, tag_set_id, number, tags, author_id, kind, tag_count, tags_bytes,
              created_at)
@@ -130,7 +130,7 @@ class SavedColumns(NamedTuple):
 
 
 def lock(tag_set_id: UUID) -> Draft | None:
-    """Lock a tag set and its artifact, and return the columns for a save, or None."""
+    """Lock a tag set and its artifact, and return the tag set, or None if it does not exist."""
     row = _LOCK.first(str(tenancy.current_organization_id()), str(tag_set_id))
     return Draft(*row) if row is not None else None
 

@@ -49,9 +49,9 @@ _SKIP_REJECTED = text(
 
 
 def create_skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
-    """Record that a user skipped a locked artifact, and unassign the user.
+    """Record that a user skipped an artifact, and unassign the user.
 
-    A later skip replaces an earlier skip.
+    A later skip replaces an earlier skip. The caller must have locked the artifact.
     """
     organization_id = tenancy.current_organization_id()
     values = {"reason": reason, "created_at": db.utc_now(), "rejected": False}
@@ -65,9 +65,10 @@ def create_skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
 
 
 def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
-    """Delete a user's skip of a locked artifact, and return False if there was no skip.
+    """Delete a user's skip of an artifact, and return False if there was no skip.
 
-    Without the skip, a draft that was returned to the user reserves the artifact again.
+    Without the skip, a draft that was returned to the user reserves the artifact again. The caller
+    must have locked the artifact.
     """
     statement = (
         delete(ArtifactSkip)
@@ -84,7 +85,7 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
 def record_skips_after_rejection(labelers: Mapping[UUID, UUID], reason: str) -> None:
     """Record skips for labelers whose tag sets were rejected, and unassign these labelers.
 
-    `labelers` maps the ids of locked artifacts to user ids.
+    `labelers` maps the ids of locked artifacts to user ids. Existing skips are kept.
     """
     if labelers:
         user_ids = {str(artifact_id): str(user_id) for artifact_id, user_id in labelers.items()}
@@ -122,9 +123,10 @@ def record_action(
 
 
 def select_actions(artifact_id: UUID, *, by: UUID | None) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT for the recorded actions on an artifact; `by` restricts it to one user.
+    """Return a SELECT for the recorded actions on an artifact.
 
-    The columns are id, at, kind, user_id, user (an email address), tag_set_id and note.
+    If `by` is set, only the actions of this user are included. The columns are id, at, kind,
+    user_id, user (an email address), tag_set_id and note.
     """
     statement = (
         select(

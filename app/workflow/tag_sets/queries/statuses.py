@@ -83,18 +83,18 @@ _UPDATE = """
                   WHERE skip.organization_id = artifacts.organization_id
                     AND skip.artifact_id = artifacts.id)) AS may_have_idle_assignees
 """
-# The subquery hides the value from the planner. For an organization that is newer than the
-# statistics, the planner would expect a single row and choose nested loops, which read all
+# The subquery hides the organization's id from the planner. For an organization that is newer than
+# the statistics, the planner would expect a single row and choose nested loops, which read all
 # documents of the organization for each document of the batch.
 _SHARED = {"labelers": _LABELERS, "organization": "(SELECT CAST(:org AS uuid))"}
 _UPDATE_STATUSES = text(_UPDATE.format(**_SHARED, other_values=""))
 _UNARCHIVE = text(
     _UPDATE.format(**_SHARED, other_values="archived = false, revision = revision + 1,")
 )
-# An assignee is idle if it cannot submit another tag set for the artifact: a user who has submitted
-# one, or a team whose labelers have each submitted one or skipped the artifact. A user who skips an
-# artifact is unassigned immediately, so this condition does not check the skips of users. The
-# array contains a null for each tag set without a labeler, with which `= ANY` would return null.
+# An assignee is idle if it cannot submit another tag set for the artifact: a user who has labeled
+# the artifact, or a team whose labelers have each labeled or skipped it. A user who skips an
+# artifact is unassigned immediately, so this condition does not check the skips of users.
+# `labeled_by` contains a null for each tag set without a labeler; `= ANY` would then return null.
 _IS_IDLE = f"""
     CASE WHEN assignee ->> 'user_id' IS NOT NULL
     THEN array_position(labeled_by, CAST(assignee ->> 'user_id' AS uuid)) IS NOT NULL
@@ -182,13 +182,14 @@ def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
     in the order of their ids. Statuses:
 
     - done: at least as many tag sets are accepted as the schema requires, or a merge is accepted.
+      An artifact that is done stays done if its schema requires more tag sets than before.
     - in_review: there is no draft and a tag set is submitted. In addition, a merge is submitted, or
       at least as many tag sets are submitted or accepted as the schema requires.
     - in_progress: there is a draft, a submitted or accepted tag set, or an unexpired claim.
     - ready: none of the above. Artifacts that are processing or failed keep their status.
 
-    If an artifact requires more tag sets, assignees who cannot create one are unassigned, so that
-    others get the artifact. Deleted artifacts are omitted.
+    Assignees who cannot submit another tag set that is required are unassigned, so that other users
+    can claim the artifact. Deleted artifacts are omitted.
     """
     return _execute_update(_UPDATE_STATUSES, artifact_ids)
 

@@ -24,7 +24,7 @@ from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 
 def _get_max_rejections(tag_set: LockedReview) -> int | None:
-    # `rules.get_version_rules` would read and compile every schema version of the batch.
+    # `rules.get_version_rules` is not used, because it would compile every schema version.
     limit: int | None = {**schemas.DEFAULT_POLICY, **tag_set.review_policy}["max_rejections"]
     return limit
 
@@ -149,13 +149,13 @@ def reject_many(
     send_to: str,
     find_failures: bulk.FindFailures | None = None,
 ) -> bulk.Failures:
-    """Reject submitted tag sets for one reason and return an error for each failed tag set.
+    """Reject submitted tag sets and return an error for each tag set that was not rejected.
 
     If `send_to` is `labeler`, each tag set becomes a draft of its labeler again; if it is `pool`,
     the tag sets stay rejected. The errors are those of `accept_many`, except that merges can be
-    rejected and the number of accepted tag sets does not matter. With `labeler`, the error is
-    also `conflict` if the labeler has another tag set for the artifact or the rejection limit is
-    reached, and `validation_error` if no labeler is eligible. Emits `tag_set.rejected` events.
+    rejected and accepted tag sets do not matter. With `labeler`, the error is also `conflict` if
+    the labeler has another tag set for the artifact or the rejection limit is reached, and
+    `validation_error` if no labeler can edit the draft. Emits `tag_set.rejected` events.
     """
     batch = _Batch(Action.REJECT, tag_set_ids, caller, find_failures)
     to_labeler = send_to == "labeler"
@@ -215,7 +215,7 @@ def _claim_for_labelers(returned: list[LockedReview], caller: Caller) -> None:
 def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: AbstractSet[UUID]) -> None:
     limit = _get_max_rejections(tag_set)
     if tag_set.labeler_id is None:
-        raise errors.invalid("This tag set has no labeler; use `pool`.", "send_to")
+        raise errors.invalid("This tag set has no labeler. Set `send_to` to `pool`.", "send_to")
     check_labeler_is_eligible(tag_set.labeler_id, labeler_ids)
     if limit is not None and tag_set.rejections + tag_set.earlier_rejections >= limit:
         raise errors.conflict(

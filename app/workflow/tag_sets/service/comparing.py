@@ -49,8 +49,8 @@ def list_revisions(
     """List a tag set's revisions, each with the changes since the previous revision.
 
     `created` accepts the filters created_after and created_before. `changes` is None if the tags of
-    either revision exceed 8 MiB divided by the page size. If the changes exceed that size, only the
-    first changes are listed. Raises 404 as `get` does.
+    either revision exceed 8 MiB divided by the page size. If there are more changes than fit into
+    that size, or more than 500, only the first changes are listed. Raises 404 as `get` does.
     """
     tag_set = reading.get(tag_set_id, caller=caller)
     revisions_page = revisions.get_page(page, tag_set_id, **created)
@@ -141,10 +141,10 @@ def get_consensus(artifact_id: UUID) -> dict[str, Any]:
 
     Independent tag sets are counted if they are submitted, accepted, or superseded by a merge.
     Rejected tag sets, merges, tag sets by models and tag sets with an earlier schema are listed but
-    not counted. For a gold artifact, each tag set is also compared with the accepted tag set,
-    preferably a merge. An agreement is None if there are too many spans or boxes to match in one
-    request. `fields` lists as many fields as fit into 8 MiB; `truncated` is true if fields were
-    omitted. Raises 404 if the artifact does not exist.
+    not counted. For a gold artifact, each tag set is also compared with the accepted merge or, if
+    there is none, with the oldest accepted tag set. An agreement is None if there are too many
+    spans or boxes to match in one request. `fields` lists as many fields as fit into 8 MiB;
+    `truncated` is true if fields were omitted. Raises 404 if the artifact does not exist.
     """
     artifact = artifacts.get(artifact_id)
     rows = related.list_by_artifact(artifact_id)
@@ -262,7 +262,7 @@ MAX_LISTED_BYTES = 1024 * 1024
 
 
 def limit_size(items: Iterable[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
-    """Return as many items from the start of a list as fit into `max_bytes` of JSON."""
+    """Return the first items, as many as fit into `max_bytes` when they are encoded as JSON."""
     fitting_items = []
     remaining = max_bytes
     for item in items:
@@ -282,9 +282,9 @@ def summarize_changes(
 ) -> dict[str, Any]:
     """Summarize changes: the number of each type, the first changes, and the moved rows.
 
-    The result has the numbers `added`, `removed` and `changed`; the first changes, up to both
-    limits, as `entries`; the first `max_entries` ranges of moved rows as `moved`; and `truncated`,
-    which is true if changes or ranges were omitted.
+    The result has the numbers `added`, `removed` and `changed`; the first changes as `entries`, at
+    most `max_entries` and `max_bytes`; the first `max_entries` ranges of moved rows as `moved`; and
+    `truncated`, which is true if changes or ranges were omitted.
     """
     entries = limit_size(changes[:max_entries], max_bytes=max_bytes)
     kinds = [change["kind"] for change in changes]

@@ -135,7 +135,7 @@ def mark_accepted(
         "status": TagSetStatus.ACCEPTED,
         "reviewer_id": reviewer_id,
         "decided_at": db.utc_now(),
-        # Only reviewers give a reason.
+        # The note of an automatic acceptance is stored only in the revision.
         "reason": None if reviewer_id is None else note,
     }
     recording.update_tag_sets([tag_set.id], values, kind=kind, author_id=reviewer_id, note=note)
@@ -151,13 +151,13 @@ def accept_automatically(tag_set: LockedTagSet, exemption: str) -> None:
 
 
 def _supersede_sources(merge: LockedTagSet, reviewer_id: UUID | None) -> None:
-    sources = [UUID(source_id) for source_id in merge.merged_from or ()]
+    source_ids = [UUID(source_id) for source_id in merge.merged_from or ()]
     decision = {
         "status": TagSetStatus.REJECTED,
         "reviewer_id": reviewer_id,
         "decided_at": db.utc_now(),
     }
-    related.supersede(sources, merge.id, {**REVIEW_RESET, **decision}, author_id=reviewer_id)
+    related.supersede(source_ids, merge.id, {**REVIEW_RESET, **decision}, author_id=reviewer_id)
 
 
 def reject(
@@ -227,7 +227,7 @@ def _lock_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
         return None
     if send_to == "labeler":
         if tag_set.labeler_id is None:
-            message = "This tag set has no labeler; use `pool` or a member's id."
+            message = "This tag set has no labeler. Set `send_to` to `pool` or to a member's id."
             raise errors.invalid(message, "send_to")
         labeler_ids = lock_eligible_members([tag_set.labeler_id], Role.labeler)
         check_labeler_is_eligible(tag_set.labeler_id, labeler_ids)
@@ -241,7 +241,7 @@ def _lock_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
 def check_labeler_is_eligible(labeler_id: UUID, eligible_ids: AbstractSet[UUID]) -> None:
     """Raise 400 on the field `send_to` if the labeler is not one of the eligible users."""
     if labeler_id not in eligible_ids:
-        message = "The labeler can no longer label. Use `pool` or the id of another member."
+        message = "The labeler may no longer label. Set `send_to` to another value, such as `pool`."
         raise errors.invalid(message, "send_to")
 
 
@@ -257,7 +257,7 @@ def _check_rejection_limit(tag_set: LockedTagSet) -> None:
 
 
 def check_no_other_tag_set(tag_set: LockedTagSet, next_labeler: UUID) -> None:
-    """Raise 409 if the next labeler has another tag set for the artifact."""
+    """Raise 409 if the next labeler has another tag set for the artifact in a blocking status."""
     blocking = rules.get_blocking_statuses(tag_set.required_labels)
     other_id = deciding.find_id_by_labeler(
         tag_set.artifact_id, next_labeler, blocking, excluded_id=tag_set.id

@@ -42,8 +42,9 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     The draft records the prediction from which it was started. Tags that do not fit the schema's
     current version are not copied.
 
-    Raises 404; 400 for an invalid `from`; 409 `conflict`. The details of a conflict have the
-    reason: `state` (of the artifact or the schema), `missing`, `claim`, `reserved` or `tag_set_id`.
+    Raises 404; 400 on the field `from` for an invalid `source`; 409 `conflict`. The details of a
+    conflict contain `state` (of the artifact or the schema), `missing`, `claim`, `reserved` or
+    `tag_set_id`.
     """
     artifact = artifacts.lock(artifact_id)
     version = _get_version(artifact)
@@ -120,8 +121,8 @@ def _find_source(
 ) -> TagSetRow | PredictedTags | None:
     """Return the prediction or tag set to copy, or None for an empty draft.
 
-    Raises 400 for `from` if the source does not exist or is hidden from the caller. A hidden source
-    must not influence a labeler who labels blind.
+    Raises 400 on the field `from` if the source does not exist or is hidden from the caller. A
+    hidden source must not influence a labeler who labels blind.
     """
     if source == "empty":
         return None
@@ -133,8 +134,11 @@ def _find_source(
         if row is not None and row.artifact_id == artifact_id and _is_visible(row.id, caller):
             original = row
     if original is None:
-        message = "Must be `empty`, `prediction` (if there is one), or the id of a tag set."
-        raise errors.invalid(message, "from")
+        raise errors.invalid(
+            "Must be `empty`, the id of a tag set for this artifact, or, if the artifact has a"
+            " prediction, `prediction`.",
+            "from",
+        )
     return original
 
 
@@ -184,8 +188,8 @@ def replace_tags(
 ) -> dict[str, Any]:
     """Replace all tags of a draft, record a revision, and renew the labeler's claim.
 
-    Tags unchanged from the draft or the latest prediction keep their source. Raises 404; 403; 400
-    for an invalid tag; 409 `conflict`; 409 `stale_precondition` with the changes since `revision`.
+    Tags that are unchanged from the draft or the latest prediction keep their source. Raises 404;
+    403; 400 for an invalid tag; 409 `conflict`; 409 `stale_precondition` with later changes.
     """
     draft = saving.lock(tag_set_id)
     if draft is None:
@@ -219,7 +223,7 @@ def replace_tags(
 def _list_known_tags(
     tags: list[dict[str, Any]], draft: saving.Draft, caller: Caller
 ) -> list[dict[str, Any]]:
-    """Return the tags that keep their source when saved: the draft's tags, and predicted tags."""
+    """Return the tags that may keep their source: the draft's stored tags, and predicted tags."""
     known = saving.get_tags(draft.id)
     non_human_tags = [tag for tag in tags if tag["source"] != "human"]
     if not provenance.find_missing_tags(non_human_tags, known):
@@ -234,13 +238,13 @@ def _build_stale_error(
 ) -> ApiError:
     """Build the error for a save that is based on the outdated revision `base_revision`.
 
-    `details.changes` lists the changes since that revision, as in a diff. It is None if the
-    revision does not exist. `details.truncated` is true if changes were omitted.
+    `details.changes` lists the changes since that revision, or is None if the revision does not
+    exist. `details.truncated` is true if changes were omitted.
     """
     tags_by_number = revisions.get_tags(draft.id, (base_revision, draft.revision))
     if base_revision not in tags_by_number:
         return errors.stale(draft.revision, changes=None, truncated=False)
-    # Compared by row number, not by content: clients merge whole tags with their row numbers.
+    # Rows are compared by number, not by content, because clients merge tags by row number.
     summary = summarize_changes(
         diff(tags_by_number[base_revision], tags_by_number[draft.revision], version_rules.shapes)
     )
@@ -250,8 +254,8 @@ def _build_stale_error(
 def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     """Delete a draft with its revisions, and release its labeler's claim on the artifact.
 
-    Only an admin may delete a rejected or reopened draft, because its revisions are a record of the
-    decisions. The source of a merge cannot be deleted, because the merge refers to it.
+    Only an admin may delete a draft that was rejected or reopened, because its revisions are a
+    record of the decisions. A source of a merge cannot be deleted, because the merge refers to it.
 
     Raises 404; 403 for another labeler's draft; 409 `stale_precondition`; 409 `conflict`. The
     details of a conflict are `state`, `rejections` (a returned draft), or `merges`.

@@ -49,7 +49,7 @@ class _MergedTags(NamedTuple):
         self.origins.append((by, tag_set_ids))
 
     def remove_empty_rows(self, alignment: RowAlignment) -> "_MergedTags":
-        """Remove empty rows and return the renumbered tags; rows below an empty row move up."""
+        """Return the tags without empty rows: the rows below an empty row move up."""
         rows_by_table: dict[str, set[int]] = {}
         for tag in self.tags:
             if tag["row"] is not None:
@@ -101,9 +101,9 @@ def merge(
     The merge has no labeler, and records the source tag sets of each value. It is pending review
     or, if `accept` is set, accepted. Its schema version is the newest of the sources' versions.
 
-    Each field, or each cell of a table, gets its value from the reviewer's `tags`, or from the tag
-    set that `choices` names. For others, `strategy` decides: `majority` takes the values that more
-    than half have, `choose` only values that all have. Rows are numbered as in the consensus.
+    Fields and table cells without an entry in the reviewer's `tags` or in `choices` are decided by
+    `strategy`: `majority` takes the values that more than half of the tag sets have; `choose` takes
+    only values that all tag sets have. Rows are numbered as in the consensus.
 
     Raises 400 for undecided fields (`details.undecided`), an invalid argument or tag, and fields in
     both `tags` and `choices`; 403 for the caller's own tag set; 409 `conflict` with `details.state`
@@ -205,7 +205,7 @@ def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
 def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[LockedTagSet]:
     """Lock the tag sets and return them in the order of `tag_set_ids`.
 
-    Raises 400, 403 or 409 if one cannot be merged, or 409 if the artifact already has a merge.
+    Raises 400, 403 or 409 if a tag set cannot be merged, or 409 if the artifact has a merge.
     """
     artifacts.lock(artifact_id)
     tag_sets = {row.id: row for row in deciding.lock_by_artifact(artifact_id)}

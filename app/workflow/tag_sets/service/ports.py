@@ -53,19 +53,19 @@ class Predictions(NamedTuple):
     find_schema_version_id: Callable[[UUID], UUID | None]
 
 
-_bound: list[Predictions] = []
+_bound_predictions: list[Predictions] = []
 
 
 def bind_predictions(predictions: Predictions) -> None:
     """Bind the functions that read predictions."""
-    _bound[:] = [predictions]
+    _bound_predictions[:] = [predictions]
 
 
 def find_latest_prediction(artifact_id: UUID) -> PredictedTags | None:
     """Return the latest completed prediction for an artifact and its current schema, or None."""
-    return _bound[0].find_latest(artifact_id)
+    return _bound_predictions[0].find_latest(artifact_id)
 
 
 def find_schema_version_id(prediction_id: UUID) -> UUID | None:
     """Return the id of the schema version for which a prediction was made, or None."""
-    return _bound[0].find_schema_version_id(prediction_id)
+    return _bound_predictions[0].find_schema_version_id(prediction_id)

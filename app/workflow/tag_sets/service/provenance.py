@@ -45,7 +45,7 @@ def correct_entries(
     entries_by_key = defaultdict(list)
     for entry in reversed(entries):
         entries_by_key[_build_key(entry)].append(entry)
-    # A merge that an earlier release has corrected may have tags without an entry.
+    # A merge that was corrected in an earlier release may have tags without an entry.
     origins = {
         id(tag): entries_by_key[_build_key(before_tag)].pop()
         for tag, before_tag in zip(old_tags, before, strict=True)

@@ -31,10 +31,10 @@ def reopen(
     If `to` is `review`, the tag set is pending review again, with the flag `resubmitted`. If `to`
     is `labeler`, it returns to its labeler as a draft. It is never accepted automatically.
 
-    Raises 404; 403 for the caller's own tag set; 400 for `to` if no labeler can edit the tag set;
-    409 `stale_precondition`; 409 `conflict`. The details of a conflict are `state`, `schema_id`
-    (the artifact's new schema), `accepted` (an accepted merge), `standing` (tag sets that have
-    replaced this tag set), or `tag_set_id` (a tag set by the labeler, or a pending merge).
+    Raises 404; 403 for the caller's own tag set; 400 if no labeler can edit the draft; 409
+    `stale_precondition`; 409 `conflict`. The details of a conflict are `state`, `schema_id` (the
+    artifact's new schema), `accepted` (an accepted merge), `standing` (tag sets that have replaced
+    this tag set), or `tag_set_id` (another tag set by the labeler, or a pending merge).
     """
     tag_set = decisions.lock(tag_set_id)
     rules.check_reviewer(caller, tag_set)
@@ -117,5 +117,7 @@ def _lock_labeler(tag_set: LockedTagSet) -> UUID:
     Raises 400 if there is no labeler, or if the labeler may no longer label.
     """
     if tag_set.labeler_id is None or not lock_eligible_members([tag_set.labeler_id], Role.labeler):
-        raise errors.invalid("No labeler can edit this tag set; use `review`.", "to")
+        raise errors.invalid(
+            "This tag set has no labeler who can edit it. Set `to` to `review`.", "to"
+        )
     return tag_set.labeler_id

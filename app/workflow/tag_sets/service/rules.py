@@ -173,7 +173,7 @@ def can_see_all(caller: Caller) -> bool:
 
 
 def is_labeler(caller: Caller) -> bool:
-    """Return whether the caller's role is exactly labeler. Only labelers ever label blind."""
+    """Return whether the caller's role is exactly labeler. Only these users label blind."""
     return caller.role == Role.labeler
 
 
@@ -247,10 +247,10 @@ def check_review(
 
     `team_ids` are the ids of the caller's teams. If None, they are read from the database.
 
-    Raises 403 for the caller's own tag set or a merge of it; 409 `conflict` with `details.claim` if
-    another reviewer has claimed it, unless `take_over` is set and the caller is an admin; 409
-    `conflict` with `details.assignee_id` or `details.assignee_team_id` if it is assigned to another
-    user or team and the caller is not an admin.
+    Raises 403 if the caller labeled the tag set or one of its sources; 409 `conflict` with
+    `details.claim` if another reviewer has claimed the tag set, unless `take_over` is set and the
+    caller is an admin; 409 `conflict` with `details.assignee_id` or `details.assignee_team_id` if
+    the tag set is assigned to another user or team and the caller is not an admin.
     """
     check_reviewer(caller, tag_set)
     is_admin = caller.has(Role.admin)
@@ -282,7 +282,7 @@ def check_state(tag_set: HasStatus, action: Action, revision: int | None) -> Non
     allowed = TRANSITIONS[action].sources
     if tag_set.status not in allowed:
         raise errors.conflict(
-            f"The tag set is {tag_set.status}; it must be {' or '.join(allowed)}.",
+            f"The tag set's status is {tag_set.status}; it must be {' or '.join(allowed)}.",
             state=tag_set.status,
         )
     if revision is not None and revision != tag_set.revision:

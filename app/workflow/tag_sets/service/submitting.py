@@ -87,8 +87,9 @@ def is_sampled(artifact_id: UUID, labeler_id: UUID | None, rate: float) -> bool:
     """Return whether a labeler's tag set for an artifact is in the sample that is reviewed.
 
     `rate` is the fraction (0 to 1) of tag sets in the sample. The result is computed from a keyed
-    hash of both ids. Nobody can predict or change it, and a draft that is deleted and created again
-    gets the same result. The sample for a higher rate includes the sample for every lower rate.
+    hash of both ids, so users can neither predict nor change the result, and a draft that is
+    deleted and created again gets the same result. The sample for a higher rate includes the sample
+    for every lower rate.
     """
     payload = artifact_id.bytes + (labeler_id.bytes if labeler_id else b"")
     digest = container.keyring().sign("review_sampling", payload)
@@ -125,19 +126,21 @@ def find_exemption(
 ) -> str | None:
     """Return why a submitted tag set needs no review (`SAMPLING` or `CONFIDENCE`), or None.
 
-    Agreement with other tag sets is not considered. A tag set is always reviewed if an earlier one
-    was rejected whose rejections it inherits, because it may be a copy. Confidence is a reason only
-    if the labeler has removed no predicted tags and added no tags from a later prediction.
-    Predictions by rules are excluded, because their confidence is not calibrated, and predictions
-    for another schema version, because it may have other fields.
+    Agreement with other tag sets is not considered. A tag set that inherits the rejections of
+    earlier tag sets is always reviewed, because it may be a copy of a rejected tag set. Confidence
+    is a reason only if the labeler has removed no predicted tags and added no tags from a later
+    prediction. It is no reason if the prediction was made by rules, whose confidence is not
+    calibrated, or for another schema version, which may have other fields.
     """
     if was_returned(tag_set) or tag_set.earlier_rejections:
         return None
     if not is_sampled(tag_set.artifact_id, tag_set.labeler_id, version_rules.sample_rate):
         return SAMPLING
-    is_unsure = (tag_set.prediction_model_version or "").startswith(RULES_PREFIX)
-    is_unsure = is_unsure or not is_confident(tag_set.tags, version_rules.auto_accept_confidence)
-    if is_unsure or _has_edited_predictions(tag_set, caller):
+    if (tag_set.prediction_model_version or "").startswith(RULES_PREFIX):
+        return None
+    if not is_confident(tag_set.tags, version_rules.auto_accept_confidence):
+        return None
+    if _has_edited_predictions(tag_set, caller):
         return None
     return None if _is_predicted_for_other_version(tag_set) else CONFIDENCE
 
@@ -173,7 +176,7 @@ def evaluate_agreement(
     The artifact of `tag_set` must be locked. All submitted tag sets of the artifact are returned if
     the artifact has exactly as many independent tag sets as the schema requires, no reviewer has
     returned one of these tag sets, and their mean agreement reaches the schema's limit. Claimed and
-    escalated tag sets are left to the reviewer. If the agreement is below the limit, or there are
+    escalated tag sets are left to the reviewers. If the agreement is below the limit, or there are
     too many spans or boxes to compute it, the submitted tag sets get the flag `disagreement`;
     otherwise the flag is removed.
     """

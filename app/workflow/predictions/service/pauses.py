@@ -1,8 +1,9 @@
-"""Pause the requests to model servers that do not respond.
+"""Pauses between the requests to model servers that do not respond.
 
-Each request to such a server occupies a slot of the queue until its deadline. Without pauses, the
-silent servers of two organizations would occupy all slots, and other organizations would wait. The
-timeouts are counted in Redis, which all workers share. Without Redis, nothing pauses.
+Each request to an unresponsive server occupies a slot of the queue until its deadline. Without
+pauses, the unresponsive servers of two organizations would occupy all slots, and the predictions of
+other organizations would wait. The timeouts are counted in Redis, which all workers share. While
+Redis is unavailable, requests are sent without pauses.
 """
 
 from collections.abc import Iterator
@@ -20,14 +21,14 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 MAX_TIMEOUTS = 3
-"""The number of consecutive timeouts after which the requests to a server pause."""
+"""The number of consecutive timeouts after which the requests to a server are paused."""
 FIRST_PAUSE = timedelta(minutes=2)
 MAX_PAUSE = timedelta(minutes=10)
 _COUNT_LIFETIME = timedelta(hours=1)
 
 
 class ModelServer:
-    """The model server of an organization, which may be silent."""
+    """The model server of an organization. Requests are paused while the server is unresponsive."""
 
     def __init__(self, organization_id: UUID, base_url: str) -> None:
         name = f"model_server:{organization_id}:{sha256(base_url.encode()).hexdigest()}"
@@ -35,9 +36,9 @@ class ModelServer:
         self.pause_key = f"{name}:pause"
 
     def reserve_request(self, deadline: timedelta) -> timedelta | None:
-        """Return None if a request may be sent now; otherwise, return the time until the next one.
+        """Return the time until a request may be sent, or None if it may be sent now.
 
-        After a pause, one request is sent as a trial. No other request is sent within its deadline.
+        After a pause, one request is sent as a trial. No other request is sent within `deadline`.
         """
         with _connect() as client:
             if int(client.get(self._count_key) or 0) < MAX_TIMEOUTS:
@@ -48,7 +49,7 @@ class ModelServer:
         return None
 
     def record_outcome(self, *, is_timeout: bool) -> None:
-        """Record how a request ended. Any response ends the silence."""
+        """Record whether a request timed out. A request that did not time out ends the pause."""
         with _connect() as client:
             if not is_timeout:
                 client.delete(self._count_key, self.pause_key)
@@ -62,7 +63,7 @@ class ModelServer:
 
 @contextmanager
 def _connect() -> Iterator[Any]:
-    """Connect to Redis for the block, which ends early if Redis fails."""
+    """Yield a Redis client. If Redis fails, log a warning and end the block early."""
     try:
         with container.current().redis() as client:
             yield client
