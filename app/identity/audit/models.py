@@ -98,7 +98,7 @@ class AuditHead(db.Base):
 
 
 class AuditRemoval(db.Base):
-    """Links an entry that was removed with an account to the entry that records the removal."""
+    """Links an entry that was removed together with an account to the entry about the removal."""
 
     __tablename__ = "audit_forgotten"
 

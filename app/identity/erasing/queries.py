@@ -54,7 +54,7 @@ class DueOrganization(NamedTuple):
 
     id: UUID
     closed_at: datetime | None
-    is_erasure_begun: bool
+    has_erasure_begun: bool
 
 
 def list_due_organizations() -> list[DueOrganization]:
