@@ -43,7 +43,7 @@ class AuditFollower:
             return self._record_known(reading.list_latest(self._chain_id, limit))
 
     def read_new(self) -> list[dict[str, Any]]:
-        """Return the entries that are new since the last call, at most MAX_ENTRIES, oldest first."""
+        """Return at most MAX_ENTRIES entries that are new since the last call, oldest first."""
         with tenancy.across_organizations(reason=_REASON):
             known_ids = self._known_times.keys()
             return self._record_known(
