@@ -34,7 +34,7 @@ def verify(organization: str | None, *, as_json: bool) -> None:
     """Verify that no entry of the audit log was edited, removed or inserted.
 
     Verifies the hash chains of all organizations, or only the chain of ORGANIZATION.
-    The exit status is 3 if an entry does not match its hash chain.
+    The exit status is 3 if the log does not match its hash chains.
     """
     with run_operation("verify_audit_log"), show_progress("Verifying") as report_progress:
         result = service.verify(organization, report_progress)

@@ -32,7 +32,10 @@ _USAGE_COLUMNS = ("organization", "plan", "meter", "used", "limit", "warning")
 @click.argument("month")
 @as_json
 def close_period(month: str, *, as_json: bool) -> None:
-    """Close MONTH, such as 2026-10, for all organizations, so that its invoices are issued."""
+    """Close MONTH, such as 2026-10, for all organizations.
+
+    The service's workers then issue the invoices of the month.
+    """
     with run_operation("close_billing_period"):
         closed = service.close(**load_body(ClosePeriod, {"period": month}))
     show_record(closed, as_json=as_json)
@@ -51,7 +54,8 @@ def _read_usage(slug: str | None) -> Iterator[dict[str, object]]:
     for organization_id, name in _list_organizations(slug):
         with tenancy.organization(organization_id):
             report = reporting.describe_usage()
-        db.checkpoint()  # printing may take long
+        # Printing may take a long time, so end the transaction first.
+        db.checkpoint()
         shared_fields = {"organization": name, "plan": report["plan"]}
         yield from ({**shared_fields, **meter} for meter in report["meters"])
 

@@ -44,7 +44,8 @@ def check(*, as_json: bool) -> None:
 
 
 def _check_clock() -> str:
-    # The time until the answer arrives counts as a difference, too. It is much shorter.
+    # The difference includes the response time of the database, which is much shorter than the
+    # maximum.
     database_time = db.session().scalar(select(func.clock_timestamp()))
     assert database_time is not None
     seconds = (datetime.now(UTC) - database_time).total_seconds()
@@ -61,7 +62,7 @@ def _check_redis() -> str:
     try:
         container.current().redis().ping()
     except RedisError as error:
-        return f"REDIS_URL: there is no answer ({type(error).__name__})."
+        return f"REDIS_URL: Redis does not respond ({type(error).__name__})."
     return ""
 
 
@@ -85,7 +86,7 @@ def _check_files() -> str:
     try:
         slug = next(_iterate_organizations_without_file(), None)
     except StorageUnavailable as error:
-        return f"STORAGE_URL: the storage does not answer ({error})."
+        return f"STORAGE_URL: the storage does not respond ({error})."
     if slug is None:
         return ""
     return (
@@ -95,7 +96,7 @@ def _check_files() -> str:
 
 
 def _iterate_organizations_without_file() -> Iterator[str]:
-    # Until it is closed, the list reads across organizations.
+    # Close the list, because it has access to all organizations until it is closed.
     with closing(control_plane.list_organizations()) as organizations:
         slugs = [row["slug"] for row in islice(organizations, _MAX_ORGANIZATIONS)]
     for slug in slugs:
@@ -117,7 +118,9 @@ def _check_keys() -> str:
 def _check_queues() -> str:
     ages = backlog.list_late_queues()
     waits = ", ".join(f"{queue} for {seconds} s" for queue, seconds in ages.items())
-    return f"Due work waits for a worker: {waits}." if ages else ""
+    return (
+        f"Due work waits for a worker: {waits}. Check that the workers are running." if ages else ""
+    )
 
 
 # Each function returns a problem, or an empty string.

@@ -47,7 +47,7 @@ def create(
 ) -> None:
     """Create the organization NAME and email its owner.
 
-    If the owner has no account yet, or one with an unverified address, the email has a link to
+    If the owner has no account, or an account with an unverified address, the email has a link to
     choose a password. An account with an unverified address loses its password, sessions and links.
     """
     organization = {"name": name, **({"slug": slug} if slug else {})}
@@ -146,7 +146,7 @@ def close(slug: str, *, yes: bool, as_json: bool) -> None:
 
     Access ends immediately. The data is erased after the grace period.
     """
-    if not yes and click.prompt("Type the slug to close it", err=True) != slug:
+    if not yes and click.prompt("Type the slug of the organization to close", err=True) != slug:
         raise click.ClickException("The slug does not match. Nothing was closed.")
     with run_operation("close_organization"):
         service.close(slug)

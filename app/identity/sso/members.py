@@ -82,8 +82,8 @@ def _require_groups(
     """
     if groups is None and configuration.group_mapping:
         raise errors.denied(
-            "You are in more groups than the identity provider sends. Its administrator can limit"
-            " which groups it sends to this service."
+            "You are in more groups than the identity provider sends. Ask its administrator to"
+            " limit which groups it sends to this service."
         )
     return groups or ()
 

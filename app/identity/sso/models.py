@@ -109,7 +109,7 @@ class Identity(TenantModel, db.Record, db.Base):
 
 
 class SingleUseMixin:
-    """Mixin for rows that only the browser or application that began a sign-in can use, once.
+    """Mixin for rows that can be used once, by the browser or application that began a sign-in.
 
     `browser_hash` is a keyed hash that binds the row to the browser's cookie. `challenge` (S256,
     RFC 7636) binds the row to the application that has the code verifier.

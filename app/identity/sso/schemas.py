@@ -122,7 +122,7 @@ class DnsRecord(Response):
 
 
 class SsoDomain(Response):
-    """An email domain, when it was verified, and the DNS record that proves its ownership."""
+    """An email domain, the time of its verification, and the DNS record that proves ownership."""
 
     domain = Str()
     verified_at = UtcDateTime(allow_none=True)

@@ -89,13 +89,13 @@ def _read_sso_url(role: etree._Element, *, allow_http: bool) -> str:
     for service in find_children(role, METADATA, "SingleSignOnService"):
         if service.get("Binding") == REDIRECT:
             url: str = service.get("Location", "").strip()
-            if not _is_web_address(url, allow_http=allow_http):
-                raise InvalidDocument("The URL of the provider's sign-on service must use https.")
+            if not _is_valid_url(url, allow_http=allow_http):
+                raise InvalidDocument("The provider's sign-on URL is not a valid https URL.")
             return url
     raise InvalidDocument("The provider has no sign-on service with the HTTP-Redirect binding.")
 
 
-def _is_web_address(url: str, *, allow_http: bool) -> bool:
+def _is_valid_url(url: str, *, allow_http: bool) -> bool:
     try:
         parts = urlsplit(url)
         _ = parts.port
@@ -158,7 +158,7 @@ def _parse_certificate(text: str) -> str | None:
 
 
 def build(*, entity_id: str, acs_url: str) -> bytes:
-    """Build this service's metadata as an XML document, for an administrator to register."""
+    """Build the XML document that an administrator registers with the identity provider."""
     root = etree.Element(
         tag(METADATA, "EntityDescriptor"), {"entityID": entity_id}, nsmap={"md": METADATA}
     )
