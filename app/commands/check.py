@@ -118,9 +118,7 @@ def _check_keys() -> str:
 def _check_queues() -> str:
     ages = backlog.list_late_queues()
     waits = ", ".join(f"{queue} for {seconds} s" for queue, seconds in ages.items())
-    return (
-        f"Due work waits for a worker: {waits}. Check that the workers are running." if ages else ""
-    )
+    return f"Due work waits for a worker: {waits}. Check that workers are running." if ages else ""
 
 
 # Each function returns a problem, or an empty string.
