@@ -41,11 +41,13 @@ def reprocess(
     """
     with run_operation("reprocess_artifacts"):
         organization_id = control_plane.get_organization(slug)["id"]
-        selection = FailedSelection(failure_code, _to_utc(created_after), _to_utc(created_before))
+        selection = FailedSelection(
+            failure_code, _attach_utc(created_after), _attach_utc(created_before)
+        )
         with tenancy.organization(organization_id):
             job_id = service.create_for_failed(selection).id
     wait_and_show_job(organization_id, job_id, "Reprocessing", no_wait=no_wait, as_json=as_json)
 
 
-def _to_utc(time: datetime | None) -> datetime | None:
+def _attach_utc(time: datetime | None) -> datetime | None:
     return None if time is None else time.replace(tzinfo=UTC)

@@ -24,7 +24,7 @@ from app.kit import db, errors, tenancy
 
 group = AppGroup("billing", help="Billing: usage, periods, invoices and credit notes.")
 group.add_command(billing_invoices.invoices)
-group.add_command(billing_invoices.credit_note)
+group.add_command(billing_invoices.create_credit_note)
 _USAGE_COLUMNS = ("organization", "plan", "meter", "used", "limit", "warning")
 
 
@@ -44,7 +44,7 @@ def close_period(month: str, *, as_json: bool) -> None:
 @group.command("usage")
 @click.argument("slug", required=False)
 @as_json
-def usage(slug: str | None, *, as_json: bool) -> None:
+def show_usage(slug: str | None, *, as_json: bool) -> None:
     """Show the usage in the current month and the limits of all organizations, or of SLUG."""
     with run_operation("get_usage"):
         show_list(_read_usage(slug), _USAGE_COLUMNS, as_json=as_json)

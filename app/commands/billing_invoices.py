@@ -118,7 +118,7 @@ def void(number: str, reason: str, *, as_json: bool) -> None:
 )
 @_reason_option
 @as_json
-def credit_note(number: str, amount: Decimal, reason: str, *, as_json: bool) -> None:
+def create_credit_note(number: str, amount: Decimal, reason: str, *, as_json: bool) -> None:
     """Issue a credit note for part or all of the invoice NUMBER.
 
     The credit note uses the tax rate of the invoice. Crediting the full amount voids the invoice.

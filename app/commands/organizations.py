@@ -107,7 +107,7 @@ def _parse_limits(
     f" limits get the values of the plan. Names: {', '.join(service.LIMITS)}.",
 )
 @as_json
-def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) -> None:
+def set_plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) -> None:
     """Set the plan of the organization SLUG to PLAN."""
     with run_operation("set_organization_plan"):
         body = load_body(SetPlan, {"plan": plan, "limits": limits})

@@ -40,14 +40,14 @@ class AuditFollower:
             # Read the known ids first: an entry that is committed between the two statements must
             # count as new.
             self._known_times = reading.list_recent_times(self._chain_id, OVERLAP)
-            return self._record_known(reading.list_latest(self._chain_id, limit))
+            return self._record_known(reading.list_latest_entries(self._chain_id, limit))
 
     def read_new(self) -> list[dict[str, Any]]:
         """Return at most MAX_ENTRIES entries that are new since the last call, oldest first."""
         with tenancy.across_organizations(reason=_REASON):
             known_ids = self._known_times.keys()
             return self._record_known(
-                reading.list_unknown(self._chain_id, OVERLAP, known_ids, limit=MAX_ENTRIES)
+                reading.list_unknown_entries(self._chain_id, OVERLAP, known_ids, limit=MAX_ENTRIES)
             )
 
     def _record_known(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:

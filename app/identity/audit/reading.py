@@ -141,7 +141,7 @@ def select_entries(
     )
 
 
-def list_latest(organization_id: UUID, limit: int) -> list[dict[str, Any]]:
+def list_latest_entries(organization_id: UUID, limit: int) -> list[dict[str, Any]]:
     """Return all columns of an organization's latest entries, at most `limit`, oldest first."""
     statement = (
         select(*AuditEntry.__table__.columns)
@@ -161,7 +161,7 @@ def list_recent_times(organization_id: UUID, age: timedelta) -> dict[UUID, datet
     return {row.id: row.at for row in db.session().execute(statement)}
 
 
-def list_unknown(
+def list_unknown_entries(
     organization_id: UUID, age: timedelta, known_ids: Collection[UUID], *, limit: int
 ) -> list[dict[str, Any]]:
     """Return up to `limit` entries of an organization, oldest first.

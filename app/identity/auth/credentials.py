@@ -178,7 +178,7 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
 def _enqueue_confirmation(user_id: UUID, args: dict[str, str]) -> None:
     """Enqueue the job that emails a confirmation link, replacing the user's queued job.
 
-    The job does not run before `links.get_next_time`.
+    The job does not run before `links.get_next_send_time`.
     """
     with tenancy.across_organizations(reason="accounts belong to no organization"):
         jobs.replace_queued(
@@ -186,7 +186,7 @@ def _enqueue_confirmation(user_id: UUID, args: dict[str, str]) -> None:
             _encrypt_args(user_id=str(user_id), **args),
             organization_id=None,
             unique_key=f"{CONFIRMATION_JOB}/{user_id}",
-            due_at=links.get_next_time(user_id, links.EMAIL_CONFIRMATION),
+            due_at=links.get_next_send_time(user_id, links.EMAIL_CONFIRMATION),
         )
 
 

@@ -152,7 +152,7 @@ def join(user_id: UUID, *, role: str, invitation_id: UUID | None) -> bool:
 
 def _insert_with_slug(slug: str, values: dict[str, Any]) -> Organization:
     if not slugs.is_slug(slug):
-        message = "Must be 3 to 63 characters of a-z and 0-9, with single hyphens between them."
+        message = "Must have 3 to 63 characters: a-z, 0-9, and single hyphens between them."
         raise errors.invalid(message, "slug")
     if slug in slugs.RESERVED:
         raise errors.invalid("This slug is reserved.", "slug")

@@ -47,7 +47,7 @@ def lock(user_id: UUID) -> User:
     return user
 
 
-def lock_linked(identity: ExternalIdentity) -> Identity | None:
+def lock_linked_identity(identity: ExternalIdentity) -> Identity | None:
     """Lock a linked identity and its account, and return the identity as it is stored.
 
     Returns None if the identity is not linked in the current organization.

@@ -29,7 +29,7 @@ def sign_in(
     `permission_denied` if the organization's policy refuses the person, and 402
     `plan_limit_reached` if its plan does not allow another member.
     """
-    known_identity = accounts.lock_linked(identity)
+    known_identity = accounts.lock_linked_identity(identity)
     if known_identity is None:
         match = accounts.find_or_create(identity)
     else:

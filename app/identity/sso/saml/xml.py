@@ -112,14 +112,14 @@ def copy_as_root(element: etree._Element) -> etree._Element:
     return etree.fromstring(etree.tostring(element, with_tail=False), parser)
 
 
-def tag(namespace: str, name: str) -> str:
-    """Return a qualified element name in lxml's notation, `{namespace}name`."""
+def build_tag(namespace: str, name: str) -> str:
+    """Build a qualified element name in lxml's notation, `{namespace}name`."""
     return f"{{{namespace}}}{name}"
 
 
 def find_children(element: etree._Element, namespace: str, name: str) -> list[etree._Element]:
     """Return the direct child elements with this qualified name."""
-    elements: list[etree._Element] = element.findall(tag(namespace, name))
+    elements: list[etree._Element] = element.findall(build_tag(namespace, name))
     return elements
 
 
