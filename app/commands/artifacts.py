@@ -12,7 +12,7 @@ from app.identity.control_plane import service as control_plane
 from app.intake.reprocess_jobs import service
 from app.kit import tenancy
 
-group = AppGroup("artifacts", help="Documents: reprocess.")
+group = AppGroup("artifacts", help="Reprocess failed documents.")
 _TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
 
 
@@ -23,7 +23,7 @@ _TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
     "--created-after", type=_TIME, help="Only documents created at this time (UTC) or later."
 )
 @click.option("--created-before", type=_TIME, help="Only documents created before this time (UTC).")
-@click.option("--no-wait", is_flag=True, help="Do not wait until the documents have been parsed.")
+@click.option("--no-wait", is_flag=True, help="Do not wait until the documents are reprocessed.")
 @as_json
 def reprocess(
     slug: str,

@@ -22,7 +22,7 @@ from app.identity.audit import service
 from app.identity.audit.following import AuditFollower
 from app.identity.audit.verifying import VerificationReport
 
-group = AppGroup("audit", help="Audit log: verify, tail.")
+group = AppGroup("audit", help="Verify and show the audit log.")
 _organization_argument = click.argument("organization", required=False)
 _POLL_INTERVAL_SECONDS = 1.0
 

@@ -22,7 +22,7 @@ from app.commands.running import (
 )
 from app.kit import db, errors, tenancy
 
-group = AppGroup("billing", help="Billing: usage, periods, invoices and credit notes.")
+group = AppGroup("billing", help="Manage usage meters, billing periods and invoices.")
 group.add_command(billing_invoices.invoices)
 group.add_command(billing_invoices.create_credit_note)
 _USAGE_COLUMNS = ("organization", "plan", "meter", "used", "limit", "warning")

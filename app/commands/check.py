@@ -28,7 +28,7 @@ _MAX_ORGANIZATIONS = 100
 @with_appcontext
 @as_json
 def check(*, as_json: bool) -> None:
-    """Check the database, Redis, the storage and the keys with the settings of this machine.
+    """Check the clock, Redis, the storage, the keys and the queues with this machine's settings.
 
     If several machines share a database, run this command on each. The exit status is 3 if a check
     fails.

@@ -12,7 +12,7 @@ from app.kit.emails import Emails
 from app.kit.locales import check_locale
 from app.kit.mail import MailFailed, MailRefused, parse_envelope_address
 
-group = AppGroup("mail", help="Email: send a test email.")
+group = AppGroup("mail", help="Send a test email.")
 emails = Emails(Path(__file__).parent / "letters")
 
 

@@ -21,7 +21,7 @@ from app.identity.control_plane.schemas import ProvisionOrganization, SetPlan, S
 from app.identity.erasing.jobs import enqueue_due_erasures
 from app.kit.settings import PLANS
 
-group = AppGroup("org", help="Organizations: create, list, show, change, close.")
+group = AppGroup("org", help="Create, list, show, change and close organizations.")
 _slug_argument = click.argument("slug")
 _POLL_INTERVAL_SECONDS = 0.5
 _STATUSES = ("active", "suspended", "closed", "erased")
@@ -174,8 +174,8 @@ def reopen(slug: str, *, as_json: bool) -> None:
 def erase_due(*, wait: bool, as_json: bool) -> None:
     """Start the erasure of closed organizations whose grace period is over.
 
-    The workers erase the organizations. Even without this command, they check for due organizations
-    every ten minutes.
+    The workers erase the organizations. Even without this command, the workers check for due
+    organizations every ten minutes.
     """
     with run_operation("start_erasing"):
         organization_ids = enqueue_due_erasures()

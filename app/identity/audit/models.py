@@ -1,7 +1,7 @@
 """Models of the audit log, which only triggers, database functions and migrations write.
 
 `organization_id` is not a foreign key, because entries about an organization outlive the
-organization. It is NO_ORGANIZATION for entries about records that belong to no organization.
+organization. The value is NO_ORGANIZATION for entries about records that belong to no organization.
 """
 
 from datetime import datetime

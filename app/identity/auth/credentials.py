@@ -116,8 +116,8 @@ def verify_password(caller: Caller, password: str) -> User:
         raise errors.conflict("The password was changed by another request. Try again.")
     if locked_user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
-    # If passwords are disabled for the account, even a correct password must not allow a change,
-    # for example of the address for which passwords are disabled.
+    # If passwords are disabled for the account, even a correct password must not allow changes,
+    # such as a change of the address for which passwords are disabled.
     password_policy.check(locked_user)
     return locked_user
 

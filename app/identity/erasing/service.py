@@ -18,7 +18,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 MAX_BILLING_WAIT = timedelta(days=90)
-"""The time after its closing during which an organization can wait for its last invoice."""
+"""The maximum time after the closing for which an organization waits for its last invoice."""
 _REASON = "erases accounts that no longer belong to an organization"
 
 

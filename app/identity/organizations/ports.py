@@ -1,4 +1,4 @@
-"""The port through which this feature calls billing, which it must not import."""
+"""The interface through which this feature calls billing without importing billing."""
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet

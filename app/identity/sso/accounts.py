@@ -63,8 +63,8 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
     """Find and lock, or create, the account for an identity that is not linked.
 
     An email address alone does not prove who a person is, because whoever chose the provider can
-    make it return any address. The address is sufficient only if the organization has verified its
-    domain and the provider says that the address is verified.
+    make it return any address. The address is sufficient only if the organization has verified the
+    domain of the address, and the provider says that the address is verified.
 
     Otherwise, an existing account is linked only after its holder confirms by email, and only if
     the domain is verified or the holder is a member of the organization. In all other cases, raises

@@ -1,8 +1,8 @@
 """Email domains of an organization, and the DNS records that prove their ownership.
 
-Only one organization at a time can have verified a domain. A verification expires when the DNS has
-reported for three days that the record is missing. While the DNS does not respond, the domain stays
-verified.
+A domain can be verified for only one organization at a time. A verification expires when the DNS
+has reported for three days that the record is missing. While the DNS does not respond, the domain
+stays verified.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Update memberships at sign-in: a person's groups determine the role and the teams."""
+"""Memberships at sign-in: a person's groups determine the role and the teams."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -60,7 +60,7 @@ class ProviderState(TenantModel, db.Base):
 
 
 class Domain(TenantModel, db.Record, db.Base):
-    """An email domain of an organization, which proves ownership by publishing `token` in the DNS.
+    """An email domain of an organization; `token` in a DNS record proves its ownership.
 
     `verified_at` is null if the domain is not verified. `missing_since` is set if the domain was
     verified but its DNS record is now missing. `vouched` is true if the operator has confirmed the

@@ -14,7 +14,7 @@ BOUNDS = tree.ChartBounds(teams=20_000, members=200_000)
 def build_org_chart(
     *, team_id: UUID | None = None, depth: int | None = None, members: bool = True
 ) -> dict[str, Any]:
-    """Build a tree of teams, with the total numbers of teams and team members in it.
+    """Build a tree of teams, with the total numbers of its teams and team members.
 
     The chart starts at the team `team_id` or, by default, at all teams without a parent. `depth` is
     the maximum number of levels. Each node of the tree has the fields of its team, `lead`,

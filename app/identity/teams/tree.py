@@ -57,7 +57,7 @@ _MOVE_UP = text(
 _PARENT_CONSTRAINT = "fk_teams_organization_id_parent_id"
 _DEFER_PARENT_CHECK = text(f"SET CONSTRAINTS {_PARENT_CONSTRAINT} DEFERRED")
 _CHECK_PARENTS = text(f"SET CONSTRAINTS {_PARENT_CONSTRAINT} IMMEDIATE")
-# One statement whose query plan stays good regardless of the table statistics: the members are
+# One statement whose query plan is efficient regardless of the table statistics: the members are
 # looked up team by team. No members are read if the chart is too large to be returned.
 _CHART = """
     WITH RECURSIVE tree (id, parent_id, level) AS (

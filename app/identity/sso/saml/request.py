@@ -53,7 +53,7 @@ def build_authn_request(
 def build_redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
     """Build the URL to redirect to: the sign-on URL with the request and the relay state.
 
-    The provider returns `relay_state` with its response; it must not exceed 80 bytes.
+    The provider returns `relay_state` with its response. `relay_state` must not exceed 80 bytes.
     """
     compressor = zlib.compressobj(wbits=-15)
     message = base64.b64encode(compressor.compress(request) + compressor.flush()).decode()
