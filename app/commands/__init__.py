@@ -1,6 +1,6 @@
 """Commands for the operator, such as `flask org …`, `flask user …` and `flask keys rotate`.
 
-Commands call the same services as the API. `docs/operators/commands.md` documents all of them.
+Commands call the same services as the API. `docs/operators/commands.md` documents all commands.
 """
 
 from flask import Flask

@@ -12,7 +12,7 @@ from app.identity.control_plane import service as control_plane
 from app.intake.reprocess_jobs import service
 from app.kit import tenancy
 
-group = AppGroup("artifacts", help="Documents: reprocess.")
+group = AppGroup("artifacts", help="Reprocess failed documents.")
 _TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
 
 
@@ -23,7 +23,7 @@ _TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
     "--created-after", type=_TIME, help="Only documents created at this time (UTC) or later."
 )
 @click.option("--created-before", type=_TIME, help="Only documents created before this time (UTC).")
-@click.option("--no-wait", is_flag=True, help="Do not wait until the documents have been parsed.")
+@click.option("--no-wait", is_flag=True, help="Do not wait until the documents are reprocessed.")
 @as_json
 def reprocess(
     slug: str,
@@ -41,11 +41,13 @@ def reprocess(
     """
     with run_operation("reprocess_artifacts"):
         organization_id = control_plane.get_organization(slug)["id"]
-        selection = FailedSelection(failure_code, _to_utc(created_after), _to_utc(created_before))
+        selection = FailedSelection(
+            failure_code, _attach_utc(created_after), _attach_utc(created_before)
+        )
         with tenancy.organization(organization_id):
             job_id = service.create_for_failed(selection).id
     wait_and_show_job(organization_id, job_id, "Reprocessing", no_wait=no_wait, as_json=as_json)
 
 
-def _to_utc(time: datetime | None) -> datetime | None:
+def _attach_utc(time: datetime | None) -> datetime | None:
     return None if time is None else time.replace(tzinfo=UTC)

@@ -22,7 +22,7 @@ from app.identity.audit import service
 from app.identity.audit.following import AuditFollower
 from app.identity.audit.verifying import VerificationReport
 
-group = AppGroup("audit", help="Audit log: verify, tail.")
+group = AppGroup("audit", help="Verify and show the audit log.")
 _organization_argument = click.argument("organization", required=False)
 _POLL_INTERVAL_SECONDS = 1.0
 
@@ -34,7 +34,7 @@ def verify(organization: str | None, *, as_json: bool) -> None:
     """Verify that no entry of the audit log was edited, removed or inserted.
 
     Verifies the hash chains of all organizations, or only the chain of ORGANIZATION.
-    The exit status is 3 if an entry does not match its hash chain.
+    The exit status is 3 if the log does not match its hash chains.
     """
     with run_operation("verify_audit_log"), show_progress("Verifying") as report_progress:
         result = service.verify(organization, report_progress)

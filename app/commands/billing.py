@@ -22,9 +22,9 @@ from app.commands.running import (
 )
 from app.kit import db, errors, tenancy
 
-group = AppGroup("billing", help="Billing: usage, periods, invoices and credit notes.")
+group = AppGroup("billing", help="Manage usage meters, billing periods and invoices.")
 group.add_command(billing_invoices.invoices)
-group.add_command(billing_invoices.credit_note)
+group.add_command(billing_invoices.create_credit_note)
 _USAGE_COLUMNS = ("organization", "plan", "meter", "used", "limit", "warning")
 
 
@@ -32,7 +32,10 @@ _USAGE_COLUMNS = ("organization", "plan", "meter", "used", "limit", "warning")
 @click.argument("month")
 @as_json
 def close_period(month: str, *, as_json: bool) -> None:
-    """Close MONTH, such as 2026-10, for all organizations, so that its invoices are issued."""
+    """Close MONTH, such as 2026-10, for all organizations.
+
+    The service's workers then issue the invoices of the month.
+    """
     with run_operation("close_billing_period"):
         closed = service.close(**load_body(ClosePeriod, {"period": month}))
     show_record(closed, as_json=as_json)
@@ -41,7 +44,7 @@ def close_period(month: str, *, as_json: bool) -> None:
 @group.command("usage")
 @click.argument("slug", required=False)
 @as_json
-def usage(slug: str | None, *, as_json: bool) -> None:
+def show_usage(slug: str | None, *, as_json: bool) -> None:
     """Show the usage in the current month and the limits of all organizations, or of SLUG."""
     with run_operation("get_usage"):
         show_list(_read_usage(slug), _USAGE_COLUMNS, as_json=as_json)
@@ -51,7 +54,8 @@ def _read_usage(slug: str | None) -> Iterator[dict[str, object]]:
     for organization_id, name in _list_organizations(slug):
         with tenancy.organization(organization_id):
             report = reporting.describe_usage()
-        db.checkpoint()  # printing may take long
+        # Printing may take a long time, so end the transaction first.
+        db.checkpoint()
         shared_fields = {"organization": name, "plan": report["plan"]}
         yield from ({**shared_fields, **meter} for meter in report["meters"])
 

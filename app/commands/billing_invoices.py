@@ -12,7 +12,7 @@ from app.billing.invoices.service import correcting, reading
 from app.billing.periods.service import get_bounds
 from app.commands.running import as_json, run_operation, show_list, show_record
 
-invoices = AppGroup("invoices", help="Invoices and credit notes of all organizations.")
+invoices = AppGroup("invoices", help="Manage the invoices of all organizations.")
 _COLUMNS = (
     *("number", "organization", "kind", "status", "period", "total", "currency"),
     *("issued_at", "due_at", "paid_at"),
@@ -118,7 +118,7 @@ def void(number: str, reason: str, *, as_json: bool) -> None:
 )
 @_reason_option
 @as_json
-def credit_note(number: str, amount: Decimal, reason: str, *, as_json: bool) -> None:
+def create_credit_note(number: str, amount: Decimal, reason: str, *, as_json: bool) -> None:
     """Issue a credit note for part or all of the invoice NUMBER.
 
     The credit note uses the tax rate of the invoice. Crediting the full amount voids the invoice.

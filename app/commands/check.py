@@ -28,7 +28,7 @@ _MAX_ORGANIZATIONS = 100
 @with_appcontext
 @as_json
 def check(*, as_json: bool) -> None:
-    """Check the database, Redis, the storage and the keys with the settings of this machine.
+    """Check the clock, Redis, the storage, the keys and the queues with this machine's settings.
 
     If several machines share a database, run this command on each. The exit status is 3 if a check
     fails.
@@ -44,7 +44,8 @@ def check(*, as_json: bool) -> None:
 
 
 def _check_clock() -> str:
-    # The time until the answer arrives counts as a difference, too. It is much shorter.
+    # The difference includes the response time of the database, which is much shorter than the
+    # maximum.
     database_time = db.session().scalar(select(func.clock_timestamp()))
     assert database_time is not None
     seconds = (datetime.now(UTC) - database_time).total_seconds()
@@ -61,7 +62,7 @@ def _check_redis() -> str:
     try:
         container.current().redis().ping()
     except RedisError as error:
-        return f"REDIS_URL: there is no answer ({type(error).__name__})."
+        return f"REDIS_URL: Redis does not respond ({type(error).__name__})."
     return ""
 
 
@@ -85,7 +86,7 @@ def _check_files() -> str:
     try:
         slug = next(_iterate_organizations_without_file(), None)
     except StorageUnavailable as error:
-        return f"STORAGE_URL: the storage does not answer ({error})."
+        return f"STORAGE_URL: the storage does not respond ({error})."
     if slug is None:
         return ""
     return (
@@ -95,7 +96,7 @@ def _check_files() -> str:
 
 
 def _iterate_organizations_without_file() -> Iterator[str]:
-    # Until it is closed, the list reads across organizations.
+    # Close the list, because it has access to all organizations until it is closed.
     with closing(control_plane.list_organizations()) as organizations:
         slugs = [row["slug"] for row in islice(organizations, _MAX_ORGANIZATIONS)]
     for slug in slugs:
@@ -117,7 +118,7 @@ def _check_keys() -> str:
 def _check_queues() -> str:
     ages = backlog.list_late_queues()
     waits = ", ".join(f"{queue} for {seconds} s" for queue, seconds in ages.items())
-    return f"Due work waits for a worker: {waits}." if ages else ""
+    return f"Due work waits for a worker: {waits}. Check that workers are running." if ages else ""
 
 
 # Each function returns a problem, or an empty string.

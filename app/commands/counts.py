@@ -17,7 +17,7 @@ from app.commands.running import (
 from app.kit import db, errors
 from app.kit.counters import upkeep
 
-group = AppGroup("counts", help="Stored counts of lists and statistics: verify, rebuild.")
+group = AppGroup("counts", help="Verify and rebuild the stored counts.")
 _COLUMNS = ("organization", "source", "cube", "key", "bucket", "facets", "n", "total")
 
 

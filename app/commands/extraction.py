@@ -20,7 +20,7 @@ from app.identity.control_plane import service as control_plane
 from app.kit import db, errors, tenancy
 from app.workflow.predictions import service
 
-group = AppGroup("extraction", help="Models for AI assistance.")
+group = AppGroup("extraction", help="Manage the models for AI assistance.")
 _COLUMNS = ("id", "schema_version_id", "version", "state", "document_count", "f1", "created_at")
 _org_option = click.option("--org", "slug", required=True, help="Slug of the organization.")
 _schema_option = click.option(

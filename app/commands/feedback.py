@@ -8,7 +8,7 @@ from app.insight.feedback import service
 from app.kit import db, errors, tenancy
 from app.kit.counters import upkeep
 
-group = AppGroup("feedback", help="Feedback on predictions: rebuild.")
+group = AppGroup("feedback", help="Rebuild the feedback on predictions.")
 
 
 @group.command("rebuild")

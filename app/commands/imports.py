@@ -39,7 +39,7 @@ _POLL_INTERVAL_SECONDS = 0.5
     "labels_as",
     type=click.Choice(tuple(LabelsAs)),
     default=LabelsAs.SUBMITTED,
-    help="Status of the tag sets created from labels.",
+    help="Import labels as submitted or accepted tag sets, or ignore the labels.",
 )
 @click.option("--no-wait", is_flag=True, help="Do not wait for the end of the import.")
 @as_json

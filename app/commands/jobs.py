@@ -14,7 +14,7 @@ from app.kit.jobs import failures
 from app.kit.jobs.failures import JobFilter
 from app.kit.jobs.queues import QUEUES
 
-group = AppGroup("jobs", help="Background jobs: list, retry, discard.")
+group = AppGroup("jobs", help="List, retry and discard background jobs.")
 
 _STATUSES = ("failed", "queued", "running", "completed", "discarded")
 _COLUMNS = ("id", "function", "status", "attempts", "faults", "created_at", "error")

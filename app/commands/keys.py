@@ -8,7 +8,7 @@ from flask.cli import AppGroup
 from app.commands.running import EXIT_FINDINGS, as_json, run_operation, show_list, show_progress
 from app.kit import encryption
 
-group = AppGroup("keys", help="Encryption keys: rotate.")
+group = AppGroup("keys", help="Rotate the encryption keys.")
 
 
 @group.command("rotate")

@@ -12,7 +12,7 @@ from app.kit.emails import Emails
 from app.kit.locales import check_locale
 from app.kit.mail import MailFailed, MailRefused, parse_envelope_address
 
-group = AppGroup("mail", help="Email: send a test email.")
+group = AppGroup("mail", help="Send a test email.")
 emails = Emails(Path(__file__).parent / "letters")
 
 
@@ -20,7 +20,7 @@ emails = Emails(Path(__file__).parent / "letters")
 @click.argument("address")
 @click.option("--locale", default="en", show_default=True, help="Language of the email.")
 @click.option("--queue", is_flag=True, help="Queue the email for a worker, like all other emails.")
-def test(address: str, locale: str, *, queue: bool) -> None:
+def send_test_email(address: str, locale: str, *, queue: bool) -> None:
     """Send a test email to ADDRESS and print the result."""
     settings = container.settings()
     values = {"address": settings.public_url}

@@ -21,7 +21,7 @@ from app.identity.control_plane.schemas import ProvisionOrganization, SetPlan, S
 from app.identity.erasing.jobs import enqueue_due_erasures
 from app.kit.settings import PLANS
 
-group = AppGroup("org", help="Organizations: create, list, show, change, close.")
+group = AppGroup("org", help="Create, list, show, change and close organizations.")
 _slug_argument = click.argument("slug")
 _POLL_INTERVAL_SECONDS = 0.5
 _STATUSES = ("active", "suspended", "closed", "erased")
@@ -47,7 +47,7 @@ def create(
 ) -> None:
     """Create the organization NAME and email its owner.
 
-    If the owner has no account yet, or one with an unverified address, the email has a link to
+    If the owner has no account, or an account with an unverified address, the email has a link to
     choose a password. An account with an unverified address loses its password, sessions and links.
     """
     organization = {"name": name, **({"slug": slug} if slug else {})}
@@ -107,7 +107,7 @@ def _parse_limits(
     f" limits get the values of the plan. Names: {', '.join(service.LIMITS)}.",
 )
 @as_json
-def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) -> None:
+def set_plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) -> None:
     """Set the plan of the organization SLUG to PLAN."""
     with run_operation("set_organization_plan"):
         body = load_body(SetPlan, {"plan": plan, "limits": limits})
@@ -146,7 +146,7 @@ def close(slug: str, *, yes: bool, as_json: bool) -> None:
 
     Access ends immediately. The data is erased after the grace period.
     """
-    if not yes and click.prompt("Type the slug to close it", err=True) != slug:
+    if not yes and click.prompt("Type the slug of the organization to close", err=True) != slug:
         raise click.ClickException("The slug does not match. Nothing was closed.")
     with run_operation("close_organization"):
         service.close(slug)
@@ -174,8 +174,8 @@ def reopen(slug: str, *, as_json: bool) -> None:
 def erase_due(*, wait: bool, as_json: bool) -> None:
     """Start the erasure of closed organizations whose grace period is over.
 
-    The workers erase the organizations. Even without this command, they check for due organizations
-    every ten minutes.
+    The workers erase the organizations. Even without this command, the workers check for due
+    organizations every ten minutes.
     """
     with run_operation("start_erasing"):
         organization_ids = enqueue_due_erasures()

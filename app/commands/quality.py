@@ -9,7 +9,7 @@ from app.insight.quality import service
 from app.kit import db, tenancy
 from app.kit.counters import upkeep
 
-group = AppGroup("quality", help="Quality metrics.")
+group = AppGroup("quality", help="Recompute the quality metrics.")
 
 
 @group.command("rebuild")

@@ -8,7 +8,7 @@ from app.identity.control_plane import service as control_plane
 from app.kit import db, tenancy
 from app.workflow.routing_rules import service
 
-group = AppGroup("routing", help="Routing rules.")
+group = AppGroup("routing", help="Apply routing rules.")
 
 
 @group.command("apply")

@@ -19,7 +19,7 @@ from app.kit.errors import ApiError
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _PRINTED_ROWS = 1000
-"""The number of rows of a list that are printed, and kept in memory, together."""
+"""The number of rows of a list that are read and then printed together."""
 EXIT_FINDINGS = 3
 """The exit status of a command that completed but found a problem."""
 
@@ -131,8 +131,8 @@ def show_record(record: Mapping[str, Any], *, as_json: bool) -> None:
 def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
     """Print records as a table with the fields in `columns`, or as JSON with all fields.
 
-    The records are printed in batches while they are read. A wider value widens the table from its
-    batch on.
+    The records are printed in batches while they are read. If a batch has a wider value, the column
+    is wider from that batch on.
     """
     records = iter(rows)
     if as_json:

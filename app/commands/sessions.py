@@ -6,7 +6,7 @@ from flask.cli import AppGroup
 from app.commands.running import as_json, run_operation, show_list, show_record
 from app.identity.control_plane import accounts
 
-group = AppGroup("sessions", help="Sessions of an account: list, revoke.")
+group = AppGroup("sessions", help="List and revoke the sessions of an account.")
 _email_argument = click.argument("email")
 
 

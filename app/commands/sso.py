@@ -14,7 +14,7 @@ from app.identity.control_plane import service as control_plane
 from app.identity.sso import service
 from app.kit import tenancy
 
-group = AppGroup("sso", help="Single sign-on.")
+group = AppGroup("sso", help="Verify domains for single sign-on.")
 
 
 @group.command("verify-domain")

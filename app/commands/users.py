@@ -16,7 +16,7 @@ from app.commands.running import (
 from app.identity.control_plane import accounts
 from app.identity.control_plane.schemas import NewOwner
 
-group = AppGroup("user", help="Accounts: create, list, disable, enable, passwords, sessions.")
+group = AppGroup("user", help="Manage accounts, passwords and sessions.")
 _email_argument = click.argument("email")
 _password_stdin_option = click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input."

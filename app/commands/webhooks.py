@@ -24,7 +24,7 @@ from app.identity.control_plane import service as control_plane
 from app.kit import db, errors, tenancy
 from app.kit.errors import ApiError
 
-group = AppGroup("webhooks", help="Webhooks: replay, listen.")
+group = AppGroup("webhooks", help="Replay deliveries, and receive them for testing.")
 
 _POLL_INTERVAL_SECONDS = 0.5
 _SECRET_LENGTH = 64

@@ -13,9 +13,9 @@ from app.kit.tenancy import TenantModel
 class ApiKey(TenantModel, db.Record, db.Base):
     """An API key of an organization; it keeps working, with the same role, if its creator leaves.
 
-    `prefix` is the first part of the key, which is used to look it up; `key_hash` is a keyed hash
-    that verifies the complete key. `role` is never owner. Revoking a key deletes it. The key acts
-    on behalf of the user `created_by`; that account cannot be deleted while the key exists.
+    `prefix` is the first part of the key, which is used to look up the key; `key_hash` is a keyed
+    hash that verifies the complete key. `role` is never owner. Revoking a key deletes it. The key
+    acts on behalf of the user `created_by`; that account cannot be deleted while the key exists.
     """
 
     __tablename__ = "api_keys"

@@ -16,7 +16,7 @@ _REASON = "the operator reads any organization's log"
 
 
 class AuditFollower:
-    """Returns each entry of a log once, including entries that are committed after newer ones.
+    """Returns each entry of a log once, even if newer entries are committed before it.
 
     Without a slug, the entries about records that belong to no organization are read.
     """
@@ -27,26 +27,31 @@ class AuditFollower:
         self._known_times: dict[UUID, datetime] = {}
 
     def start(self, limit: int) -> list[dict[str, Any]]:
-        """Return the latest entries, oldest first. Raises 404 `not_found` for an unknown slug."""
+        """Return the latest entries, at most `limit`, oldest first.
+
+        Raises 404 `not_found` for an unknown slug.
+        """
         with tenancy.across_organizations(reason=_REASON):
             if self._slug is not None:
                 chain = queries.find_chain_by_slug(self._slug)
                 if chain is None:
                     raise errors.not_found()
                 self._chain_id = chain[0]
-            # Entries that are committed between the two statements are new, so the ids are first.
+            # Read the known ids first: an entry that is committed between the two statements must
+            # count as new.
             self._known_times = reading.list_recent_times(self._chain_id, OVERLAP)
-            return self._remember(reading.list_latest(self._chain_id, limit))
+            return self._record_known(reading.list_latest_entries(self._chain_id, limit))
 
     def read_new(self) -> list[dict[str, Any]]:
-        """Return the entries that were committed since the last call, oldest first."""
+        """Return at most MAX_ENTRIES entries that are new since the last call, oldest first."""
         with tenancy.across_organizations(reason=_REASON):
             known_ids = self._known_times.keys()
-            return self._remember(
-                reading.list_unknown(self._chain_id, OVERLAP, known_ids, limit=MAX_ENTRIES)
+            return self._record_known(
+                reading.list_unknown_entries(self._chain_id, OVERLAP, known_ids, limit=MAX_ENTRIES)
             )
 
-    def _remember(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _record_known(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Record that the entries are known, and return them without the queries of URLs."""
         self._known_times |= {entry["id"]: entry["at"] for entry in entries}
         if entries:
             start = entries[-1]["at"] - 2 * OVERLAP

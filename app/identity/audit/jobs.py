@@ -14,7 +14,8 @@ log = get_logger(__name__)
 def append_entries(job: Job) -> None:
     """Append all pending entries to their chains.
 
-    Organizations take turns of one block, so that none waits for the backlog of another.
+    Appends one block for each organization in turn, so that a long backlog of one organization does
+    not delay the other organizations.
     """
     organization_ids = queries.list_pending_organization_ids()
     while organization_ids:

@@ -1,7 +1,7 @@
 """Models of the audit log, which only triggers, database functions and migrations write.
 
 `organization_id` is not a foreign key, because entries about an organization outlive the
-organization. It is NO_ORGANIZATION for entries about records that belong to no organization.
+organization. The value is NO_ORGANIZATION for entries about records that belong to no organization.
 """
 
 from datetime import datetime
@@ -98,7 +98,7 @@ class AuditHead(db.Base):
 
 
 class AuditRemoval(db.Base):
-    """Links an entry that was removed with an account to the entry that records the removal."""
+    """Links an entry that was removed together with an account to the entry about the removal."""
 
     __tablename__ = "audit_forgotten"
 

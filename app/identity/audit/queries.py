@@ -45,10 +45,10 @@ _APPEND = text(
     " :hash, CAST(:pending_ids AS bigint[]), :mac)"
 )
 _ERASE = text("SELECT audit_erase(:organization_id, CAST(:proof AS jsonb))")
-_FORGET = text("SELECT audit_forget(:people)")
-_FORGOTTEN = text("SELECT entry_id FROM audit_forgotten WHERE entry_id = ANY(:ids)")
+_REMOVE_USER_ENTRIES = text("SELECT audit_forget(:people)")
+_REMOVED_IDS = text("SELECT entry_id FROM audit_forgotten WHERE entry_id = ANY(:ids)")
 # A removal is valid only if a `users.forget` entry contains the hash of the removed ids.
-_INVALID_FORGETS = text(
+_INVALID_REMOVALS = text(
     """
     SELECT f.forgotten_by FROM (
         SELECT forgotten_by, encode(sha256(convert_to(
@@ -84,9 +84,9 @@ _COUNTS = text(
     """
     SELECT (SELECT count(*) FROM audit_entries WHERE organization_id = :organization_id) AS entries,
         (SELECT coalesce(sum(cardinality(entries)), 0) FROM audit_blocks
-         WHERE organization_id = :organization_id) AS sealed,
+         WHERE organization_id = :organization_id) AS in_blocks,
         (SELECT coalesce(sum(cardinality(entries)), 0) FROM audit_unsealed
-         WHERE organization_id = :organization_id) AS unsealed
+         WHERE organization_id = :organization_id) AS pending
     """
 )
 _UNCHAINED = text(
@@ -141,8 +141,8 @@ class EntryCounts(NamedTuple):
     """The numbers of a chain's existing entries, entries in blocks, and pending entries."""
 
     existing: int
-    sealed: int
-    unsealed: int
+    in_blocks: int
+    pending: int
 
 
 def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
@@ -209,12 +209,12 @@ def remove_user_entries(user_ids: Sequence[UUID]) -> int:
     """
     db.session().flush()
     db.session().execute(_NO_TIMEOUT)
-    return int(db.session().execute(_FORGET, {"people": list(user_ids)}).scalar_one())
+    return int(db.session().execute(_REMOVE_USER_ENTRIES, {"people": list(user_ids)}).scalar_one())
 
 
 def find_removed_ids(ids: Sequence[UUID]) -> set[UUID]:
     """Return the ids in `ids` that belong to entries removed together with an account."""
-    return set(db.session().scalars(_FORGOTTEN, {"ids": list(ids)}))
+    return set(db.session().scalars(_REMOVED_IDS, {"ids": list(ids)}))
 
 
 def list_invalid_removal_ids(limit: int) -> list[UUID]:
@@ -223,7 +223,7 @@ def list_invalid_removal_ids(limit: int) -> list[UUID]:
     An entry matches if it contains the hash of the removed entries' ids. Also returns ids of
     missing `users.forget` entries.
     """
-    return list(db.session().scalars(_INVALID_FORGETS, {"max_rows": limit}))
+    return list(db.session().scalars(_INVALID_REMOVALS, {"max_rows": limit}))
 
 
 def iterate_blocks(organization_id: UUID, last_number: int | None) -> Iterator[Block]:
@@ -270,7 +270,7 @@ def count_entries(organization_id: UUID) -> EntryCounts:
 
 
 def list_unchained_ids(organization_id: UUID, limit: int) -> list[UUID]:
-    """Return ids of entries that are neither in a block nor pending, so no trigger wrote them."""
+    """Return ids of entries that no trigger wrote: they are neither in a block nor pending."""
     values = {"organization_id": organization_id, "max_rows": limit}
     return list(db.session().scalars(_UNCHAINED, values))
 

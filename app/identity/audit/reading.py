@@ -98,8 +98,8 @@ def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[KeyQuery
     """Build a key query that quickly finds a page filtered by action, actor kind or target type.
 
     The filters may match few out of many entries. Therefore, the query reads an index range for
-    each matching action and actor kind, and merges the ranges. Returns an empty list for other
-    filters.
+    each matching combination of action and actor kind, and merges the ranges. Returns an empty list
+    for other filters.
     """
     facets: dict[str, Any] = {
         name: filters[name] for name in ("action", "actor_kind", "target_type") if name in filters
@@ -141,8 +141,8 @@ def select_entries(
     )
 
 
-def list_latest(organization_id: UUID, limit: int) -> list[dict[str, Any]]:
-    """Return all columns of an organization's latest entries, oldest entry first."""
+def list_latest_entries(organization_id: UUID, limit: int) -> list[dict[str, Any]]:
+    """Return all columns of an organization's latest entries, at most `limit`, oldest first."""
     statement = (
         select(*AuditEntry.__table__.columns)
         .where(AuditEntry.organization_id == organization_id)
@@ -155,24 +155,29 @@ def list_latest(organization_id: UUID, limit: int) -> list[dict[str, Any]]:
 
 def list_recent_times(organization_id: UUID, age: timedelta) -> dict[UUID, datetime]:
     """Return the times of an organization's entries that are at most `age` old, by entry id."""
-    statement = select(AuditEntry.id, AuditEntry.at).where(*_select_recent(organization_id, age))
+    statement = select(AuditEntry.id, AuditEntry.at).where(
+        *_build_recent_conditions(organization_id, age)
+    )
     return {row.id: row.at for row in db.session().execute(statement)}
 
 
-def list_unknown(
+def list_unknown_entries(
     organization_id: UUID, age: timedelta, known_ids: Collection[UUID], *, limit: int
 ) -> list[dict[str, Any]]:
-    """Return an organization's entries that are at most `age` old and not known, oldest first."""
+    """Return up to `limit` entries of an organization, oldest first.
+
+    The entries are at most `age` old, and their ids are not in `known_ids`.
+    """
     known = cast([str(entry_id) for entry_id in known_ids], ARRAY(Uuid()))
     statement = (
         select(*AuditEntry.__table__.columns)
-        .where(*_select_recent(organization_id, age), AuditEntry.id != all_(known))
+        .where(*_build_recent_conditions(organization_id, age), AuditEntry.id != all_(known))
         .order_by(AuditEntry.at, AuditEntry.id)
         .limit(limit)
     )
     return [dict(row) for row in db.session().execute(statement).mappings()]
 
 
-def _select_recent(organization_id: UUID, age: timedelta) -> list[ColumnElement[bool]]:
+def _build_recent_conditions(organization_id: UUID, age: timedelta) -> list[ColumnElement[bool]]:
     is_recent = AuditEntry.at >= func.now() - age
     return [AuditEntry.organization_id == organization_id, is_recent]

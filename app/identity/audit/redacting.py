@@ -1,6 +1,7 @@
 """Removal of URL queries from recorded settings.
 
-A query may be a signature. Entries never change, so queries are removed when entries are shown.
+A URL query may contain a signature, which must not be shown. Entries never change, so the queries
+are removed when entries are read.
 """
 
 from collections.abc import Mapping

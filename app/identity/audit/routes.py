@@ -21,7 +21,7 @@ def list_audit_log(caller: Caller, query: dict[str, Any]) -> Page:
     """List the audit log.
 
     Each entry says who changed which record, when and from where. The newest entries come first.
-    URLs in settings have no queries, because these may be signatures.
+    URLs in settings are returned without their queries, because a query may contain a signature.
     """
     return redacting.hide_url_queries_in_page(
         reading.get_page(caller.org.id, query.pop("page"), query)

@@ -94,8 +94,8 @@ def verify(
 ) -> VerificationReport:
     """Verify every chain, or the chain of one organization, and return a report.
 
-    Writes nothing. Memory use does not grow with the log. Raises 404 `not_found` for an unknown
-    slug.
+    Writes nothing. Memory use does not depend on the size of the log. Raises 404 `not_found` for an
+    unknown slug.
     """
     report = VerificationReport()
     with tenancy.across_organizations(reason="verifies the chains of every organization"):
@@ -139,10 +139,11 @@ def _verify_chain(
 def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
     """Remove a closed organization's entries, and return the id of the one remaining entry.
 
-    Runs in the caller's transaction. Call it last, with the organization's row in its final state
-    (`closed` or `erased`): entries about earlier changes are removed, and entries about later
-    changes are kept. `proof` (counts per table, files, bytes) must be JSON-serializable. It is
-    stored in the remaining entry, together with the length and the last hash of the old chain.
+    Runs in the caller's transaction. Call this function after all other changes, when the
+    organization's row has its final state (`closed` or `erased`): entries about earlier changes are
+    removed, and entries about later changes are kept. `proof` (counts per table, files, bytes) must
+    be JSON-serializable. It is stored in the remaining entry, together with the length and the last
+    hash of the old chain.
     """
     with tenancy.across_organizations(reason="replaces a chain of any organization"):
         queries.lock_chain(organization_id)

@@ -58,8 +58,8 @@ class Finding:
 class VerificationReport:
     """The result of verifying one or more chains.
 
-    `chains` and `entries` count what was verified. `unsealed` counts entries that are not in a
-    chain yet. `faults` counts all findings; `findings` contains the first thousand.
+    `chains` and `entries` count the verified chains and entries. `unsealed` counts entries that are
+    not in a chain yet. `faults` counts all findings; `findings` contains the first thousand.
     """
 
     MAX_FINDINGS: ClassVar[int] = 1000
@@ -99,7 +99,7 @@ class ChainVerifier:
     def verify(self, on_block: OnBlock) -> None:
         """Verify the chain's blocks, head, first entry, number of entries and recorded removals."""
         head = queries.get_head(self.id)
-        # Blocks that are appended from now on are left to the next verification.
+        # Blocks that are appended from now on are not verified until the next verification.
         last_number = head.block_count if head != EMPTY_HEAD else None
         for block in queries.iterate_blocks(self.id, last_number):
             self._verify_block(block)
@@ -181,12 +181,12 @@ class ChainVerifier:
 
     def _check_entry_counts(self) -> None:
         counts = queries.count_entries(self.id)
-        self.report.unsealed += counts.unsealed
-        is_empty = not (counts.existing or counts.sealed or counts.unsealed)
+        self.report.unsealed += counts.pending
+        is_empty = not (counts.existing or counts.in_blocks or counts.pending)
         if is_empty and self.id != NO_ORGANIZATION:
             message = "the organization has no entries, not even for its creation"
             self._add_finding("missing", message, None, None)
-        if counts.existing + self._removed_count != counts.sealed + counts.unsealed:
+        if counts.existing + self._removed_count != counts.in_blocks + counts.pending:
             for entry_id in queries.list_unchained_ids(self.id, VerificationReport.MAX_FINDINGS):
                 self._add_finding("inserted", "the entry is not in any chain", entry_id, None)
 

@@ -51,8 +51,8 @@ _CLEAR = text("DELETE FROM login_failures WHERE subject = ANY(CAST(:subjects AS 
 def get_address_subject(email: str, session_id: UUID | None = None) -> str:
     """Return the subject under which login failures for an address are counted.
 
-    `session_id` is a session of the account for which the client has a token, or None. Each session
-    has a separate subject.
+    `session_id` is the id of a session of the account, or None if the client has no token for the
+    account. Each session has a separate subject.
     """
     identity = f"{addresses.get_mailbox_key(email)}\n{session_id or ''}"
     return container.keyring().fingerprint("login", identity)
@@ -89,16 +89,19 @@ def record_failure(subject: str) -> None:
 
 
 def clear(*subjects: str) -> None:
-    """Clear the recorded failures of some subjects, in the caller's transaction."""
+    """Delete the recorded failures of the subjects, in the caller's transaction."""
     db.session().execute(_CLEAR, {"subjects": sorted(subjects)})
 
 
 def clear_account(user_id: UUID, email: str) -> None:
-    """Clear the failures of an account whose password was replaced without the old password."""
+    """Delete the failures of an account whose password was replaced without the old password."""
     clear(get_address_subject(email), get_user_subject(user_id))
 
 
 def purge(checkpoint: Checkpoint) -> None:
-    """Delete failures that are more than a day old, one batch per transaction."""
+    """Delete the failures of subjects that last failed more than a day ago, in batches.
+
+    `checkpoint` commits each batch.
+    """
     condition = "last_failed_at < now() - interval '1 day'"
     purging.purge("login_failures", condition, checkpoint)

@@ -26,7 +26,7 @@ def request_reset(email: str) -> dict[str, int]:
     """Enqueue a job that emails a reset link if the address has an account.
 
     Only the job looks up the account, so neither the response nor the response time reveals whether
-    there is one. Returns the link's lifetime in seconds.
+    the account exists. Returns the link's lifetime in seconds.
     """
     _enqueue_encrypted(RESET_JOB, email=email)
     return {"expires_in": int(links.LIFETIME.total_seconds())}
@@ -35,7 +35,9 @@ def request_reset(email: str) -> dict[str, int]:
 def send_reset_link(email: str) -> None:
     """Email a password reset link if the address has an account; called by a worker.
 
-    The link is sent to the stored address, even if the request spells the address differently.
+    The link is sent to the stored address, even if the request spells the address differently. No
+    link is sent if the account is disabled, may not use a password, or must wait (see
+    `links.must_wait`).
     """
     account = user_queries.find_by_email(email)
     user = user_queries.lock(account.id) if account is not None else None
@@ -77,8 +79,8 @@ def change_password(
 ) -> dict[str, Any]:
     """Change the caller's password, and return a login response with a new access token.
 
-    All earlier access tokens become invalid. Raises 401 `invalid_credentials` if the current
-    password is wrong, 429 after repeated failures, and 400 if the new password is rejected.
+    All earlier access tokens become invalid. Raises the errors of `verify_password`, and 400
+    `validation_error` on `new_password` if the new password is rejected.
     """
     with secrets.hashing_slots.reserve():
         user = verify_password(caller, current_password)
@@ -114,8 +116,8 @@ def verify_password(caller: Caller, password: str) -> User:
         raise errors.conflict("The password was changed by another request. Try again.")
     if locked_user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
-    # If passwords are disabled for the account, even a correct password must not allow a change,
-    # for example of the address for which passwords are disabled.
+    # If passwords are disabled for the account, even a correct password must not allow changes,
+    # such as a change of the address for which passwords are disabled.
     password_policy.check(locked_user)
     return locked_user
 
@@ -157,10 +159,10 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
     """Enqueue a job that emails a confirmation link to a new or unverified address.
 
     The response is the same whether or not another account has the address. It contains the link's
-    lifetime in seconds. Within 30 seconds of the previous link, the email waits, and a new request
-    replaces it. Raises 400 `validation_error` if the address is invalid or is already the verified
-    address, 503 while another request of the caller is verified, and the errors of
-    `verify_password`.
+    lifetime in seconds. Within 30 seconds of the previous link, the email is delayed, and a new
+    request replaces the email. Raises 400 `validation_error` if the address is invalid or is
+    already the verified address, 503 while the password in another request of the caller is
+    verified, and the errors of `verify_password`.
     """
     address = addresses.parse(email)
     # The contract limits the rate of all other operations that verify a password.
@@ -174,9 +176,9 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
 
 
 def _enqueue_confirmation(user_id: UUID, args: dict[str, str]) -> None:
-    """Enqueue the job that emails a confirmation link, in place of the user's waiting job.
+    """Enqueue the job that emails a confirmation link, replacing the user's queued job.
 
-    The job waits until `links.get_next_time`.
+    The job does not run before `links.get_next_send_time`.
     """
     with tenancy.across_organizations(reason="accounts belong to no organization"):
         jobs.replace_queued(
@@ -184,7 +186,7 @@ def _enqueue_confirmation(user_id: UUID, args: dict[str, str]) -> None:
             _encrypt_args(user_id=str(user_id), **args),
             organization_id=None,
             unique_key=f"{CONFIRMATION_JOB}/{user_id}",
-            due_at=links.get_next_time(user_id, links.EMAIL_CONFIRMATION),
+            due_at=links.get_next_send_time(user_id, links.EMAIL_CONFIRMATION),
         )
 
 
@@ -194,7 +196,7 @@ def send_email_confirmation(user_id: UUID, email: str, token_version: int) -> No
     If another account has the address, the link is created but not sent: the user must then wait
     before the next request as usual, so the wait does not reveal the other account. If the user's
     token version is no longer `token_version`, no link is created, because all links were
-    invalidated after the request.
+    invalidated after the request. If the user must still wait, the job is enqueued again.
     """
     user = user_queries.lock(user_id)
     if user is None or user.disabled_at is not None or user.token_version != token_version:

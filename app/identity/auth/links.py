@@ -94,7 +94,7 @@ def must_wait(user_id: UUID, purpose: str) -> bool:
     return bool(recent_count or (purpose == PASSWORD_RESET and hour_count >= _MAX_RESETS_PER_HOUR))
 
 
-def get_next_time(user_id: UUID, purpose: str) -> datetime | None:
+def get_next_send_time(user_id: UUID, purpose: str) -> datetime | None:
     """Return the time from which another link may be sent, or None if it may be sent now."""
     next_time = func.max(MailedToken.created_at) + _MIN_INTERVAL
     statement = (

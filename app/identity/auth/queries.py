@@ -53,7 +53,7 @@ _TOUCH = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """The state of a session, its account and, if the request names one, the organization.
+    """The state of a session, its account, and the organization that the request names, if any.
 
     `has_ended` is true if the session is revoked or expired, or the account is disabled.
     `last_seen_is_outdated` is true if `last_seen_at` is more than a minute old.
@@ -233,7 +233,7 @@ def _revoke(*conditions: ColumnElement[bool]) -> list[int | None]:
 
 
 def is_unrevoked_session(session_id: UUID, user_id: UUID) -> bool:
-    """Return whether a session belongs to a user and was not revoked, even if it has expired."""
+    """Return whether a session belongs to a user and was not revoked; it may have expired."""
     statement = select(Session.id).where(
         Session.id == session_id, Session.user_id == user_id, Session.revoked_at.is_(None)
     )

@@ -67,7 +67,7 @@ def logout(caller: Caller) -> None:
 def get_session(caller: Caller) -> dict[str, Any]:
     """Get the current session.
 
-    Returns the user and organizations of the current access token or API key, and when it expires.
+    Returns the user, the organizations and the expiry of the current access token or API key.
     """
     return service.get_session(caller)
 

@@ -42,7 +42,7 @@ def register(
     requires an invitation or single sign-on is enforced for the address, 400 `validation_error` if
     a field is invalid, and 409 `conflict` if the mailbox already has an account.
     """
-    # The first account of an installation needs no invitation, because nobody could send one.
+    # The first account of an installation needs no invitation, because nobody could have sent it.
     if container.settings().registration != "open" and not user_queries.lock_first_registration():
         raise errors.denied("Registration requires an invitation. Ask a member to invite you.")
     password_policy.check_address(email)
@@ -88,7 +88,7 @@ def login(
             )
     if has_failures:
         attempts.clear(subject)
-    # The password may have changed during the hashing. Enforcing single sign-on waits for the lock.
+    # The password may have changed during hashing. Enforcing single sign-on waits for this lock.
     user = user_queries.lock(user_id)
     if user is None or user.disabled_at or user.token_version != account.token_version:
         raise _build_credentials_error()
@@ -119,8 +119,8 @@ def open_session(
     """Open a session for an authenticated user, and return the login response.
 
     `method` is password, oidc or saml. `organization_id` limits the session to one organization;
-    use it if the identity provider is trusted only for that organization. The user must be flushed;
-    the token contains the user's current `token_version`.
+    use it if the identity provider is trusted only for that organization. The user's row must be
+    flushed; the token contains the user's current `token_version`.
     """
     audit.act_as("user", user.id, user.email)
     hours = container.settings().access_token_hours

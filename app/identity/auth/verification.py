@@ -15,12 +15,12 @@ from app.kit import db
 Unlink = Callable[[UUID], None]
 """A function that removes a feature's sign-in methods from the account with this user id."""
 
-_unlinkers: list[Unlink] = []
+_unlink_functions: list[Unlink] = []
 
 
 def register(unlink: Unlink) -> None:
     """Add a function to call when the address of an account is verified for the first time."""
-    _unlinkers.append(unlink)
+    _unlink_functions.append(unlink)
 
 
 def mark_verified(user: User) -> None:
@@ -33,5 +33,5 @@ def mark_verified(user: User) -> None:
     was_verified = user.email_verified_at is not None
     user_queries.update_account(user, email_verified_at=db.utc_now())
     if not was_verified:
-        for unlink in _unlinkers:
+        for unlink in _unlink_functions:
             unlink(user.id)

@@ -116,7 +116,8 @@ def enable_user(email: str) -> dict[str, Any]:
 def set_password(email: str, password: str) -> dict[str, Any]:
     """Set the password of an account, revoke its sessions and invalidate its links.
 
-    Raises 404 for an unknown address, and 400 if the password is not allowed.
+    Raises 404 for an unknown address, 400 `validation_error` if the password is rejected, and 403
+    `permission_denied` if the account may not use a password.
     """
     user = _lock_user(email)
     credentials.set_password(user, password)

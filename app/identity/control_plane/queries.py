@@ -24,7 +24,7 @@ _ORGANIZATIONS_OF_USER = (
 def find_by_slug(slug: str, *, lock: bool = False) -> Organization | None:
     """Return the organization with this slug, or None if there is no such organization.
 
-    `lock` locks its row until the transaction ends.
+    `lock` locks the organization's row until the transaction ends.
     """
     statement = select(Organization).where(Organization.slug == slug)
     if lock:

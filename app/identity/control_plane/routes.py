@@ -31,10 +31,10 @@ blueprint = Blueprint(
 def provision_organization(caller: None, body: dict[str, Any]) -> dict[str, Any]:
     """Provision an organization.
 
-    Creates an organization with an owner and a plan, and sends the owner an email with
-    instructions to sign in. If the owner has no account, or an account whose address is not
-    verified, the email has a link to choose a password. An account with an unverified address loses
-    its password, sessions and links, because somebody else may have registered it.
+    Creates an organization with an owner and a plan, and sends the owner an email with instructions
+    to sign in. If the owner has no account, or the address of the owner's account is not verified,
+    the email has a link to choose a password. An account with an unverified address loses its
+    password, sessions and links, because somebody else may have registered the address.
     """
     return service.provision(**body)
 

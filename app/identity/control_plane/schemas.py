@@ -39,8 +39,8 @@ class NewOrganization(Schema):
 class NewOwner(Schema):
     """The owner of the new organization.
 
-    If the address has no account, an account is created. If it has one whose address is not
-    verified, the account loses its password, sessions and links.
+    If the address has no account, an account is created. If the address of an existing account is
+    not verified, the account loses its password, sessions and links.
     """
 
     email = Str(required=True, max_length=320)

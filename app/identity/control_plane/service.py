@@ -200,8 +200,9 @@ def provision(
     `organization` contains `name` and optionally `slug`; `owner` contains `email` and `name`. If
     the email address has no account, an account is created, and the email has a link to choose a
     password. If the address of an existing account is not verified, somebody else may have
-    registered it: its password, sessions and links are removed, and the email has the same link. An
-    account with a verified address is not changed. Emits `organization.provisioned`.
+    registered the address: the account's password, sessions and links are removed, and the email
+    has the same link. An account with a verified address is not changed. Emits
+    `organization.provisioned`.
 
     Raises 400 `validation_error`, and 409 `conflict` if the slug is taken, if the owner's account
     is disabled, or if another spelling of the owner's address already has an account.
@@ -236,7 +237,8 @@ def _find_or_create_owner(email: str, name: str) -> tuple[User, bool]:
     if account.disabled_at is not None:
         raise ApiError("conflict", "The account with this address is disabled.", field="email")
     if account.email_verified_at is None:
-        # Whoever registered the address must not become the owner without being able to read it.
+        # Whoever registered the account may be unable to read email sent to the address, and must
+        # not become the owner.
         credentials.remove_credentials(account)
     return account, False
 

@@ -20,7 +20,7 @@ def enqueue_due_erasures() -> list[UUID]:
             jobs.enqueue(
                 "erasing.run",
                 {"organization_id": str(organization_id)},
-                # The organization's own jobs are erased with it.
+                # Jobs that belong to the organization are erased together with the organization.
                 organization_id=None,
                 unique_key=f"erase:{organization_id}",
             )

@@ -17,8 +17,9 @@ BATCH_SIZE = 1000
 MEMBER_BATCH_SIZE = 10
 """The maximum number of members that one transaction erases.
 
-PostgreSQL looks for records of each deleted account in every table that refers to accounts, also in
-tables without an index for this. In a large database, that can take a second for each account.
+PostgreSQL looks for records of each deleted account in every table that refers to accounts, even in
+tables without an index on the reference. In a large database, that can take a second for each
+account.
 """
 _FIRST_TABLES = ("jobs", "outbox_events")
 _AUDIT_PREFIX = "audit_"
@@ -54,7 +55,7 @@ class DueOrganization(NamedTuple):
 
     id: UUID
     closed_at: datetime | None
-    is_erasure_begun: bool
+    has_erasure_begun: bool
 
 
 def list_due_organizations() -> list[DueOrganization]:

@@ -18,7 +18,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 MAX_BILLING_WAIT = timedelta(days=90)
-"""The time after its closing during which an organization can wait for its last invoice."""
+"""The maximum time after the closing for which an organization waits for its last invoice."""
 _REASON = "erases accounts that no longer belong to an organization"
 
 
@@ -27,27 +27,27 @@ def list_due_ids() -> list[UUID]:
 
     Erasing deletes what an invoice is computed from. Therefore, an organization whose last invoice
     is not complete waits for it after the grace period, but only until `MAX_BILLING_WAIT` after its
-    closing: an operator who never closes a month must not keep the data for ever.
+    closing. Otherwise, the data would be kept forever if the operator never closed a month.
     """
-    due = queries.list_due_organizations()
+    due_organizations = queries.list_due_organizations()
     wait_start = db.utc_now() - MAX_BILLING_WAIT
     unbilled_ids = get_billing().list_unbilled(
         [
             row.id
-            for row in due
-            if not row.is_erasure_begun and row.closed_at and row.closed_at > wait_start
+            for row in due_organizations
+            if not row.has_erasure_begun and row.closed_at and row.closed_at > wait_start
         ]
     )
-    return [row.id for row in due if row.id not in unbilled_ids]
+    return [row.id for row in due_organizations if row.id not in unbilled_ids]
 
 
 def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
-    """Erase a closed organization in many transactions; `checkpoint` commits.
+    """Erase a closed organization in many transactions.
 
-    The organization's row is kept with its slug, but without a name. The only remaining entry in
-    its audit log records how many rows of each table, accounts, files and bytes were erased. Does
-    nothing if the erasure is not due. Raises `Retry` if rows or files were added during the
-    erasure.
+    `checkpoint` commits the current transaction. The organization's row is kept with its slug, but
+    without a name. The only remaining entry in its audit log records how many rows of each table,
+    accounts, files and bytes were erased. Does nothing if the erasure is not due. Raises `Retry` if
+    rows or files were added during the erasure.
     """
     if not _begin_erasure(organization_id):
         return
@@ -113,7 +113,8 @@ def _finish_erasure(organization_id: UUID) -> None:
         tables = queries.list_nonempty_tables(organization_id)
     file_count = container.current().storage.measure(f"organizations/{organization_id}").files
     if tables or file_count:
-        raise Retry(f"added during the erasure: {', '.join(tables) or f'{file_count} files'}")
+        added = ", ".join(tables) or f"{file_count} files"
+        raise Retry(f"rows or files were added during the erasure: {added}")
     proof = {**(organization.erasure or {}), "closed_at": organization.closed_at}
     organization.status, organization.erased_at = "erased", db.utc_now()
     organization.name, organization.settings, organization.ai_provider_key = "", {}, None

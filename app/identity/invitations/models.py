@@ -30,7 +30,8 @@ class Invitation(TenantModel, db.Record, db.Base):
             unique=True,
             postgresql_where=text(_IS_PENDING),
         ),
-        # The lists of each status. Few invitations are open, so they need no index in their order.
+        # These indexes serve the lists of each status. Few invitations are open at a time, so their
+        # list is sorted without an index.
         Index(
             "ix_invitations_expiry",
             "organization_id",

@@ -21,7 +21,7 @@ _STATUS = case(
     (Invitation.expires_at <= func.now(), "expired"),
     else_="open",
 ).label("status")
-# A condition on `_STATUS` could use none of the indexes of each status.
+# These conditions use the partial indexes; a condition on `_STATUS` could use no index.
 _CONDITIONS: Mapping[str, tuple[ColumnElement[bool], ...]] = {
     "open": (*_PENDING, Invitation.expires_at > func.now()),
     "expired": (*_PENDING, Invitation.expires_at <= func.now()),

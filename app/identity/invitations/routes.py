@@ -89,9 +89,9 @@ def create_invitation(caller: Caller, body: dict[str, Any]) -> queries.Invitatio
     """Create an invitation.
 
     Emails an invitation with a role and teams. If the address already has a pending invitation,
-    sends the invitation again with a new token and expiry. The email waits if the address was sent
-    an invitation within the last minute or ten invitations within a day, or if the organization has
-    reached its daily limit of emails.
+    sends the invitation again with a new token and expiry. The email is delayed if the organization
+    has sent the address an invitation within the last minute or ten invitations within a day, or if
+    the organization has reached its daily limit of invitation emails.
     """
     return service.invite(caller, **body)
 

@@ -71,8 +71,8 @@ class InvitationPreview(Response):
     expires_at = UtcDateTime()
     has_account = Bool(
         description=(
-            "Whether the invited address has an account. If it has one, the account's password or a"
-            " bearer token is required to accept the invitation."
+            "Whether the invited address has an account. If so, the account's password or a bearer"
+            " token is required to accept the invitation."
         )
     )
 

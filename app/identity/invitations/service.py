@@ -28,7 +28,7 @@ _DAY_SECONDS = 86_400
 MIN_ROLE = PERMISSIONS["invitations:manage"]
 """The minimum role required to send invitations."""
 ADDRESS_LIMITS: tuple[RateLimitItem, ...] = (RateLimitItemPerMinute(1), RateLimitItemPerDay(10))
-"""The limits of emails with invitations that one organization sends to one address.
+"""The rate limits for the invitation emails that one organization sends to one address.
 
 If all organizations shared a limit, it would reveal whom other organizations invite.
 """
@@ -37,7 +37,7 @@ If all organizations shared a limit, it would reveal whom other organizations in
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
     """Return the address of an open invitation, or None if its token is no longer valid.
 
-    Limits that delayed the email have not counted it yet; they count it now.
+    The limits that delayed the email have not counted it yet, so it is counted now.
     """
     address = queries.find_open_address(recipient["token_hash"])
     if address is not None:
@@ -57,8 +57,8 @@ def invite(
     Raises 400 if `email` or `team_ids` is invalid, 403 `insufficient_role` if the role is above
     the caller's role, and 409 `conflict` if the address belongs to a member.
 
-    Above the limits of emails, the email waits. It is dropped if the invitation is sent again,
-    accepted or revoked in the meantime.
+    If a limit on emails is reached, the email is delayed. A delayed email is not sent if the
+    invitation is sent again, accepted or revoked in the meantime.
     """
     address = addresses.parse(email)
     require_role(organizations.lock_role(caller), max(Role[role], MIN_ROLE))
@@ -158,7 +158,7 @@ def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
 
 
 class _Schedule(NamedTuple):
-    """When an email is sent, in seconds from now.
+    """The delay of an email in seconds, and the limits that have not counted the email.
 
     `uncounted_limits` are the positions in `ADDRESS_LIMITS` of limits that do not allow the email
     yet. `is_reserved` is false if the email will not be sent, because its invitation expires first.
@@ -170,9 +170,9 @@ class _Schedule(NamedTuple):
 
 
 def _schedule_email(mailbox: str) -> _Schedule:
-    """Count an email towards its limits, and return when it may be sent.
+    """Count an email toward its limits, and return when it may be sent.
 
-    If an earlier email to the mailbox still waits, the new email replaces it and is not counted.
+    If an earlier email to the mailbox is queued, the new email replaces it and is not counted.
     The caller has locked the mailbox's invitation, so there is no concurrent call for the mailbox.
     """
     replaced = emails.cancel_queued(_build_email_key(mailbox))
@@ -187,10 +187,10 @@ def _schedule_email(mailbox: str) -> _Schedule:
 
 
 def _reserve_day(delay: int) -> int | None:
-    """Reserve one of the organization's emails of a day, and return the seconds until that day.
+    """Count an email toward the organization's limit of a day; return the delay until that day.
 
-    The first day is that in `delay` seconds. Returns None if every day before the invitation's
-    expiry is used up.
+    Tries the day that is `delay` seconds from now, and then each following day. The returned delay
+    is in seconds. Returns None if the limit is reached on every day before the invitation's expiry.
     """
     # The count of a day must still exist on that day.
     limit = RateLimitItemPerDay(container.settings().invitations_per_day, LIFETIME.days + 1)

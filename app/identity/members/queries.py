@@ -200,7 +200,7 @@ def set_role(user_id: UUID, role: str) -> None:
 def lock_and_list_team_ids(user_id: UUID) -> list[UUID]:
     """Lock a membership until the transaction ends, and return the ids of the member's teams.
 
-    No concurrent request can add the user to a team.
+    While the membership is locked, no concurrent request can add the user to a team.
     """
     db.session().execute(
         select(Membership.user_id).where(Membership.user_id == user_id).with_for_update()

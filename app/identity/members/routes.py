@@ -33,7 +33,7 @@ def list_members(caller: Caller, query: dict[str, Any]) -> Page:
     body=UpdateMember,
     returns=Member,
     revision="optional",
-    # A leaked key must not be able to raise a role.
+    # A leaked key must not be able to give somebody a higher role.
     keys=False,
 )
 def update_member(
@@ -41,8 +41,8 @@ def update_member(
 ) -> MemberDetails:
     """Update a member's role.
 
-    Only an owner can change the role of an owner or make somebody an owner. Members cannot raise
-    their own role. Emits `member.role_changed`.
+    Only an owner can change the role of an owner or make somebody an owner. Members cannot give
+    themselves a higher role. Emits `member.role_changed`.
     """
     return service.update(caller, user_id, revision=revision, **body)
 
@@ -71,7 +71,7 @@ def remove_member(caller: Caller, user_id: UUID, revision: int | None) -> None:
 def transfer_ownership(caller: Caller, body: dict[str, Any], revision: int | None) -> MemberDetails:
     """Transfer ownership.
 
-    Makes another member an owner. The caller becomes an admin. The revision is that of the other
-    member.
+    Makes another member an owner. The caller becomes an admin. `revision` is the revision of the
+    other member.
     """
     return service.transfer_ownership(caller, revision=revision, **body)

@@ -26,15 +26,17 @@ def get(user_id: UUID) -> MemberDetails:
 def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> MemberDetails:
     """Update a member's role, and emit `member.role_changed`.
 
-    Raises 404, 403 if the caller would raise their own role or if only an owner may make the
-    change, 409 `stale_precondition`, and 409 `conflict` if no owner would be left.
+    Raises 404, 403 if the caller would get a higher role or if only an owner may make the change,
+    409 `stale_precondition`, and 409 `conflict` if no owner would be left.
     """
     organization_queries.lock(caller.org.id)
     member = get(user_id)
     old_role, new_role = Role[member.role], Role[role]
     assert caller.role is not None
     if user_id == caller.user_id and new_role > old_role:
-        raise errors.denied("You cannot raise your own role.")
+        raise errors.denied(
+            "You cannot give yourself a higher role. Ask a member with a higher role."
+        )
     # Only owners can change the role of an owner or make somebody an owner.
     require_role(caller.role, max(old_role, new_role))
     _check_revision(member, revision)

@@ -52,8 +52,8 @@ class Membership(TenantModel, db.Base):
     """A user's role in an organization.
 
     Triggers maintain two columns: `sort_name` is the user's lowercase name; `ownership_id` gets a
-    new value each time the role becomes owner, and is null for other roles. It is also null if the
-    role became owner before the column existed.
+    new value each time the role becomes owner, and is null for other roles. `ownership_id` is also
+    null if the role became owner before the column existed.
     """
 
     __tablename__ = "memberships"

@@ -1,4 +1,4 @@
-"""The port through which this feature calls billing, which it must not import."""
+"""The interface through which this feature calls billing without importing billing."""
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
@@ -9,9 +9,9 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Billing:
-    """Functions of billing.
+    """The functions of billing that this feature calls.
 
-    `cancel_scheduled_change` and `record_closed_time` are for the current organization.
+    `cancel_scheduled_change` and `record_closed_time` apply to the current organization.
     `record_closed_time(plan, closed_at)` records that the time from `closed_at` until now is not
     billed. `plan` is the organization's plan. `list_unbilled(organization_ids)` returns those of
     the closed organizations whose last invoices are not complete.
@@ -26,7 +26,7 @@ _bound_functions: list[Billing] = []
 
 
 def bind_billing(billing: Billing) -> None:
-    """Bind the functions that `get_billing` returns. The application calls this at startup."""
+    """Set the functions that `get_billing` returns; called when the application starts."""
     _bound_functions[:] = [billing]
 
 

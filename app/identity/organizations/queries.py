@@ -107,9 +107,10 @@ def get_time_zone(organization_id: UUID) -> str | None:
 
 
 def list_retention_days(only_organization_id: UUID | None = None) -> list[tuple[UUID, int]]:
-    """Return the id and the retention period in days of each open organization that has one.
+    """Return the ids and retention periods (in days) of the open organizations.
 
-    If `only_organization_id` is not None, other organizations are omitted.
+    Organizations without a retention period are omitted. If `only_organization_id` is not None, all
+    other organizations are omitted, too.
     """
     days = Organization.settings["retention_days"].as_integer()
     statement = select(Organization.id, days).where(
@@ -124,7 +125,7 @@ def lock(organization_id: UUID) -> Organization:
     """Lock an organization's row until the transaction ends, and return the organization.
 
     Every change to an organization takes this lock. Role changes and removals of members through
-    the API take it, too, so that concurrent requests cannot remove the last owner.
+    the API take the lock, too, so that concurrent requests cannot remove the last owner.
     """
     statement = (
         select(Organization)
@@ -197,7 +198,7 @@ def record_removed_member(user_id: UUID) -> None:
     db.session().execute(statement.on_conflict_do_nothing())
 
 
-def forget_removed_member(user_id: UUID) -> None:
+def delete_removed_member(user_id: UUID) -> None:
     """Delete the record of the user's earlier removal from the organization, if there is one."""
     db.session().execute(
         delete(RemovedMember)

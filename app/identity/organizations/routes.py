@@ -1,4 +1,4 @@
-"""API routes for organizations, without their members and invitations."""
+"""API routes that list, create, update and close organizations."""
 
 from typing import Any
 

@@ -29,7 +29,7 @@ class OrganizationFilters(Schema):
 
 
 class OrganizationSummary(Response):
-    """One of the user's organizations, with the user's role in it."""
+    """An organization of the user, with the user's role in the organization."""
 
     slug = Str()
     name = Str()
@@ -75,7 +75,7 @@ class OrganizationSettings(Response):
 
 
 class Organization(Response):
-    """An organization with its settings, and the caller's role in it."""
+    """An organization with its settings and the caller's role."""
 
     id = Uuid()
     slug = Str()

@@ -140,7 +140,7 @@ def join(user_id: UUID, *, role: str, invitation_id: UUID | None) -> bool:
     is_new_member = queries.insert_membership(user_id, role)
     if is_new_member:
         plan_limits.confirm(Meter.MEMBERS)
-        queries.forget_removed_member(user_id)
+        queries.delete_removed_member(user_id)
         payload: emitted_events.MemberJoinedPayload = {
             "user_id": user_id,
             "role": role,
@@ -152,7 +152,7 @@ def join(user_id: UUID, *, role: str, invitation_id: UUID | None) -> bool:
 
 def _insert_with_slug(slug: str, values: dict[str, Any]) -> Organization:
     if not slugs.is_slug(slug):
-        message = "Must be 3 to 63 characters of a-z and 0-9, with single hyphens between them."
+        message = "Must have 3 to 63 characters: a-z, 0-9, and single hyphens between them."
         raise errors.invalid(message, "slug")
     if slug in slugs.RESERVED:
         raise errors.invalid("This slug is reserved.", "slug")
@@ -225,8 +225,8 @@ def close_locked_organization(record: Organization) -> None:
         raise errors.conflict("The organization is already closed.", state=record.status)
     record.status = "closed"
     record.closed_at = db.utc_now()
-    grace = timedelta(days=container.settings().erase_after_days)
-    record.erase_after = record.closed_at + max(grace, MIN_GRACE_PERIOD)
+    grace_period = timedelta(days=container.settings().erase_after_days)
+    record.erase_after = record.closed_at + max(grace_period, MIN_GRACE_PERIOD)
     payload: emitted_events.ClosedPayload = {
         "organization_id": record.id,
         "erase_after": record.erase_after,
@@ -257,7 +257,7 @@ def lock(organization_id: UUID, revision: int | None = None) -> Organization:
 
 
 def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None]) -> None:
-    """Replace the plan and limits of a locked organization, which must be the current one.
+    """Replace the plan and limits of the current organization, which must be locked.
 
     A limit of None means no limit. If anything changes, cancels the scheduled plan change and emits
     `organization.plan_changed`.
@@ -293,7 +293,7 @@ def lock_role(caller: Caller) -> Role:
 def lock_self_review(caller: Caller) -> bool:
     """Return whether the organization allows self-review, and lock the setting if it does.
 
-    The setting cannot change until the transaction ends. Organizations are locked before members.
+    Call this function before locking members. The lock is held until the transaction ends.
     """
     return allows_self_review(caller.org.settings) and allows_self_review(
         queries.lock_settings(caller.org.id)

@@ -8,13 +8,14 @@ from app.kit.principal import Caller
 def check_creation(caller: Caller) -> None:
     """Raise 403 if the caller's session is limited to one organization.
 
-    Otherwise, the identity provider of that organization could make the user the owner of others.
+    Otherwise, the identity provider of that organization could make the user the owner of other
+    organizations.
     """
     if caller.only_organization is not None:
         raise errors.denied(
-            "This session is limited to one organization and cannot create another one. Sign in"
-            " with your password to create it. If you have no password, request a password reset"
-            " first."
+            "This session is limited to one organization and cannot create another organization."
+            " Sign in with your password to create it. If you have no password, request a password"
+            " reset first."
         )
 
 
@@ -27,10 +28,10 @@ def check_account_change(caller: Caller) -> None:
     if caller.only_organization is None:
         return
     with tenancy.across_organizations(reason="a user's memberships span organizations"):
-        has_others = queries.has_other_memberships(caller.user_id, caller.only_organization)
-    if has_others:
+        has_memberships = queries.has_other_memberships(caller.user_id, caller.only_organization)
+    if has_memberships:
         raise errors.denied(
             "This session is limited to one organization, but the change would apply to your other"
-            " organizations, too. Sign in with your password to make it. If you have no password,"
-            " request a password reset first."
+            " organizations, too. Sign in with your password to make the change. If you have no"
+            " password, request a password reset first."
         )

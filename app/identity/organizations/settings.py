@@ -111,8 +111,9 @@ def _check_provider(provider: Mapping[str, Any]) -> None:
 def check_provider_address(changes: Mapping[str, Any], owner_id: UUID) -> None:
     """Check the AI provider's address; raise 400 if this service must not connect to it.
 
-    Resolves the host name, which may be slow. Call this function before locking any row.
-    `owner_id` is the organization, or the user who creates one; see `outbound_slots`.
+    Resolves the host name, which may be slow. Call this function before locking any row. `owner_id`
+    is the id of the organization or, when an organization is created, of the user; see
+    `outbound_slots.hold_check_slot`.
     """
     url = changes.get("ai_provider", {}).get("base_url")
     if url:

@@ -1,4 +1,4 @@
-"""The page for links in notifications, which says what a link leads to and how to open it.
+"""The page that notification links open; it says what is linked and how to open it.
 
 The page is built only from the link. It reads none of the organization's data, so a visitor who is
 not signed in learns nothing, not even whether the linked record exists.
@@ -46,7 +46,7 @@ _NOT_FOUND = 404
 
 
 def show(slug: str, resource: str) -> Response:
-    """Show what a notification's link leads to, or return 404 for any other link."""
+    """Show the page for a notification's link; respond with 404 to any other link."""
     g.operation = "show_open"
     language = rendering.choose_language(request.args.get("lang", ""))
     phrase_key = _find_target(resource) if is_slug(slug) else None

@@ -79,7 +79,7 @@ def choose_language(link_language: str) -> str:
 def render(
     view: View, language: str, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Render a page as a response, with headers that protect the token in its URL.
+    """Render a page as a response, with headers that protect the token in the page's URL.
 
     In a browser that runs scripts, the response to GET starts the workbench, which shows its own
     page at the same URL and calls the API. The response to POST and the unsubscribe page never
@@ -104,6 +104,6 @@ def render(
     response = Response(html, status, dict(headers or {}), mimetype="text/html")
     response.headers["Content-Security-Policy"] = workbench.policy if workbench else _POLICY
     response.headers["Content-Language"] = language
-    # The URL contains a token: no cache may keep the page, and no other host may see the URL.
+    # The page's URL and content may contain a token, so no cache may store the page.
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -21,7 +21,7 @@ from app.kit.links import WebPage, build_token_link
 
 EMAILS = Emails(Path(__file__).parent / "letters")
 CONFIRMATION_LIMIT = RateLimitItemPerSecond(1, 30)
-"""The limit of emails that confirm a user's sign-ins in one organization."""
+"""The rate limit for the emails that ask a user to confirm a sign-in to one organization."""
 _MAX_NAME_LENGTH = 200
 
 
@@ -31,8 +31,8 @@ class AccountMatch:
 
     If `needs_confirmation` is true, the account's holder must confirm by email before the identity
     is linked. If `was_unverified` is true, the identity proves the account's address, but the
-    address is not marked as verified yet. The caller must then mark it as verified, and remove
-    earlier ways to access the account, which may belong to somebody else.
+    address is not marked as verified yet. The caller must then mark the address as verified, and
+    remove earlier ways to access the account, because they may belong to somebody else.
     """
 
     user: User
@@ -47,8 +47,8 @@ def lock(user_id: UUID) -> User:
     return user
 
 
-def lock_linked(identity: ExternalIdentity) -> Identity | None:
-    """Lock the account that an identity is linked to and the link, and return the link.
+def lock_linked_identity(identity: ExternalIdentity) -> Identity | None:
+    """Lock a linked identity and its account, and return the identity as it is stored.
 
     Returns None if the identity is not linked in the current organization.
     """
@@ -63,8 +63,8 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
     """Find and lock, or create, the account for an identity that is not linked.
 
     An email address alone does not prove who a person is, because whoever chose the provider can
-    make it return any address. The address is sufficient only if the organization has verified its
-    domain and the provider says that the address is verified.
+    make it return any address. The address is sufficient only if the organization has verified the
+    domain of the address, and the provider says that the address is verified.
 
     Otherwise, an existing account is linked only after its holder confirms by email, and only if
     the domain is verified or the holder is a member of the organization. In all other cases, raises
@@ -146,7 +146,7 @@ def _clean_name(name: str | None) -> str:
 
 
 def count_confirmation(organization: Organization, user: User) -> bool:
-    """Count an email that confirms a sign-in, and return whether it may be sent now."""
+    """Count an email that asks to confirm a sign-in, and return whether it may be sent now."""
     key = f"{organization.id}/{user.id}"
     return not ratelimit.count_action(CONFIRMATION_LIMIT, "sso_confirmation", key)
 

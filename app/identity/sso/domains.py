@@ -1,8 +1,8 @@
 """Email domains of an organization, and the DNS records that prove their ownership.
 
-Only one organization at a time can have verified a domain. A verification expires when the DNS has
-reported for three days that the record is missing. While the DNS does not respond, the domain stays
-verified.
+A domain can be verified for only one organization at a time. A verification expires when the DNS
+has reported for three days that the record is missing. While the DNS does not respond, the domain
+stays verified.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -64,7 +64,7 @@ make_resolver: Callable[[], dns.resolver.Resolver] = create_system_resolver
 
 
 def list_tokens(rows: Iterable[Domain]) -> dict[str, str]:
-    """Return the domains to check, by token. A domain that is listed again has another token."""
+    """Return the domains by token; a domain that was removed and added again has a new token."""
     return {row.token: row.domain for row in rows}
 
 
@@ -154,7 +154,7 @@ def _record_result(row: Domain, result: ProofResult) -> bool:
 
 
 def mark_verified(row: Domain) -> bool:
-    """Mark a domain as verified, unless another organization that is open has verified it.
+    """Mark a domain as verified, unless another open organization has verified it.
 
     Returns whether the domain was marked.
     """

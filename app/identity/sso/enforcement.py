@@ -40,8 +40,8 @@ class SingleSignOnPasswordPolicy:
     def find_account_error(self, user: User) -> ApiError | None:
         """Return an error if single sign-on is enforced for the domain of the account's address.
 
-        Returns None for owners of the organization that enforces it: they can still sign in with a
-        password, in case single sign-on fails.
+        Returns None for owners of the organization that enforces single sign-on: owners can still
+        sign in with a password, in case single sign-on fails.
         """
         organization = _find_enforcing_organization(user.email)
         if organization is None:
@@ -63,7 +63,7 @@ password_policy.register(SingleSignOnPasswordPolicy())
 def end_password_sessions(configuration: Configuration, domains: Iterable[str]) -> None:
     """End the sessions of users who signed in with a password that is now disabled.
 
-    `domains` contains the verified domains whose users to check, such as newly verified domains.
+    `domains` contains the verified domains whose users are checked, such as newly verified domains.
     Does nothing unless single sign-on is enabled and enforced.
     """
     verified_domains = list(domains)

@@ -120,7 +120,7 @@ def _claim_fetch(configuration: Configuration) -> bool:
         ProviderState.window_at.is_(None),
         ProviderState.window_at < func.now() - timedelta(minutes=1),
     )
-    claimed = db.session().execute(
+    result = db.session().execute(
         update(ProviderState)
         .where(
             ProviderState.configuration_id == configuration.id,
@@ -133,7 +133,7 @@ def _claim_fetch(configuration: Configuration) -> bool:
         .returning(ProviderState.configuration_id)
         .execution_options(synchronize_session=False)
     )
-    is_within_limit = claimed.first() is not None
+    is_within_limit = result.first() is not None
     db.checkpoint()
     return is_within_limit
 

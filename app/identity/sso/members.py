@@ -1,4 +1,4 @@
-"""Update memberships at sign-in: a person's groups determine the role and the teams."""
+"""Memberships at sign-in: a person's groups determine the role and the teams."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -82,8 +82,8 @@ def _require_groups(
     """
     if groups is None and configuration.group_mapping:
         raise errors.denied(
-            "You are in more groups than the identity provider sends. Its administrator can limit"
-            " which groups it sends to this service."
+            "You are in more groups than the identity provider sends. Ask its administrator to"
+            " limit which groups it sends to this service."
         )
     return groups or ()
 

@@ -60,7 +60,7 @@ class ProviderState(TenantModel, db.Base):
 
 
 class Domain(TenantModel, db.Record, db.Base):
-    """An email domain of an organization, which proves ownership by publishing `token` in the DNS.
+    """An email domain of an organization; `token` in a DNS record proves its ownership.
 
     `verified_at` is null if the domain is not verified. `missing_since` is set if the domain was
     verified but its DNS record is now missing. `vouched` is true if the operator has confirmed the
@@ -109,7 +109,7 @@ class Identity(TenantModel, db.Record, db.Base):
 
 
 class SingleUseMixin:
-    """Mixin for rows that only the browser or application that began a sign-in can use, once.
+    """Mixin for rows that can be used once, by the browser or application that began a sign-in.
 
     `browser_hash` is a keyed hash that binds the row to the browser's cookie. `challenge` (S256,
     RFC 7636) binds the row to the application that has the code verifier.

@@ -90,7 +90,7 @@ def _check_issuer(issuer: str) -> None:
     except ValueError:
         raise UnusableResponse("the issuer is not a URL") from None
     if parts.query or parts.fragment or not issuer.isascii():
-        raise UnusableResponse("an issuer must be ASCII without query and fragment")
+        raise UnusableResponse("the issuer must be an ASCII URL without a query or fragment")
     container.current().egress.check_url(issuer, guard=outbound_slots.hold_slot)
 
 

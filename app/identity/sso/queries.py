@@ -31,7 +31,7 @@ _AVAILABLE = (
 
 
 def get_configuration(*, lock: bool = False) -> Configuration | None:
-    """Return the current organization's configuration, or None if it has none.
+    """Return the current organization's configuration, or None if there is no configuration.
 
     Always reads the values from the database, even if the configuration is already loaded. `lock`
     locks the row until the transaction ends.
@@ -89,7 +89,7 @@ def is_verified_by_another_organization(domain: str, organization_id: UUID) -> b
 
 
 def release_domain_of_closed_organization(domain: str) -> None:
-    """End the verification of `domain` by an organization that was closed, if there is one.
+    """End the verification of `domain` by a closed organization, if any.
 
     Call this function within `tenancy.across_organizations`.
     """
@@ -197,7 +197,7 @@ def delete_identities(user_id: UUID, *, kept_id: UUID | None) -> None:
 
 
 def lock_membership(user_id: UUID) -> Membership | None:
-    """Lock and return a user's membership in the current organization, or return None."""
+    """Lock and return a user's membership in the current organization, or None for a non-member."""
     statement = select(Membership).where(Membership.user_id == user_id).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     return db.session().scalars(statement).one_or_none()

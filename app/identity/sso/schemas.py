@@ -122,7 +122,7 @@ class DnsRecord(Response):
 
 
 class SsoDomain(Response):
-    """An email domain, when it was verified, and the DNS record that proves its ownership."""
+    """An email domain, the time of its verification, and the DNS record that proves ownership."""
 
     domain = Str()
     verified_at = UtcDateTime(allow_none=True)
@@ -192,8 +192,8 @@ class OidcCallbackQuery(Schema):
         max_length=100,
         description=(
             "The slug of the organization, from the redirect URI that is registered with the"
-            " provider. If it is missing or is not the organization of the sign-in, the response is"
-            " refused with 403 `permission_denied`."
+            " provider. If `org` is missing or is not the slug of the sign-in's organization, the"
+            " response is refused with 403 `permission_denied`."
         ),
     )
     state = Str(required=True, min_length=1, max_length=200)

@@ -29,7 +29,7 @@ def sign_in(
     `permission_denied` if the organization's policy refuses the person, and 402
     `plan_limit_reached` if its plan does not allow another member.
     """
-    known_identity = accounts.lock_linked(identity)
+    known_identity = accounts.lock_linked_identity(identity)
     if known_identity is None:
         match = accounts.find_or_create(identity)
     else:
@@ -41,7 +41,7 @@ def sign_in(
     membership = queries.lock_membership(user.id)
     ownership_id = membership.ownership_id if membership is not None else None
     if match.needs_confirmation or _must_confirm(membership, configuration, known_identity):
-        # Without another email, the link in the previous one stays valid.
+        # If no email is sent now, the link in the previous email stays valid.
         if accounts.count_confirmation(organization, user):
             pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
             code = flows.issue_code(flow, user.id, ownership_id=ownership_id, pending=pending)
@@ -120,7 +120,7 @@ def _remove_previous_access(user: User, known_identity: Identity | None) -> None
 
 
 def get_session_scope(configuration: Configuration, user: User) -> UUID | None:
-    """Return the id of the organization that a session is limited to, or None without a limit.
+    """Return the id of the organization to limit a session to, or None for an unlimited session.
 
     An administrator of one organization chose the provider, so the provider is trusted only for
     that organization. The exception is a person in a verified domain for which passwords are

@@ -1,7 +1,7 @@
 """Removal of the identities that were linked before an account's address was verified.
 
 Until then, the address of an account is only a claim of a provider. Somebody else may have made
-their own provider claim it, and could otherwise keep access to the account.
+their own provider claim the address, and could otherwise keep access to the account.
 """
 
 from uuid import UUID

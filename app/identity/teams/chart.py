@@ -14,7 +14,7 @@ BOUNDS = tree.ChartBounds(teams=20_000, members=200_000)
 def build_org_chart(
     *, team_id: UUID | None = None, depth: int | None = None, members: bool = True
 ) -> dict[str, Any]:
-    """Build a tree of teams, with the total numbers of teams and team members in it.
+    """Build a tree of teams, with the total numbers of its teams and team members.
 
     The chart starts at the team `team_id` or, by default, at all teams without a parent. `depth` is
     the maximum number of levels. Each node of the tree has the fields of its team, `lead`,
@@ -24,19 +24,20 @@ def build_org_chart(
     rows = tree.list_chart_rows(team_id, depth=depth, members=members, bounds=BOUNDS)
     if team_id is not None and not rows:
         raise errors.not_found()
-    team_count, seat_count = (rows[0].team_count, rows[0].seat_count) if rows else (0, 0)
-    if team_count > BOUNDS.teams or (members and seat_count > BOUNDS.members):
+    team_count = rows[0].team_count if rows else 0
+    membership_count = rows[0].membership_count if rows else 0
+    if team_count > BOUNDS.teams or (members and membership_count > BOUNDS.members):
         raise errors.invalid(
             "The chart is too large. Limit it with `team_id` or `depth`, or set `members=false`.",
             "depth",
             teams=team_count,
-            members=seat_count,
+            members=membership_count,
             at_most=BOUNDS._asdict(),
         )
     return {
         "teams": _build_nodes(rows, team_id),
         "team_count": team_count,
-        "member_count": seat_count,
+        "member_count": membership_count,
     }
 
 

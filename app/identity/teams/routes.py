@@ -101,8 +101,8 @@ def add_team_members(
 ) -> TeamDetails:
     """Add team members.
 
-    Adds up to 1,000 members of the organization. Existing team members are not removed. The
-    revision is that of the team.
+    Adds up to 1,000 members of the organization. Existing team members are not removed.
+    `revision` is the revision of the team.
     """
     return service.add_members(team_id, **body, revision=revision)
 
@@ -111,7 +111,7 @@ def add_team_members(
 def remove_team_member(caller: Caller, team_id: UUID, user_id: UUID, revision: int | None) -> None:
     """Remove a team member.
 
-    If the user is the lead, the team then has no lead. The revision is that of the team. Emits
-    `team.member_removed`.
+    If the user is the lead, the team then has no lead. `revision` is the revision of the team.
+    Emits `team.member_removed`.
     """
     service.remove_member(team_id, user_id, revision=revision)

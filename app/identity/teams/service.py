@@ -64,7 +64,7 @@ def create(
 
 
 def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> TeamDetails:
-    """Update name, parent, lead, skills or description; a new lead becomes a member.
+    """Update a team's name, parent, lead, skills or description; a new lead becomes a member.
 
     Raises 404, 409 `stale_precondition`, 409 `conflict` if a sibling team already has the name, 400
     for `lead_id` if the user is not a member of the organization, and 400 for `parent_id` if there

@@ -57,7 +57,7 @@ _MOVE_UP = text(
 _PARENT_CONSTRAINT = "fk_teams_organization_id_parent_id"
 _DEFER_PARENT_CHECK = text(f"SET CONSTRAINTS {_PARENT_CONSTRAINT} DEFERRED")
 _CHECK_PARENTS = text(f"SET CONSTRAINTS {_PARENT_CONSTRAINT} IMMEDIATE")
-# One statement whose query plan stays good regardless of the table statistics: the members are
+# One statement whose query plan is efficient regardless of the table statistics: the members are
 # looked up team by team. No members are read if the chart is too large to be returned.
 _CHART = """
     WITH RECURSIVE tree (id, parent_id, level) AS (
@@ -69,7 +69,7 @@ _CHART = """
     ), shown AS MATERIALIZED (
         SELECT teams.id, teams.parent_id, teams.name, teams.description, teams.skills,
                teams.lead_id, teams.member_count,
-               count(*) OVER () AS team_count, sum(teams.member_count) OVER () AS seat_count
+               count(*) OVER () AS team_count, sum(teams.member_count) OVER () AS membership_count
         FROM tree JOIN teams ON teams.organization_id = :org AND teams.id = tree.id
     )
     SELECT shown.*,
@@ -78,7 +78,7 @@ _CHART = """
            (SELECT json_build_object('id', id, 'email', email, 'name', name)
              FROM users WHERE id = shown.lead_id) AS lead,
            CASE WHEN :with_members AND shown.member_count > 0
-                 AND shown.team_count <= :max_teams AND shown.seat_count <= :max_members
+                 AND shown.team_count <= :max_teams AND shown.membership_count <= :max_members
            THEN (SELECT json_agg(json_build_object(
                'user', json_build_object('id', person.id, 'email', email, 'name', person.name),
                'role', CASE WHEN person.id = shown.lead_id THEN 'lead' ELSE 'member' END,
@@ -147,8 +147,8 @@ class ChartBounds(NamedTuple):
 class ChartRow(NamedTuple):
     """A team in an organization chart.
 
-    `team_count` and `seat_count` are the same in every row: the total numbers of teams and team
-    members in the chart.
+    `team_count` and `membership_count` are the same in every row: the total numbers of teams and
+    team members in the chart.
     """
 
     id: UUID
@@ -159,7 +159,7 @@ class ChartRow(NamedTuple):
     lead_id: UUID | None
     member_count: int
     team_count: int
-    seat_count: int
+    membership_count: int
     child_count: int
     lead: dict[str, Any] | None
     members: list[dict[str, Any]] | None

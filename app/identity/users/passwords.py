@@ -64,7 +64,7 @@ def _fold(text: str) -> str:
 def _is_common(folded_password: str) -> bool:
     """Return whether a password is common, ignoring repetition and surrounding digits or symbols.
 
-    Sequences such as 0123456789 also count as common, and so do repetitions of up to
+    Sequences such as 0123456789 also count as common, and so do repetitions of a group of at most
     `_MAX_UNIT_LENGTH` characters, such as abcabcabc.
     """
     core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded_password)

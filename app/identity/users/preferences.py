@@ -18,7 +18,7 @@ DEFAULT_CHANNELS: Mapping[str, tuple[bool, bool]] = {
 }
 """Maps each notification type to its default channels: (in the application, by email).
 
-By default, assignments are not sent by email, because they are too frequent.
+By default, no emails are sent about assignments, because assignments are too frequent.
 """
 
 

@@ -92,9 +92,9 @@ def is_disabled(user_id: UUID) -> bool:
 def lock(user_id: UUID) -> User | None:
     """Lock a user's row until the transaction ends, and return the user with refreshed values.
 
-    Users are locked before their identities and memberships. The lock permits new records that
-    refer to the user: their transactions may have locked a membership. Returns None if there is no
-    such user.
+    Users are locked before their identities and memberships. The lock does not block inserts of
+    records that refer to the user, to prevent deadlocks: the inserting transaction may have locked
+    a membership. Returns None if there is no such user.
     """
     # `Session.get` would compare the revision with the revision read earlier, and fail if they
     # differ.
@@ -104,7 +104,7 @@ def lock(user_id: UUID) -> User | None:
 
 
 def lock_first_registration() -> bool:
-    """Lock the first registration, and return whether there is no account yet.
+    """Lock the registration of the first account, and return True if no account exists yet.
 
     Concurrent callers wait until the transaction ends, so that only one account can be the first.
     """

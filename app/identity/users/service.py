@@ -38,7 +38,7 @@ def create(
 ) -> User:
     """Create an account and flush it; the caller commits.
 
-    A user without a password signs in another way, such as single sign-on. Raises 400
+    A user without a password must sign in by other means, such as single sign-on. Raises 400
     `validation_error` on `email` or `password`, and 409 `conflict` if the mailbox already has an
     account.
     """
@@ -117,7 +117,7 @@ def update_profile(
 def update_own_preferences(
     caller: Caller, *, changes: Mapping[str, Mapping[str, bool]], revision: int | None
 ) -> dict[str, dict[str, bool]]:
-    """Change the caller's channels as `update_preferences` does.
+    """Change the caller's notification channels (see `update_preferences`).
 
     Also raises 403 for a limited session (see `session_scope`).
     """

@@ -14,11 +14,11 @@ from app.identity.sso.saml import names
 from app.identity.sso.saml.names import ASSERTION
 from app.identity.sso.saml.xml import (
     ResponseRefused,
+    build_tag,
     find_children,
     get_only_child,
     read_text,
     read_time,
-    tag,
 )
 
 SKEW = timedelta(seconds=60)
@@ -28,7 +28,7 @@ _MAX_GROUPS = 1000
 _MAX_VALUE_LENGTH = 300
 """The maximum length in characters of names, addresses and groups; longer values are ignored."""
 _CONDITIONS = frozenset(
-    tag(ASSERTION, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")
+    build_tag(ASSERTION, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")
 )
 
 
@@ -127,7 +127,7 @@ def check_issue_time(element: etree._Element, expected: ExpectedValues) -> None:
 
 
 def _check_header(assertion: etree._Element, expected: ExpectedValues) -> None:
-    if assertion.tag != tag(ASSERTION, "Assertion") or assertion.get("Version") != "2.0":
+    if assertion.tag != build_tag(ASSERTION, "Assertion") or assertion.get("Version") != "2.0":
         raise ResponseRefused("it has no SAML 2.0 assertion")
     if not assertion.get("ID"):
         raise ResponseRefused("the assertion has no id")

@@ -16,7 +16,7 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.identity.sso.saml import xml
 from app.identity.sso.saml.names import METADATA, NAME_ID_FORMATS, POST, PROTOCOL, REDIRECT
 from app.identity.sso.saml.names import SIGNATURE as DS
-from app.identity.sso.saml.xml import InvalidDocument, find_children, read_time, tag
+from app.identity.sso.saml.xml import InvalidDocument, build_tag, find_children, read_time
 
 MAX_CERTIFICATES = 10
 RSA_BITS = range(2048, 16_385)  # OpenSSL does not verify with larger keys
@@ -69,7 +69,7 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
 
 def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element]:
     """Return the only identity provider descriptor and the entity descriptor that contains it."""
-    names = (tag(METADATA, "EntityDescriptor"), tag(METADATA, "EntitiesDescriptor"))
+    names = (build_tag(METADATA, "EntityDescriptor"), build_tag(METADATA, "EntitiesDescriptor"))
     if root.tag not in names:
         raise InvalidDocument("The document is not SAML metadata.")
     providers = [
@@ -89,13 +89,13 @@ def _read_sso_url(role: etree._Element, *, allow_http: bool) -> str:
     for service in find_children(role, METADATA, "SingleSignOnService"):
         if service.get("Binding") == REDIRECT:
             url: str = service.get("Location", "").strip()
-            if not _is_web_address(url, allow_http=allow_http):
-                raise InvalidDocument("The URL of the provider's sign-on service must use https.")
+            if not _is_valid_url(url, allow_http=allow_http):
+                raise InvalidDocument("The provider's sign-on URL is not a valid https URL.")
             return url
     raise InvalidDocument("The provider has no sign-on service with the HTTP-Redirect binding.")
 
 
-def _is_web_address(url: str, *, allow_http: bool) -> bool:
+def _is_valid_url(url: str, *, allow_http: bool) -> bool:
     try:
         parts = urlsplit(url)
         _ = parts.port
@@ -118,7 +118,7 @@ def _read_certificates(role: etree._Element) -> tuple[str, ...]:
         "".join((element.text or "").split())
         for descriptor in find_children(role, METADATA, "KeyDescriptor")
         if descriptor.get("use", "signing") == "signing"
-        for element in descriptor.iter(tag(DS, "X509Certificate"))
+        for element in descriptor.iter(build_tag(DS, "X509Certificate"))
     ]
     certificates = tuple(
         dict.fromkeys(
@@ -158,13 +158,13 @@ def _parse_certificate(text: str) -> str | None:
 
 
 def build(*, entity_id: str, acs_url: str) -> bytes:
-    """Build this service's metadata as an XML document, for an administrator to register."""
+    """Build the XML document that an administrator registers with the identity provider."""
     root = etree.Element(
-        tag(METADATA, "EntityDescriptor"), {"entityID": entity_id}, nsmap={"md": METADATA}
+        build_tag(METADATA, "EntityDescriptor"), {"entityID": entity_id}, nsmap={"md": METADATA}
     )
     role = etree.SubElement(
         root,
-        tag(METADATA, "SPSSODescriptor"),
+        build_tag(METADATA, "SPSSODescriptor"),
         {
             "AuthnRequestsSigned": "false",
             "WantAssertionsSigned": "true",
@@ -172,10 +172,10 @@ def build(*, entity_id: str, acs_url: str) -> bytes:
         },
     )
     for name in NAME_ID_FORMATS:
-        etree.SubElement(role, tag(METADATA, "NameIDFormat")).text = name
+        etree.SubElement(role, build_tag(METADATA, "NameIDFormat")).text = name
     etree.SubElement(
         role,
-        tag(METADATA, "AssertionConsumerService"),
+        build_tag(METADATA, "AssertionConsumerService"),
         {"Binding": POST, "Location": acs_url, "index": "0", "isDefault": "true"},
     )
     document: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")

@@ -52,7 +52,10 @@ SURNAME_ATTRIBUTES = (
     "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/surname",
 )
 FALLBACK_NAME_ATTRIBUTES = ("http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name",)
-"""Attributes used only if no other contains a name, because Entra ID puts the login name here."""
+"""Attributes that are read only if no other attribute contains a name.
+
+Entra ID puts the login name in these attributes.
+"""
 GROUP_ATTRIBUTES = (
     "groups",
     "group",

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from lxml import etree  # type: ignore[import-untyped]
 
 from app.identity.sso.saml.names import ASSERTION, POST, PROTOCOL
-from app.identity.sso.saml.xml import tag
+from app.identity.sso.saml.xml import build_tag
 
 _NAMESPACES = {"samlp": PROTOCOL, "saml": ASSERTION}
 
@@ -31,7 +31,7 @@ def build_authn_request(
     `request_id` must be an NCName. `issuer` is this service's entity id.
     """
     root = etree.Element(
-        tag(PROTOCOL, "AuthnRequest"),
+        build_tag(PROTOCOL, "AuthnRequest"),
         {
             "ID": request_id,
             "Version": "2.0",
@@ -42,8 +42,8 @@ def build_authn_request(
         },
         nsmap=_NAMESPACES,
     )
-    etree.SubElement(root, tag(ASSERTION, "Issuer")).text = issuer
-    policy = etree.SubElement(root, tag(PROTOCOL, "NameIDPolicy"), {"AllowCreate": "true"})
+    etree.SubElement(root, build_tag(ASSERTION, "Issuer")).text = issuer
+    policy = etree.SubElement(root, build_tag(PROTOCOL, "NameIDPolicy"), {"AllowCreate": "true"})
     if name_id_format is not None:
         policy.set("Format", name_id_format)
     document: bytes = etree.tostring(root)
@@ -53,7 +53,7 @@ def build_authn_request(
 def build_redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
     """Build the URL to redirect to: the sign-on URL with the request and the relay state.
 
-    The provider returns `relay_state` with its response; it must not exceed 80 bytes.
+    The provider returns `relay_state` with its response. `relay_state` must not exceed 80 bytes.
     """
     compressor = zlib.compressobj(wbits=-15)
     message = base64.b64encode(compressor.compress(request) + compressor.flush()).decode()

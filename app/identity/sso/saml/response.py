@@ -15,9 +15,9 @@ from app.identity.sso.saml.assertion import (
     read,
 )
 from app.identity.sso.saml.names import ASSERTION, PROTOCOL, SUCCESS
-from app.identity.sso.saml.xml import InvalidDocument, ResponseRefused, find_children, tag
+from app.identity.sso.saml.xml import InvalidDocument, ResponseRefused, build_tag, find_children
 
-_RESPONSE = tag(PROTOCOL, "Response")
+_RESPONSE = build_tag(PROTOCOL, "Response")
 
 
 def parse(document: bytes) -> etree._Element:
@@ -84,8 +84,8 @@ def _check_shape(response: etree._Element) -> None:
 
     The assertion must be a child of the response and not encrypted.
     """
-    assertions = list(response.iter(tag(ASSERTION, "Assertion")))
-    if any(True for _ in response.iter(tag(ASSERTION, "EncryptedAssertion"))):
+    assertions = list(response.iter(build_tag(ASSERTION, "Assertion")))
+    if any(True for _ in response.iter(build_tag(ASSERTION, "EncryptedAssertion"))):
         raise ResponseRefused("the assertion is encrypted, which is not supported")
     if len(assertions) != 1 or assertions[0].getparent() is not response:
         raise ResponseRefused(

@@ -13,7 +13,7 @@ from signxml.algorithms import DigestAlgorithm, SignatureMethod
 from signxml.verifier import SignatureConfiguration, XMLVerifier
 
 from app.identity.sso.saml.names import SIGNATURE
-from app.identity.sso.saml.xml import ResponseRefused, detach, find_children, get_only_child
+from app.identity.sso.saml.xml import ResponseRefused, copy_as_root, find_children, get_only_child
 
 _EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#"
 _ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
@@ -37,7 +37,7 @@ _DIGEST_NAMES = frozenset(digest.value for digest in DIGESTS)
 
 
 def is_signed(element: etree._Element) -> bool:
-    """Return whether the element itself contains a signature, even if it is invalid."""
+    """Return whether the element itself contains a signature, which may be invalid."""
     return bool(find_children(element, SIGNATURE, "Signature"))
 
 
@@ -49,7 +49,7 @@ def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) ->
     certificates are ignored (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises
     `ResponseRefused` if the signature is missing, invalid or not in the form that SAML uses.
     """
-    root = detach(element)
+    root = copy_as_root(element)
     signature = get_only_child(root, SIGNATURE, "Signature")
     _check_form(signature, root.get("ID"))
     # The library must not use a key or a certificate from the message.

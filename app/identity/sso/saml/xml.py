@@ -38,7 +38,7 @@ def parse(document: bytes, *, allow_comments: bool = False) -> etree._Element:
     """Parse a document of at most MAX_BYTES bytes, and return its root element.
 
     If `allow_comments` is true, comments are dropped. Otherwise, a document with a comment or a
-    CDATA section is refused, because documents that programs write contain none.
+    CDATA section is refused, because documents that programs write contain neither.
 
     Raises `InvalidDocument` if the document is not XML, not UTF-8, too large or nested too deeply,
     or if it contains a document type, an entity or a processing instruction.
@@ -103,7 +103,7 @@ def _check_tree(root: etree._Element) -> None:
             )
 
 
-def detach(element: etree._Element) -> etree._Element:
+def copy_as_root(element: etree._Element) -> etree._Element:
     """Return a copy of the element as the root of a separate document.
 
     The copy keeps the namespaces that are in scope for the element.
@@ -112,14 +112,14 @@ def detach(element: etree._Element) -> etree._Element:
     return etree.fromstring(etree.tostring(element, with_tail=False), parser)
 
 
-def tag(namespace: str, name: str) -> str:
-    """Return a qualified element name in lxml's notation, `{namespace}name`."""
+def build_tag(namespace: str, name: str) -> str:
+    """Build a qualified element name in lxml's notation, `{namespace}name`."""
     return f"{{{namespace}}}{name}"
 
 
 def find_children(element: etree._Element, namespace: str, name: str) -> list[etree._Element]:
     """Return the direct child elements with this qualified name."""
-    elements: list[etree._Element] = element.findall(tag(namespace, name))
+    elements: list[etree._Element] = element.findall(build_tag(namespace, name))
     return elements
 
 
