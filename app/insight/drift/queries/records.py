@@ -84,7 +84,11 @@ def _build_total(
     after: datetime | None,
     before: datetime | None,
 ) -> ColumnElement[int]:
-    """Build the number of reports in a list. The counters have neither fields nor ids."""
+    """Build the SQL expression that counts the reports in a list.
+
+    With a filter by field or id, the rows are counted, because the counters do not have these
+    facets.
+    """
     if "field" in where or "id" in where:
         return counters.count(rows.where(*within(DriftReport.created_at, after, before)))
     between = build_between("created", DriftReport.created_at, after, before, rows)
@@ -115,7 +119,7 @@ def lock_reports(schema_id: UUID, status: ReportStatus) -> list[DriftReport]:
 
 
 class AcknowledgedShift(NamedTuple):
-    """An acknowledged shift, with the period of its latest acknowledged report."""
+    """An acknowledged shift, with the latest start and end of its acknowledged reports."""
 
     shift_key: str
     current_from: datetime

@@ -23,7 +23,7 @@ class AcceptedTagSet(NamedTuple):
     """An accepted tag set.
 
     `values` maps each filled field to a pair: its first value as text, truncated to
-    `MAX_VALUE_LENGTH`, and the full length of that value.
+    `MAX_VALUE_LENGTH`, and the full length of the value. It is None if no field is filled.
     """
 
     artifact_id: UUID
@@ -100,7 +100,8 @@ def iterate_documents(
 ) -> Iterator[list[DocumentTagSets]]:
     """Yield the documents accepted in a period in batches, newest first, at most `limit` in total.
 
-    A document is dated by the decision time of its first tag set.
+    Only tag sets that were accepted in the period are yielded, except tag sets with the source
+    `model`. Documents are ordered by the decision time of their first tag set.
     """
     before_time, before_id, remaining = end, _LAST_ID, limit
     while remaining > 0:
@@ -132,7 +133,8 @@ class DecisionCount(NamedTuple):
     n: int
 
 
-# All decisions on a tag set are counted, not only the last one: two rejections are worse than one.
+# All decisions on a tag set are counted, not only the last decision, because two rejections are
+# worse than one rejection.
 _DECISIONS = text(
     """
     SELECT t.labeler_id, r.kind, CAST(count(*) AS bigint) AS n

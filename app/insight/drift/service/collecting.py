@@ -90,9 +90,10 @@ ALL_LABELERS = LabelerSelection()
 class _Owner(NamedTuple):
     """The labeler of a tag set, and the samples in which the tag set represents its document.
 
-    Every tag set represents its document in the sample of its own labeler. In samples of all
-    labelers, only the first tag set does (`is_first`). In the sample of the first labeler's peers,
-    only the second tag set does; its `replaced_labeler_id` is the first labeler.
+    Every tag set represents its document in the sample of its own labeler. In a sample of several
+    labelers, the first tag set represents the document (`is_first`). Only in the sample of the
+    first labeler's peers, the second tag set represents the document; its `replaced_labeler_id` is
+    the first labeler.
     """
 
     labeler_id: UUID | None
