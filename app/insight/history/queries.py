@@ -47,9 +47,9 @@ class HistorySources(NamedTuple):
     """SELECT statements for history entries, built by the services that own the data.
 
     `document`, `reviews` and `comments` are audit log entries about the document, its tag sets and
-    their comments. `reviews` is None if the caller may not see entries about reviews. `actions` and
-    `revisions` are actions on the document and on its tag sets. `rules` are the rules that matched
-    the document.
+    their comments. `reviews` is None if the caller may not see entries about reviews. `actions` are
+    recorded actions on the document. `revisions` are revisions of its tag sets, except saves.
+    `rules` are the rules that matched the document.
 
     If `claims_by` is set, claims of the document by other users are left out. Changes to the
     document properties in `hidden_properties` are always left out.
@@ -153,7 +153,8 @@ def _select_document_entries(
     entry = entries.subquery("entry").c
     is_release = entry.action == "artifacts.release"
     # An action on a tag set also changes the status and claim of its document. The action has its
-    # own entry, so these changes are left out. A release shows only the change of the claim.
+    # own entry, so these changes are left out. A release that changes only the status is left out,
+    # too.
     is_side_effect = or_(
         and_(
             entry.action == "artifacts.update",

@@ -16,7 +16,7 @@ from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 MAX_BYTES = 8 * 1024 * 1024
-"""The maximum size in bytes of the tags in one query. A larger tag set gets no feedback."""
+"""The maximum size in bytes of the tags in one query. A tag set with more gets no feedback."""
 
 _initial = aliased(TagSetRevision)
 
