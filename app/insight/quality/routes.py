@@ -48,7 +48,7 @@ def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 
     Returns one metric by day, week or month, optionally grouped by schema, field, team or labeler.
     The metrics of teams and of other labelers require the reviewer role. Accuracy on gold documents
-    by day or by field also requires this role. With `Accept: image/png` or `image/svg+xml` the
+    by day, month or field also requires this role. With `Accept: image/png` or `image/svg+xml` the
     response is a chart.
     """
     return service.get_trends(caller=caller, **query)

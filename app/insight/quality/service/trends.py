@@ -170,7 +170,7 @@ def _get_visibility(caller: Caller, group_by: str | None, filters: TrendFilters)
         require_role(caller.role, Role.reviewer)
     if "team_id" in filters:
         visibility.check_team(filters["team_id"])
-        # A member may be in other teams, too.
+        # The members may also belong to other teams, which the trend must not include.
         visibility = visibility._replace(teams=[filters["team_id"]])
     if "labeler_id" not in filters:
         return visibility
