@@ -1,4 +1,4 @@
-"""Count the pairs of values that labelers give to a choice field, and build matrices."""
+"""Count the pairs of values that labelers give to a choice field in confusion matrices."""
 
 from collections import Counter
 from collections.abc import Sequence
