@@ -80,7 +80,7 @@ class DriftDetection(Response):
 
 
 class DriftSample(ComparedPeriod):
-    """A sample of values from one period: the size and the summary value of the sample."""
+    """The size and the summary value of a sample of values from one period."""
 
     n = Int(description="The size of the sample.")
     value = Float(

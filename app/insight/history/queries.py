@@ -203,7 +203,7 @@ def _select_review_entries(entries: Select[Any]) -> Select[Any]:
         note=reason,
         changes=cast(entry.changes, JSONB).op("-")("escalation_reason"),
     ).where(
-        # Saves are excluded by name: they are the most frequent entries, and large.
+        # Saves are excluded by name, because they are the most frequent entries, and large.
         entry.action != "tag_sets.replace",
         not_(_has_changed(entry, "status", "tags")),
         _has_changed(entry, *_REVIEW_PROPERTIES),

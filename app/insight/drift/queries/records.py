@@ -146,7 +146,7 @@ def list_acknowledged_shifts(schema_id: UUID) -> list[AcknowledgedShift]:
 def find_earliest_open_shift_start(schema_id: UUID, before: datetime) -> datetime | None:
     """Find the earliest start, before `before`, of a shift that has an open report.
 
-    Returns None if there is no such shift. Differences between a labeler and their peers are left
+    Returns None if no shift matches. Differences between a labeler and their peers are left
     out, because they are not shifts over time.
     """
     statement = select(func.min(DriftReport.current_from)).where(
@@ -206,7 +206,7 @@ def get_baseline(schema_id: UUID) -> DriftBaseline | None:
 
 
 def save_baseline(schema_id: UUID, start: datetime, end: datetime, set_by: UUID | None) -> None:
-    """Save the fixed baseline of a schema, replacing an earlier one."""
+    """Save the fixed baseline of a schema, and replace an earlier fixed baseline."""
     values = {"baseline_from": start, "baseline_until": end, "set_by": set_by}
     values = {**values, "updated_at": db.utc_now()}
     statement = insert(DriftBaseline).values(schema_id=schema_id, **values)

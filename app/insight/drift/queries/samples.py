@@ -23,7 +23,7 @@ class AcceptedTagSet(NamedTuple):
     """An accepted tag set.
 
     `values` maps each filled field to a pair: its first value as text, truncated to
-    `MAX_VALUE_LENGTH`, and the full length of the value. It is None if no field is filled.
+    `MAX_VALUE_LENGTH`, and the full length of the value. `values` is None if no field is filled.
     """
 
     artifact_id: UUID
@@ -98,9 +98,9 @@ DocumentTagSets = list[AcceptedTagSet]
 def iterate_documents(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
 ) -> Iterator[list[DocumentTagSets]]:
-    """Yield the documents accepted in a period in batches, newest first, at most `limit` in total.
+    """Yield batches of the documents accepted in a period, newest first, at most `limit` documents.
 
-    Only tag sets that were accepted in the period are yielded, except tag sets with the source
+    The documents contain only the tag sets that were accepted in the period and whose source is not
     `model`. Documents are ordered by the decision time of their first tag set.
     """
     before_time, before_id, remaining = end, _LAST_ID, limit

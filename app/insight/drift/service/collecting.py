@@ -167,7 +167,7 @@ class PeriodData:
         for outcome in outcomes:
             outcomes_by_tag_set[outcome.tag_set_id].append(outcome)
         for document in documents:
-            # The tag sets of a document may begin from the same prediction, so only one is used.
+            # The tag sets of a document may begin from the same prediction. Only one is used.
             ids = [tag_set.id for tag_set in document if tag_set.id in outcomes_by_tag_set]
             tag_set_id = next(iter(ids), None)
             for outcome in () if tag_set_id is None else outcomes_by_tag_set[tag_set_id]:

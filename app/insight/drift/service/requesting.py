@@ -27,8 +27,8 @@ def request_detection(
 ) -> dict[str, Any]:
     """Request a detection: queue it, and return it in the API's format.
 
-    `fix_baseline` stores the baseline as the fixed baseline of the schema (True), or deletes the
-    fixed baseline (False).
+    `fix_baseline` stores the baseline as the fixed baseline of the schema (True), deletes the fixed
+    baseline (False), or changes nothing (None).
 
     Raises:
         ApiError: 404 for an unknown schema; 400 for an invalid period; 409 `conflict` with

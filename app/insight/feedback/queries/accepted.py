@@ -51,9 +51,9 @@ class AcceptedTagSet(NamedTuple):
 
 
 def list_eligible_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the revision of each tag set that is eligible for automatic feedback, by id.
+    """Return the revision numbers of the tag sets eligible for automatic feedback, by id.
 
-    Eligible tag sets are accepted, began only from a prediction, and have at most `MAX_BYTES` of
+    Eligible tag sets are accepted, began from a prediction alone, and have at most `MAX_BYTES` of
     tags.
     """
     rows = db.session().execute(_filter_eligible(select(TagSet.id, TagSet.revision), tag_set_ids))
