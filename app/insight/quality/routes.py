@@ -94,7 +94,7 @@ def get_labeler_quality(caller: Caller, query: dict[str, Any]) -> Page:
 def get_reviewer_quality(caller: Caller, query: dict[str, Any]) -> Page:
     """Get quality metrics by reviewer.
 
-    Returns the number of decisions, the fraction of decisions that were overturned, and the
-    acceptance rate compared with that of the other reviewers.
+    Returns the number of decisions, the fraction of decisions that were overturned, the acceptance
+    rate, and the acceptance rate of all other reviewers together.
     """
     return service.list_reviewers(caller=caller, **query)

@@ -58,7 +58,10 @@ class TrendsQuery(QualityPeriodQuery):
 
 
 class QualityRate(Response):
-    """A fraction from 0 to 1 with its 95% Wilson interval. Both are null if the size `n` is 0."""
+    """A fraction from 0 to 1 with its 95% Wilson interval and its sample size `n`.
+
+    If `n` is 0, the other properties are null.
+    """
 
     value = Float(allow_none=True)
     ci_low = Float(allow_none=True)

@@ -112,7 +112,7 @@ def compare_documents(batch: list[Job]) -> None:
 def compare_schema(job: Job) -> None:
     """Compare the next documents of a schema, and update their disagreements.
 
-    Enqueues a job for the documents after them, unless there were no documents to compare.
+    Enqueues a job for the documents that follow, unless no documents are left.
     """
     schema_id, after = UUID(job.args["schema_id"]), UUID(job.args["after"])
     last_artifact_id = disagreeing.update_next_documents(schema_id, after)

@@ -45,8 +45,7 @@ class QualityRun(TenantModel, db.Record, db.Base):
 
     `fields` are the names of the requested fields; an empty list means all fields. The period
     begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results` and
-    `warnings` are stored in the API's format; `pairs` has only the user ids of the
-    labelers.
+    `warnings` are stored in the API's format; `pairs` has only the user ids of the labelers.
     `confusions` maps each choice field to its matrices (see `service.confusing`). `results`,
     `warnings`, `pairs` and `confusions` are loaded on access, because lists do not show them.
     """
@@ -104,8 +103,7 @@ class Disagreement(TenantModel, db.Base):
     `share` is the mean disagreement over all pairs of labelers. It is an integer number of
     millionths, so that lists are sorted by exact values. `answers` has the most frequent answers,
     each with the number of labelers who gave it. `raters` is the number of labelers whose answers
-    were compared. `compared_at` is the time of the first comparison
-    with this result.
+    were compared. `compared_at` is the time of the first comparison with this result.
     """
 
     __tablename__ = "quality_disagreements"

@@ -55,7 +55,7 @@ class SchemaRow(SumRow, Protocol):
 
 
 class FieldRow(SumRow, Protocol):
-    """The sums of a field with one of the types that it has had."""
+    """The sums of a field for its current type or for one of its earlier types."""
 
     schema_id: UUID
     field: str

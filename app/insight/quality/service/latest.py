@@ -108,8 +108,8 @@ def get_field_metrics(
 ) -> dict[str, Any]:
     """Return the metrics of each field in the period, for one schema or all schemas.
 
-    Each field has the metrics of its current type. Metrics of an earlier type cannot be compared
-    with them, so they are left out, and a warning names the field. A removed field has metrics for
+    Each field has the metrics of its current type. Metrics of an earlier type are left out, because
+    the types cannot be compared, and a warning names the field. A removed field has metrics for
     each type that it had. Raises 404 for an unknown schema; 400 for an invalid period.
     """
     period = get_period(caller, first, end)

@@ -199,8 +199,8 @@ def _build_series(
 ) -> list[dict[str, Any]]:
     """Build one series per group, in the same order, including buckets without cases.
 
-    With `hide_small_samples`, points with too few cases are emptied, and groups whose points are
-    all empty are left out.
+    With `hide_small_samples`, points with too few cases have no value, and groups without any value
+    are left out.
     """
     compute = cache(partial(_compute_rate, metric, hide_small_samples=hide_small_samples))
     empty_rates = [compute((0,) * len(metric.counters))] * len(buckets)

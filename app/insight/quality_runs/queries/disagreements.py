@@ -62,8 +62,8 @@ _DELETE_RESOLVED = text(
           AND kept.field = d.field)
     """
 )
-_PLACE = ("organization_id", "artifact_id", "schema_id", "field")
-_RESULT = ("share", "raters", "answers")
+_KEY_COLUMNS = ("organization_id", "artifact_id", "schema_id", "field")
+_RESULT_COLUMNS = ("share", "raters", "answers")
 
 
 class StoredAnswer(NamedTuple):
@@ -133,12 +133,12 @@ def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> Non
     page by page would miss them.
     """
     organization_id = tenancy.current_organization_id()
-    places = {
+    kept_keys = {
         "artifacts": [str(row["artifact_id"]) for row in rows],
         "schemas": [str(row["schema_id"]) for row in rows],
         "fields": [row["field"] for row in rows],
     }
-    values = {"organization_id": organization_id, "artifact_ids": list(artifact_ids), **places}
+    values = {"organization_id": organization_id, "artifact_ids": list(artifact_ids), **kept_keys}
     db.session().execute(_DELETE_RESOLVED, values)
     document_ids = {row["artifact_id"] for row in rows}
     # The lock keeps the documents until the commit, so that the foreign key cannot fail.
@@ -159,11 +159,11 @@ def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> Non
 def _build_upsert() -> Insert:
     """Build the statement that inserts disagreements, or updates them if the result differs."""
     statement = insert(Disagreement)
-    new = statement.excluded
+    excluded = statement.excluded
     return statement.on_conflict_do_update(
-        index_elements=_PLACE,
-        set_={name: new[name] for name in ("id", "compared_at", *_RESULT)},
-        where=or_(*(getattr(Disagreement, name) != new[name] for name in _RESULT)),
+        index_elements=_KEY_COLUMNS,
+        set_={name: excluded[name] for name in ("id", "compared_at", *_RESULT_COLUMNS)},
+        where=or_(*(getattr(Disagreement, name) != excluded[name] for name in _RESULT_COLUMNS)),
     )
 
 

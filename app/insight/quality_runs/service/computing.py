@@ -115,7 +115,7 @@ class _Computation:
             # Measuring needs as much memory as the ratings, so these are deleted immediately.
             del ratings[plan.name]
             ratings.pop(plan.name + _DISTANCES_SUFFIX, None)
-        self.computed.confusions.update({name: c.build() for name, c in confusions.items()})
+        self.computed.confusions.update({key: counts.build() for key, counts in confusions.items()})
 
     def measure_marks(self, plan: FieldPlan) -> None:
         """Measure a field with several values, spans or regions per labeler, in one pass."""

@@ -79,8 +79,8 @@ def create_runs_for_outdated_schemas() -> int:
     A schema is outdated if it requires several labelers, and its tag sets have changed since its
     newest full run. Requires access across organizations.
     """
-    outdated = records.list_outdated_schemas(list(DEFAULT_METRICS))
-    for organization_id, schema_id in outdated:
+    outdated_schemas = records.list_outdated_schemas(list(DEFAULT_METRICS))
+    for organization_id, schema_id in outdated_schemas:
         with tenancy.organization(organization_id):
             create(schema_id=schema_id, created_by=None)
-    return len(outdated)
+    return len(outdated_schemas)
