@@ -8,7 +8,8 @@ from app.engines.sandbox import SandboxUnavailable
 from app.kit import errors
 
 _RETRY_SECONDS = 5
-# Rendering a chart takes up to 20 s and blocks a thread. The other threads stay free for requests.
+# Rendering a chart takes up to 20 s and blocks a thread. Only one chart is rendered at a time, so
+# that the other threads stay free for requests.
 _render_slot = BoundedSemaphore(1)
 
 

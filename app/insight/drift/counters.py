@@ -5,7 +5,7 @@ from app.kit.counters.spans import MONTH
 
 _FACETS = ("status", "subject", "metric")
 NO_LABELER = "none"
-"""The facet of reports that are not about a labeler."""
+"""The value of the facet `labeler_id` for reports that are not about a labeler."""
 _LABELER, _SCHEMA = "labeler_id", "schema_id"
 REPORTS = Source(
     "drift_reports",

@@ -7,7 +7,7 @@ DETECTED = "drift.detected"
 """A report was created. Emitted once per report.
 
 Payload: {report_id, schema_id, subject, field, metric, baseline, current, p_value}. Webhooks send
-the same properties.
+these properties.
 """
 
 FOUND = "drift.found"

@@ -59,7 +59,7 @@ def request_daily(job: Job) -> None:
 
 @jobs.handler("drift.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete detections that are older than 400 days; their reports are kept."""
+    """Delete finished detections that are older than 400 days, and keep their reports."""
     purging.purge("drift_detections", _EXPIRED_CONDITION, job.checkpoint)
 
 

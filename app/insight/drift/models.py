@@ -38,7 +38,8 @@ class DriftMetric(StrEnum):
 class ReportStatus(StrEnum):
     """The status of a drift report.
 
-    An open report is later acknowledged by a user, or closed when its shift has ended.
+    An open report is later acknowledged by a user, or closed when its shift has ended or when the
+    newest schema version no longer has its metric.
     """
 
     OPEN = "open"

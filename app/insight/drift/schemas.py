@@ -16,8 +16,8 @@ from app.kit.api.fields import (
 )
 
 _FIX_BASELINE_DESCRIPTION = (
-    "`true`: use this baseline in all later detections, including daily detections. `false`: delete"
-    " the fixed baseline."
+    "`true`: fix this baseline, so that daily detections and later requests without a baseline use"
+    " it. `false`: delete the fixed baseline."
 )
 _DETECTION_ID_DESCRIPTION = (
     "Only reports that this detection created or confirmed. Responds with 409 until the detection"
@@ -80,12 +80,13 @@ class DriftDetection(Response):
 
 
 class DriftSample(ComparedPeriod):
-    """A sample of values from one period: the size and the summary value of the sample."""
+    """The size and the summary value of a sample of values from one period."""
 
     n = Int(description="The size of the sample.")
     value = Float(
-        description="The rate, the relative frequency of `category`, or the median of the values."
-        " Dates are counted in days before the review decision, and times of day in hours."
+        description="The rate, the relative frequency of `category`, or the median of the values or"
+        " of their lengths. Dates are counted in days before the review decision, times of day in"
+        " hours, and lengths in characters."
     )
 
 

@@ -42,6 +42,6 @@ class FeedbackModel(ModelFigures):
         description="Null if there is no other model, or if `comparison_omitted` is true.",
     )
     comparison_omitted = Bool(
-        description="Whether there is another model, but the page has more models than the 10 that"
-        " are compared. Request a smaller page to compare this model."
+        description="Whether the comparison was left out because only the first 10 models of a page"
+        " that have another model are compared. Request a smaller page to compare this model."
     )

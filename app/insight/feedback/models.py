@@ -49,7 +49,7 @@ class PredictionFeedback(TenantModel, db.Base):
     """The result of comparing one predicted value with the correct value. Immutable.
 
     Automatic feedback belongs to the revision `accepted_revision` of an accepted tag set.
-    `position` is its number within the feedback on that revision. The compared values are in the
+    `position` numbers the feedback on that revision, starting at 0. The compared values are in the
     revisions of the tag set. Reported feedback stores the compared values itself. If the field
     allows several values, reported feedback also has a `value_key`, so that each value is reported
     only once.

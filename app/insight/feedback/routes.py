@@ -8,7 +8,7 @@ from app.kit.errors import ApiError
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("feedback", description="Comparison of predictions with accepted tag sets.")
+blueprint = Blueprint("feedback", description="Comparison of predictions with correct values.")
 
 
 @blueprint.post(
@@ -72,8 +72,8 @@ def _build_outcome(index: int, result: dict[str, Any] | ApiError) -> dict[str, A
 def get_feedback_summary(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the feedback summary.
 
-    Returns the accuracy of models, measured against accepted tag sets: in total, by model and over
-    time.
+    Returns the accuracy of models, from accepted tag sets and from reported feedback: in total, by
+    model and over time.
     """
     return service.get_summary(caller=caller, **query)
 
@@ -90,7 +90,7 @@ def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, An
 
     Returns the accuracy of each field with its calibration and a recommended confidence threshold.
     With `Accept: image/png` or `image/svg+xml` the response is a chart of the calibration curve.
-    The chart shows one field if the summary has only one, otherwise all fields together.
+    If the summary has only one field, the chart shows this field, otherwise all fields combined.
     """
     return service.get_summary_by_field(caller=caller, **query)
 
@@ -107,6 +107,6 @@ def list_feedback_models(caller: Caller, query: dict[str, Any]) -> Page:
     Returns the models of each schema with their accuracy over time. Each model is compared with
     another model by a paired bootstrap, on the documents with feedback on both models; `verdict` is
     the result in words. Only the first 10 models of a page that have another model are compared;
-    for the others, `comparison_omitted` is true.
+    for later models on the page, `comparison_omitted` is true.
     """
     return service.list_models(**query)

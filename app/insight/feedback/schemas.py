@@ -103,7 +103,7 @@ class Feedback(Response):
 
 
 class FeedbackItemOutcome(Response):
-    """The outcome of one item. If it failed, `code`, `message` and `field` give the reason."""
+    """The outcome of one item. For a failed item, `code`, `message` and `field` give the reason."""
 
     index = Int(description="The position of the item in the request, counted from 0.")
     ok = Bool()
@@ -162,7 +162,7 @@ class Figures(Response):
 
     predictions = Int(description="The number of predicted values.")
     correct = Int()
-    corrected = Int(description="The number of predicted values replaced by another value.")
+    corrected = Int(description="The number of predicted values replaced with another value.")
     missed = Int(description="The number of correct values that were not predicted.")
     spurious = Int(description="The number of values predicted where there should be no value.")
     precision = Float(allow_none=True, description=f"The fraction of correct predictions. {_RATE}")

@@ -47,9 +47,9 @@ class HistorySources(NamedTuple):
     """SELECT statements for history entries, built by the services that own the data.
 
     `document`, `reviews` and `comments` are audit log entries about the document, its tag sets and
-    their comments. `reviews` is None if the caller may not see entries about reviews. `actions` and
-    `revisions` are actions on the document and on its tag sets. `rules` are the rules that matched
-    the document.
+    their comments. `reviews` is None if the caller may not see entries about reviews. `actions` are
+    recorded actions on the document. `revisions` are revisions of its tag sets, except saves.
+    `rules` are the rules that matched the document.
 
     If `claims_by` is set, claims of the document by other users are left out. Changes to the
     document properties in `hidden_properties` are always left out.
@@ -153,7 +153,8 @@ def _select_document_entries(
     entry = entries.subquery("entry").c
     is_release = entry.action == "artifacts.release"
     # An action on a tag set also changes the status and claim of its document. The action has its
-    # own entry, so these changes are left out. A release shows only the change of the claim.
+    # own entry, so these changes are left out. A release that changes only the status is left out,
+    # too.
     is_side_effect = or_(
         and_(
             entry.action == "artifacts.update",
@@ -202,7 +203,7 @@ def _select_review_entries(entries: Select[Any]) -> Select[Any]:
         note=reason,
         changes=cast(entry.changes, JSONB).op("-")("escalation_reason"),
     ).where(
-        # Saves are excluded by name: they are the most frequent entries, and large.
+        # Saves are excluded by name, because they are the most frequent entries, and large.
         entry.action != "tag_sets.replace",
         not_(_has_changed(entry, "status", "tags")),
         _has_changed(entry, *_REVIEW_PROPERTIES),

@@ -21,7 +21,7 @@ blueprint = Blueprint("history", tag="artifacts")
 def get_artifact_history(caller: Caller, artifact_id: UUID, query: dict[str, Any]) -> Page:
     """Get the history of an artifact.
 
-    Lists what happened to the document, its tag sets and their comments, with actor and time,
-    newest first.
+    Lists the actions on the document, its tag sets and their comments, with actor and time, newest
+    first by default.
     """
     return service.list_history(artifact_id, caller=caller, **query)

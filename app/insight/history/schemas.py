@@ -7,7 +7,7 @@ KINDS = ("artifact", "tag_set", "comment")
 
 
 class HistoryFilters(Schema):
-    """Filters for the history by the time of an entry."""
+    """Filters for history entries by their time."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
@@ -45,7 +45,7 @@ class HistoryEntry(Response):
     rule = Nested(
         RoutingRuleReference,
         allow_none=True,
-        description="The routing rule that matched the document.",
+        description="The routing rule that matched the document; null in other entries.",
     )
     note = Str(
         allow_none=True,

@@ -17,12 +17,12 @@ from app.workflow.tag_sets import service as tag_sets
 def list_history(
     artifact_id: UUID, *, caller: Caller, page: PageRequest, **created: datetime
 ) -> Page:
-    """List the history of a document: what happened to it, newest first by default.
+    """List the history of a document: the actions on it, newest first by default.
 
     `created` may contain created_after and created_before. Saves are left out, because they are in
-    the revisions of the tag set. Callers who must label blind do not see what other users do with
-    the document. Callers who cannot review do not see review assignments, drafts of other users and
-    changes to `gold`. Raises 404 if the document does not exist.
+    the revisions of the tag set. Callers who must label blind do not see the actions of other users
+    on the document. Callers who cannot review do not see review assignments, drafts of other users
+    or changes to `gold`. Raises 404 if the document does not exist.
     """
     artifacts.get_api_row(artifact_id)
     only_user_id = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None

@@ -24,7 +24,7 @@ _CHANGE_EVENTS = (
     artifact_events.DELETED,
 )
 _COUNTED_PROPERTIES = frozenset({"gold", "schema_id"})
-_EVERY_SECONDS = 300
+_INTERVAL_SECONDS = 300
 
 
 @jobs.handler(
@@ -77,4 +77,4 @@ def complete_sums(_: Job) -> None:
     updating.complete_sums()
 
 
-jobs.periodic("quality.prepare", every=_EVERY_SECONDS)
+jobs.periodic("quality.prepare", every=_INTERVAL_SECONDS)

@@ -69,9 +69,9 @@ class QualityDocument(TenantModel, db.Base):
     """The contributions of one artifact to the cells.
 
     Each contribution is [subject, schema_id, name, field_type, day, *counters]; the list is sorted.
-    The column `schema_id` is the schema of all contributions, or null if their schemas differ. It
-    allows a repair to read one schema at a time. There is no foreign key to the artifact: when the
-    artifact is deleted, its contributions must still be subtracted from the cells.
+    The column `schema_id` is the schema of all contributions, or null if their schemas differ. With
+    this column, a repair can read one schema at a time. There is no foreign key to the artifact:
+    when the artifact is deleted, its contributions must still be subtracted from the cells.
     """
 
     __tablename__ = "quality_documents"

@@ -48,7 +48,7 @@ def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 
     Returns one metric by day, week or month, optionally grouped by schema, field, team or labeler.
     The metrics of teams and of other labelers require the reviewer role. Accuracy on gold documents
-    by day or by field also requires this role. With `Accept: image/png` or `image/svg+xml` the
+    by day, month or field also requires this role. With `Accept: image/png` or `image/svg+xml` the
     response is a chart.
     """
     return service.get_trends(caller=caller, **query)
@@ -94,7 +94,7 @@ def get_labeler_quality(caller: Caller, query: dict[str, Any]) -> Page:
 def get_reviewer_quality(caller: Caller, query: dict[str, Any]) -> Page:
     """Get quality metrics by reviewer.
 
-    Returns the number of decisions, the fraction of decisions that were overturned, and the
-    acceptance rate compared with that of the other reviewers.
+    Returns the number of decisions, the fraction of decisions that were overturned, the acceptance
+    rate, and the acceptance rate of all other reviewers together.
     """
     return service.list_reviewers(caller=caller, **query)

@@ -58,7 +58,10 @@ class TrendsQuery(QualityPeriodQuery):
 
 
 class QualityRate(Response):
-    """A fraction from 0 to 1 with its 95% Wilson interval; null if the sample size `n` is 0."""
+    """A fraction from 0 to 1 with its 95% Wilson interval and its sample size `n`.
+
+    If `n` is 0, the other properties are null.
+    """
 
     value = Float(allow_none=True)
     ci_low = Float(allow_none=True)
@@ -92,7 +95,7 @@ class Throughput(Response):
 
 
 class Speed(Response):
-    """The labeling speed, from tag sets with a recorded time; null if no tag set has one."""
+    """The labeling speed, computed from the `timed` tag sets, which have a recorded time."""
 
     timed = Int()
     mean_seconds = Float(allow_none=True)
@@ -112,8 +115,8 @@ class SchemaQuality(Response):
 
     The sample size `n` is the number of compared documents in `agreement`, of decisions in
     `acceptance_rate`, of acceptances in `correction_rate`, and of tag sets on gold documents in
-    `gold_accuracy`. For roles below reviewer, `gold_accuracy` has no value unless the period
-    consists of whole weeks or months that have ended, with at least 10 such tag sets.
+    `gold_accuracy`. For roles below reviewer, `gold_accuracy` includes only whole weeks that have
+    ended and have at least 10 tag sets on gold documents of the schema.
     """
 
     schema = Nested(QualityReference)
@@ -197,14 +200,17 @@ class ReviewerQuality(Response):
 
 
 class TrendPoint(QualityRate):
-    """The metric in one bucket. The first and the last bucket are clipped to the period."""
+    """The metric in one bucket. The first and the last bucket are clipped to the period.
+
+    The interval is null if the metric is not a fraction.
+    """
 
     first = Date(data_key="from")
     end = Date(data_key="to")
 
 
 class TrendSeries(Response):
-    """The metric of one group over time; `key` and `name` are null if there are no groups."""
+    """The metric of one group over time; `key` and `name` are null without `group_by`."""
 
     key = Str(allow_none=True)
     name = Str(allow_none=True)

@@ -47,7 +47,8 @@ def _reopen_run(args: dict[str, Any]) -> None:
 def run_computation(job: Job) -> None:
     """Compute a requested run and store its results.
 
-    A repeated attempt starts from the beginning. Does nothing if the run has already ended.
+    A repeated attempt starts from the beginning. Does nothing if the run does not exist or has
+    already ended.
     """
     run = running.start(_get_run_id(job))
     if run is None:
@@ -109,9 +110,9 @@ def compare_documents(batch: list[Job]) -> None:
 
 @jobs.handler("quality_runs.compare_schema", queue="bulk")
 def compare_schema(job: Job) -> None:
-    """Compare the next documents of a schema, and enqueue the next step.
+    """Compare the next documents of a schema, and update their disagreements.
 
-    Updates the disagreements on these documents.
+    Enqueues a job for the documents that follow, unless no documents are left.
     """
     schema_id, after = UUID(job.args["schema_id"]), UUID(job.args["after"])
     last_artifact_id = disagreeing.update_next_documents(schema_id, after)
@@ -127,7 +128,8 @@ def compare_schema(job: Job) -> None:
 def create_runs_for_outdated_schemas(_job: Job) -> None:
     """Create a run for each outdated schema.
 
-    A schema is outdated if it requires several labelers and has changed since its newest full run.
+    A schema is outdated if it requires several labelers, and its tag sets have changed since its
+    newest full run.
     """
     creating.create_runs_for_outdated_schemas()
 

@@ -34,7 +34,7 @@ TRANSITIONS: Mapping[RunStatus, tuple[RunStatus, ...]] = {
     # An interrupted run starts again from the beginning.
     _RUNNING: (_RUNNING, _COMPLETED, _FAILED),
     _COMPLETED: (),
-    # An operator retried the job.
+    # An operator can retry the job of a failed run.
     _FAILED: (_QUEUED,),
 }
 """The statuses that may follow each status."""
@@ -45,7 +45,7 @@ class QualityRun(TenantModel, db.Record, db.Base):
 
     `fields` are the names of the requested fields; an empty list means all fields. The period
     begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results` and
-    `warnings` are stored in the API's format; `pairs` has user ids instead of labelers.
+    `warnings` are stored in the API's format; `pairs` has only the user ids of the labelers.
     `confusions` maps each choice field to its matrices (see `service.confusing`). `results`,
     `warnings`, `pairs` and `confusions` are loaded on access, because lists do not show them.
     """
@@ -102,8 +102,8 @@ class Disagreement(TenantModel, db.Base):
 
     `share` is the mean disagreement over all pairs of labelers. It is an integer number of
     millionths, so that lists are sorted by exact values. `answers` has the most frequent answers,
-    each with the number of labelers who gave it. `compared_at` is the time of the first comparison
-    with this result.
+    each with the number of labelers who gave it. `raters` is the number of labelers whose answers
+    were compared. `compared_at` is the time of the first comparison with this result.
     """
 
     __tablename__ = "quality_disagreements"

@@ -75,9 +75,11 @@ def get_quality_run(caller: Caller, run_id: UUID) -> dict[str, Any]:
 def get_agreement(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get agreement by field and pair.
 
-    Returns the results of the newest completed run that covers the query. If there is no such run,
-    `computed_at` is null and there are no results. Text that differs only in case or spaces counts
-    as equal, unlike in the list of disagreements.
+    Returns the results of the newest completed run that covers the query. For each property that
+    the query omits, the widest runs are preferred: runs of all fields, with all default metrics,
+    from the first tag set, or with the latest end. If no run covers the query, `computed_at` is
+    null and there are no results. Text that differs only in case or spaces counts as equal, unlike
+    in the list of disagreements.
     """
     return reading.get_agreement(**query, caller=caller)
 

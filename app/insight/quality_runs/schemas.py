@@ -28,7 +28,7 @@ MAX_NAME_LENGTH = 129
 DEFAULT_VALUES = 50
 MAX_VALUES = 100
 
-_TO_DESCRIPTION = "The end of the period, exclusive. A future time is replaced by the current time."
+_TO_DESCRIPTION = "The end of the period, exclusive. For a future time, the current time is used."
 _FROM_DESCRIPTION = (
     "The start of the period that the run must cover. The response states the run's period."
 )
@@ -223,7 +223,7 @@ class ConfusionQuery(Schema):
         validate=OneOf(("labelers", "accepted")),
         load_default="labelers",
         description=(
-            "`labelers`: compare every two labelers of a document; the matrix is symmetric."
+            "`labelers`: compare each pair of labelers of a document; the matrix is symmetric."
             " `accepted`: compare each labeler (rows) with the accepted value (columns), except in"
             " gold documents."
         ),
@@ -283,7 +283,7 @@ class DisagreementAnswer(Response):
 
 
 class Disagreement(Response):
-    """A field of a document on which labelers disagree. Another result creates a new record."""
+    """A field of a document on which labelers disagree. If the result changes, the id changes."""
 
     id = Uuid()
     artifact = Nested(DisagreementArtifact)

@@ -179,7 +179,10 @@ def _select_cells(
     first: datetime | None,
     end: datetime | None,
 ) -> Subquery:
-    """Select the number of the schema's rows in `table`, grouped by `columns`."""
+    """Select the number of the schema's rows in `table`, grouped by `columns`.
+
+    The column `_MEASURE` is summed instead of grouped.
+    """
     facet_names = [str(column.key) for column in columns if column.key != _MEASURE]
     where = {"schema_id": schema_id}
     if first is None and end is None:

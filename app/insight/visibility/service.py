@@ -36,8 +36,8 @@ def get_visibility(caller: Caller) -> Visibility:
 
     Administrators see all labelers and teams. Reviewers see their teams and the members of these
     teams; reviewers without a team see all labelers and teams, because they review the work of all
-    labelers. Other users see only their own metrics. An API key is not a person: with the reviewer
-    role or a higher role it sees all labelers and teams, otherwise nothing.
+    labelers. Other users see only their own metrics. An API key with at least the reviewer
+    role sees all labelers and teams; other API keys see no labelers or teams.
     """
     if caller.has(Role.admin) or (caller.has(Role.reviewer) and caller.api_key_id is not None):
         return Visibility(None, None)

@@ -31,7 +31,7 @@ class Assignment(Response):
     """A document to label or a tag set to review.
 
     `id` is the id of the artifact to label, or of the tag set to review. `team_id` is set if the
-    document is assigned to the caller only through this team.
+    document is assigned to the caller only through a team.
     """
 
     id = Uuid()

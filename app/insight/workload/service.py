@@ -34,12 +34,12 @@ def list_assignments(
 ) -> Page:
     """List the caller's assignments: the work to label or review, most urgent first.
 
-    The order is that of the review queue: first the documents that are overdue or nearly due, by
-    due time, and then the others, by priority and age. Work to label consists of drafts, claims,
+    The order is that of the review queue: first the work that is overdue or nearly due, by due
+    time, and then all other work, by priority and age. Work to label consists of drafts, claims,
     and documents that are assigned to the caller or one of their teams and that the caller can
     begin now. Work to review consists of tag sets that are assigned to the caller or claimed by the
-    caller. `kind` is label or review.
-    With `team_id`, only documents assigned to the caller through this team are listed.
+    caller. `kind` is label or review. With `team_id`, only documents that are assigned to the
+    caller through this team are listed.
     """
     criteria = WorkCriteria(
         [caller.user_id],

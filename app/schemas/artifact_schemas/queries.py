@@ -23,7 +23,7 @@ MAX_PAGE_BYTES = 16 * 1024 * 1024
 """The maximum total size in bytes of the `fields` on a page, and also of the `changes` and of the
 `guidelines` on a page.
 
-Each record may use an equal share of it. Larger values are returned as None.
+Each record may use an equal share of this size. Larger values are returned as None.
 """
 
 _LISTED_COLUMNS = (
@@ -86,7 +86,7 @@ def list_schemas(
         conditions.append(ArtifactSchema.status == status)
     if document_type is not None:
         conditions.append(ArtifactSchema.document_type == document_type)
-    # The sizes of the fields are read only for the rows of the page, not for all that are sorted.
+    # The sizes of the fields are read only for the rows of the page, not for all sorted rows.
     keys = select(_SORTS[page.sort.lstrip("-")], ArtifactSchema.id).where(*conditions)
     large_columns = (ArtifactSchema.fields, ArtifactSchema.guidelines)
     rows = paginate(
@@ -118,7 +118,7 @@ def lock_schema(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema |
     """Lock a schema until the transaction ends, and return it, or None if it does not exist.
 
     By default, other transactions can still insert rows that refer to the schema, so labeling
-    continues. If `to_delete` is set, such transactions wait.
+    continues. If `to_delete` is set, these transactions wait.
     """
     statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
     statement = statement.with_for_update(key_share=not to_delete)

@@ -98,8 +98,8 @@ def publish_schema(
 ) -> dict[str, Any]:
     """Publish a schema.
 
-    Publishes the draft as the next immutable version. A dry run publishes nothing and lists the
-    changes, including changes that would break existing tag sets.
+    Publishes the draft as the next immutable version. Changes that break existing tag sets require
+    `allow_breaking`. A dry run publishes nothing and lists all changes.
     """
     return service.publish(schema_id, revision=revision, published_by=caller.user_id, **body)
 
@@ -203,7 +203,7 @@ def duplicate_schema(
 def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> Page:
     """List schema versions.
 
-    Returns the published versions of the schema, newest first.
+    Returns the published versions of the schema, newest first by default.
     """
     return service.list_versions(schema_id, **query)
 

@@ -39,7 +39,7 @@ _SKILLS_OPTIONS: dict[str, Any] = {
 
 
 class FieldOptionBody(Schema):
-    """A choice of a select field."""
+    """An option of a choice field."""
 
     value = Str(required=True)
     label = Str(allow_none=True)
@@ -155,7 +155,7 @@ class SchemaFilters(VersionFilters):
 
 
 class FieldOption(Response):
-    """A choice of a select field."""
+    """An option of a choice field."""
 
     value = Str()
     label = Str()
@@ -277,7 +277,7 @@ class PublishedVersion(SchemaVersion):
 
 
 class VersionDiff(Response):
-    """The changes between the versions `from` and `to`; `from` is null if `to` is the first."""
+    """The changes between the versions `from` and `to`; `from` is null for the first version."""
 
     base = Nested(VersionReference, allow_none=True, data_key="from", attribute="from")
     version = Nested(VersionReference, data_key="to", attribute="to")

@@ -23,8 +23,8 @@ class PredictionOutcome(NamedTuple):
 def list_outcomes(tag_set_ids: Sequence[UUID]) -> list[PredictionOutcome]:
     """List the prediction outcomes on tag sets, one per tag set and field.
 
-    Table cells are left out. If a field has several predictions, only the first one is returned,
-    because predictions for the same field are not independent of each other.
+    Table cells are left out. If a field has several predictions, only the first outcome is
+    returned, because predictions for the same field are not independent of each other.
     """
     columns: tuple[Any, ...] = (PredictionFeedback.tag_set_id, PredictionFeedback.field)
     statement = (

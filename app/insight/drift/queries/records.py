@@ -84,7 +84,11 @@ def _build_total(
     after: datetime | None,
     before: datetime | None,
 ) -> ColumnElement[int]:
-    """Build the number of reports in a list. The counters have neither fields nor ids."""
+    """Build the SQL expression that counts the reports in a list.
+
+    With a filter by field or id, the rows are counted, because the counters do not have these
+    facets.
+    """
     if "field" in where or "id" in where:
         return counters.count(rows.where(*within(DriftReport.created_at, after, before)))
     between = build_between("created", DriftReport.created_at, after, before, rows)
@@ -115,7 +119,7 @@ def lock_reports(schema_id: UUID, status: ReportStatus) -> list[DriftReport]:
 
 
 class AcknowledgedShift(NamedTuple):
-    """An acknowledged shift, with the period of its latest acknowledged report."""
+    """An acknowledged shift, with the latest start and end of its acknowledged reports."""
 
     shift_key: str
     current_from: datetime
@@ -142,7 +146,7 @@ def list_acknowledged_shifts(schema_id: UUID) -> list[AcknowledgedShift]:
 def find_earliest_open_shift_start(schema_id: UUID, before: datetime) -> datetime | None:
     """Find the earliest start, before `before`, of a shift that has an open report.
 
-    Returns None if there is no such shift. Differences between a labeler and their peers are left
+    Returns None if no shift matches. Differences between a labeler and their peers are left
     out, because they are not shifts over time.
     """
     statement = select(func.min(DriftReport.current_from)).where(
@@ -202,7 +206,7 @@ def get_baseline(schema_id: UUID) -> DriftBaseline | None:
 
 
 def save_baseline(schema_id: UUID, start: datetime, end: datetime, set_by: UUID | None) -> None:
-    """Save the fixed baseline of a schema, replacing an earlier one."""
+    """Save the fixed baseline of a schema, and replace an earlier fixed baseline."""
     values = {"baseline_from": start, "baseline_until": end, "set_by": set_by}
     values = {**values, "updated_at": db.utc_now()}
     statement = insert(DriftBaseline).values(schema_id=schema_id, **values)

@@ -23,7 +23,7 @@ class AcceptedTagSet(NamedTuple):
     """An accepted tag set.
 
     `values` maps each filled field to a pair: its first value as text, truncated to
-    `MAX_VALUE_LENGTH`, and the full length of that value.
+    `MAX_VALUE_LENGTH`, and the full length of the value. `values` is None if no field is filled.
     """
 
     artifact_id: UUID
@@ -98,9 +98,10 @@ DocumentTagSets = list[AcceptedTagSet]
 def iterate_documents(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
 ) -> Iterator[list[DocumentTagSets]]:
-    """Yield the documents accepted in a period in batches, newest first, at most `limit` in total.
+    """Yield batches of the documents accepted in a period, newest first, at most `limit` documents.
 
-    A document is dated by the decision time of its first tag set.
+    The documents contain only the tag sets that were accepted in the period and whose source is not
+    `model`. Documents are ordered by the decision time of their first tag set.
     """
     before_time, before_id, remaining = end, _LAST_ID, limit
     while remaining > 0:
@@ -132,7 +133,8 @@ class DecisionCount(NamedTuple):
     n: int
 
 
-# All decisions on a tag set are counted, not only the last one: two rejections are worse than one.
+# All decisions on a tag set are counted, not only the last decision, because two rejections are
+# worse than one rejection.
 _DECISIONS = text(
     """
     SELECT t.labeler_id, r.kind, CAST(count(*) AS bigint) AS n

@@ -90,9 +90,10 @@ ALL_LABELERS = LabelerSelection()
 class _Owner(NamedTuple):
     """The labeler of a tag set, and the samples in which the tag set represents its document.
 
-    Every tag set represents its document in the sample of its own labeler. In samples of all
-    labelers, only the first tag set does (`is_first`). In the sample of the first labeler's peers,
-    only the second tag set does; its `replaced_labeler_id` is the first labeler.
+    Every tag set represents its document in the sample of its own labeler. In a sample of several
+    labelers, the first tag set represents the document (`is_first`). Only in the sample of the
+    first labeler's peers, the second tag set represents the document; its `replaced_labeler_id` is
+    the first labeler.
     """
 
     labeler_id: UUID | None
@@ -166,7 +167,7 @@ class PeriodData:
         for outcome in outcomes:
             outcomes_by_tag_set[outcome.tag_set_id].append(outcome)
         for document in documents:
-            # The tag sets of a document may begin from the same prediction, so only one is used.
+            # The tag sets of a document may begin from the same prediction. Only one is used.
             ids = [tag_set.id for tag_set in document if tag_set.id in outcomes_by_tag_set]
             tag_set_id = next(iter(ids), None)
             for outcome in () if tag_set_id is None else outcomes_by_tag_set[tag_set_id]:

@@ -23,11 +23,11 @@ from app.kit import db
 from app.kit.jobs import Job, LostLease
 
 MAX_REFERENCES = 10
-"""The maximum number of reference periods. If there are more, the earliest ones are shortened."""
+"""The maximum number of reference periods. If there are more, the earliest are shortened."""
 
 
 def detect(job: Job, detection_id: UUID) -> None:
-    """Run a detection from the beginning; do nothing if it is completed or failed."""
+    """Run a detection from the beginning; do nothing if it does not exist or has ended."""
     detection = _start(detection_id)
     if detection is None:
         return

@@ -32,8 +32,9 @@ def choose_periods(
     """Choose the periods of a requested detection, and validate them.
 
     By default, the current period is the last CURRENT_DAYS days. The default baseline is the fixed
-    baseline of the schema. If there is none, it is the BASELINE_DAYS days before the current period
-    or, if that is earlier, before the earliest shift that has an open report.
+    baseline of the schema. Without a fixed baseline, it is the BASELINE_DAYS days before the
+    earliest shift that has an open report and started before the current period. If there is
+    none, it is the BASELINE_DAYS days before the current period.
 
     Raises:
         ApiError: 400 that names the invalid property.

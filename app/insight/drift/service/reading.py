@@ -19,7 +19,7 @@ def list_reports(
     detection_id: UUID | None = None,
     **filters: Unpack[ReportFilters],
 ) -> Page:
-    """Return a page of reports, newest first.
+    """Return a page of reports, newest first by default.
 
     Reports about labelers whom the caller may not see are left out. `detection_id` limits the list
     to reports that the detection created or confirmed.
@@ -68,7 +68,7 @@ def acknowledge(report_id: UUID, *, caller: Caller) -> DriftReport:
     report = get_report(report_id, caller=caller, lock=True)
     if report.status == ReportStatus.CLOSED:
         raise errors.conflict(
-            "The report is closed because its shift has ended; it cannot be acknowledged.",
+            "The report is closed and can no longer be acknowledged.",
             status=report.status,
         )
     if report.status == ReportStatus.OPEN:

@@ -29,8 +29,9 @@ def update_reports(
 ) -> list[DriftReport]:
     """Update the reports of a schema: create, confirm or close them after a detection.
 
-    Returns the reports that were created or confirmed. If a shift already has an open report, the
-    report is confirmed. An open report is closed when its shift has ended, or when the newest
+    Returns the reports that were created or confirmed. If a detected shift already has an open
+    report, the report is confirmed. No report is created for a shift that was acknowledged after
+    the samples were read. An open report is closed when its shift has ended, or when the newest
     schema version no longer has its metric.
     """
     now = db.utc_now()

@@ -27,8 +27,8 @@ def request_detection(
 ) -> dict[str, Any]:
     """Request a detection: queue it, and return it in the API's format.
 
-    `fix_baseline` stores the baseline as the fixed baseline of the schema (True), or deletes the
-    fixed baseline (False).
+    `fix_baseline` stores the baseline as the fixed baseline of the schema (True), deletes the fixed
+    baseline (False), or changes nothing (None).
 
     Raises:
         ApiError: 404 for an unknown schema; 400 for an invalid period; 409 `conflict` with
@@ -84,8 +84,9 @@ def build_detection_response(detection: DriftDetection) -> dict[str, Any]:
 def request_daily_detections(checkpoint: Checkpoint) -> int:
     """Request a daily detection for each schema with new work in the current organization.
 
-    A schema has one daily detection per day. Schemas with an unfinished detection are skipped.
-    Returns the number of queued detections. `checkpoint` commits each batch.
+    A schema has one daily detection per day. A schema is skipped if it has an unfinished detection,
+    or if the current period begins before the end of its fixed baseline. Returns the number of
+    queued detections. `checkpoint` commits each batch.
     """
     organization_id = tenancy.current_organization_id()
     current_period = periods.find_last_days(organizations.get_time_zone(organization_id))

@@ -60,11 +60,11 @@ class ShiftPeriods(NamedTuple):
 class DetectionData:
     """The data of all periods that a detection compares.
 
-    `acknowledged_ends` maps each shift key to the end of its latest acknowledged report at the time
-    when the samples were read. `acknowledged_shifts` has the shifts that are compared with a
-    reference period instead of the baseline (see `find_reference_starts`), by shift key. Their
-    `current_until` is the start of the reference period. `reference_periods` maps each of these
-    starts to the data of the reference period.
+    `acknowledged_ends` maps the key of each acknowledged shift to the latest end of its
+    acknowledged reports, as of the time before the samples were read. `acknowledged_shifts` has the
+    shifts that are compared with a reference period instead of the baseline (see
+    `find_reference_starts`), by shift key. Their `current_until` is the start of the reference
+    period. `reference_periods` maps each of these starts to the data of the reference period.
     """
 
     fields: FieldTypes

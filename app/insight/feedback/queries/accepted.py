@@ -16,7 +16,7 @@ from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 MAX_BYTES = 8 * 1024 * 1024
-"""The maximum size in bytes of the tags in one query. A larger tag set gets no feedback."""
+"""The maximum size in bytes of the tags in one query. A tag set with more gets no feedback."""
 
 _initial = aliased(TagSetRevision)
 
@@ -51,9 +51,9 @@ class AcceptedTagSet(NamedTuple):
 
 
 def list_eligible_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the revision of each tag set that is eligible for automatic feedback, by id.
+    """Return the revision numbers of the tag sets eligible for automatic feedback, by id.
 
-    Eligible tag sets are accepted, began only from a prediction, and have at most `MAX_BYTES` of
+    Eligible tag sets are accepted, began from a prediction alone, and have at most `MAX_BYTES` of
     tags.
     """
     rows = db.session().execute(_filter_eligible(select(TagSet.id, TagSet.revision), tag_set_ids))

@@ -27,7 +27,7 @@ def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
     """Record, replace or delete the automatic feedback on tag sets.
 
     `tag_sets` contains pairs of artifact id and tag set id. A tag set gets automatic feedback only
-    if it is accepted, began only from a prediction, and has at most `MAX_BYTES` of tags. Automatic
+    if it is accepted, began from a prediction alone, and has at most `MAX_BYTES` of tags. Automatic
     feedback replaces feedback that was reported on the same document and model. Returns the number
     of tag sets whose feedback has changed.
     """

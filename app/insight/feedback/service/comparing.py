@@ -74,7 +74,8 @@ def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_List
     """Return all models, each with the other model of its schema that it is compared with."""
     listed_models = []
     previous: dict[UUID, str] = {}
-    # By first feedback: work that began with an old model may be accepted after that of a new one.
+    # Sort by first feedback, because work that began with an old model may still be accepted after
+    # the first feedback on a new model.
     for used in sorted(models.list_used_models(schema_id), key=attrgetter("first_day", "model")):
         other_model = compare_with
         if other_model in (None, used.model):
@@ -86,7 +87,8 @@ def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_List
 
 def _build_items(listed_models: list[_ListedModel]) -> list[dict[str, Any]]:
     by_model: dict[tuple[str, str], dict[str, Outcomes]] = defaultdict(dict)
-    # A model of one schema may also match in another schema. Its outcomes there are not used.
+    # The criteria may also match a listed model in another listed schema. Its outcomes there are
+    # not used.
     criteria = SummaryCriteria(
         list({item.used.schema_id for item in listed_models}),
         list({item.used.model for item in listed_models}),

@@ -139,7 +139,7 @@ _REPAIR = text(
 
 
 class RecountState(NamedTuple):
-    """The progress of counting an organization's labels; `QualityState` describes the columns."""
+    """The progress of counting an organization's aggregates; see `QualityState`."""
 
     time_zone: str
     rules: int
@@ -163,7 +163,10 @@ def lock_state_shared(time_zone: str) -> str:
 
 
 def lock_state(time_zone: str) -> RecountState:
-    """Lock the state of the current organization; create it with `time_zone` if there is none."""
+    """Lock the state of the current organization until the transaction ends, and return it.
+
+    Creates the state with `time_zone` if there is none.
+    """
     values = {**_build_organization_params(), "time_zone": time_zone, "rules": RULES_VERSION}
     db.session().execute(_CREATE_STATE, values)
     return RecountState._make(db.session().execute(_LOCK_STATE, values).one())
@@ -175,7 +178,10 @@ def set_state(state: RecountState) -> None:
 
 
 def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
-    """Lock documents in the order of their ids, and return their stored contributions by id."""
+    """Lock documents in the order of their ids, and return their stored contributions by id.
+
+    Creates a row without contributions for each document that has no row.
+    """
     values = {**_build_organization_params(), "artifact_ids": list(map(str, artifact_ids))}
     rows = db.session().execute(_LOCK_DOCUMENTS, values)
     return {row.artifact_id: row.contributions for row in rows}

@@ -19,7 +19,7 @@ MAX_BYTES = 32 * 1024 * 1024
 """The maximum total size in bytes of a document's tags in all revisions. The tags of a larger
 document are not compared."""
 # With `!=`, PostgreSQL could read the partial index of all revisions that are not saves. If the
-# organization is newer than the statistics, it would do so for each tag set.
+# organization is newer than the statistics, PostgreSQL would read this index for each tag set.
 _IS_NOT_SAVE = TagSetRevision.kind.is_distinct_from("save")
 
 _NEXT = text(
@@ -57,7 +57,7 @@ class TagSetRow(Protocol):
 
 
 class RevisionRow(Protocol):
-    """A revision of a tag set that is not a save."""
+    """A revision of a tag set, other than a save."""
 
     tag_set_id: UUID
     number: int
@@ -70,7 +70,8 @@ class RevisionRow(Protocol):
 class LoadedDocument(NamedTuple):
     """A document with the rows of its tag sets and revisions.
 
-    If `has_tags` is false, the tags in the revisions are null.
+    `revisions` maps tag set ids to revisions. It may also have revisions of other documents. If
+    `has_tags` is false, the tags in the revisions are None.
     """
 
     id: UUID

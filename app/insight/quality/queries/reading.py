@@ -55,7 +55,7 @@ class SchemaRow(SumRow, Protocol):
 
 
 class FieldRow(SumRow, Protocol):
-    """The sums of a field with one of the types that it has had."""
+    """The sums of a field for its current type or for one of its earlier types."""
 
     schema_id: UUID
     field: str
@@ -63,7 +63,7 @@ class FieldRow(SumRow, Protocol):
 
 
 class PersonRow(SumRow, Protocol):
-    """The sums of a labeler or reviewer, with the decisions of their peers."""
+    """The sums of a labeler or reviewer, with acceptances and decisions of their peers."""
 
     user_id: UUID
     name: str
@@ -106,7 +106,7 @@ def _select_by_field(cells: Subquery, _source: RowSource) -> Select[Any]:
 
 
 def _select_people(cells: Subquery, _source: RowSource, *, descending: bool) -> Select[Any]:
-    """Return the statement that reads a page of people, after the id `edge` or from the start."""
+    """Return the statement for a page of people, after the user id `edge` or from the start."""
     user_id = cast(cells.c.name, Uuid)
     sums = (
         select(user_id.label("user_id"), *_select_sums(cells))

@@ -209,7 +209,7 @@ class CellQuery:
         """Read the rows that match a filter.
 
         `values` are the values of the additional parameters, in the order of `types`. Reads sums
-        instead of cells if they exist. `unit` is the longest unit of these sums.
+        instead of cells if complete sums exist. `unit` is the longest unit of these sums.
         """
         values_by_name = {name: getattr(cell_filter, name) for name in _CONDITION_TYPES}
         conditions = {name: value for name, value in values_by_name.items() if value is not None}

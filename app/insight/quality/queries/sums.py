@@ -65,7 +65,7 @@ def are_complete() -> bool:
 
 
 def repair() -> int:
-    """Repair the sums of the current organization from its cells; return how many were wrong.
+    """Repair the sums of the current organization from its cells; return how many sums were wrong.
 
     The caller must have locked the state. Turns off the statement timeout until the transaction
     ends.
@@ -76,7 +76,7 @@ def repair() -> int:
 
 
 def list_incomplete_organizations() -> list[UUID]:
-    """Return the ids of organizations whose sums are incomplete."""
+    """Return the ids of organizations whose sums are incomplete. Excludes closed organizations."""
     statement = (
         select(QualityState.organization_id)
         .join(Organization, Organization.id == QualityState.organization_id)

@@ -33,10 +33,10 @@ def _select_tags(tags: Sequence[Tag], shapes: Shapes) -> list[Tag]:
 
 
 def _list_answers(document: DocumentHistory, schema_id: UUID) -> list[TagSetHistory]:
-    """List the tag sets that labelers submitted for a schema, of each labeler the newest one.
+    """List the newest submitted tag set of each labeler for a schema.
 
-    A labeler has several if a merge of the first one was rejected later. Merges and imports have no
-    labeler.
+    A labeler has several tag sets if a merge of the first tag set was rejected later. Merges and
+    imports have no labeler.
     """
     answer_by_labeler = {
         tag_set.labeler_id: tag_set
@@ -56,7 +56,7 @@ def add_agreement(
     get_shapes: Callable[[UUID], Shapes],
     budget: Budget,
 ) -> None:
-    """Add to the tally the agreement between the last submissions of a schema's tag sets."""
+    """Add the agreement between the labelers' last submissions for a schema to the tally."""
     tag_sets = _list_answers(document, schema_id)
     if len(tag_sets) < _PAIR_SIZE:
         return
@@ -102,7 +102,7 @@ def _measure_agreement_by_tag_set(
 def add_accuracy(
     tally: Tally, document: DocumentHistory, get_shapes: Callable[[UUID], Shapes], budget: Budget
 ) -> None:
-    """Add to the tally the accuracy of first submissions on a gold document.
+    """Add the accuracy of the first submissions on a gold document to the tally.
 
     The accuracy is the agreement with the correct answer: the accepted tag set, preferably a merge.
     The correct answer is not compared with itself.

@@ -23,8 +23,8 @@ def compute_contributions(
 ) -> Contributions:
     """Compute the contributions of a document. A deleted document (None) has no contributions.
 
-    `get_shapes` returns the fields of a schema version. Contributions depend only on the rows of
-    the document, so computing them again gives the same result.
+    `get_shapes` returns the shapes of a schema version's fields. Contributions depend only on the
+    rows of the document, so computing them again gives the same result.
     """
     tally = Tally(zone)
     if document is None:

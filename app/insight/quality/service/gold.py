@@ -1,10 +1,11 @@
 """Limits on the accuracy on gold documents that callers below the reviewer role may see.
 
 The accuracy of a few tag sets, of one day or of one field would reveal to labelers which documents
-are gold, and which of the labelers' own values are wrong. Therefore these callers see the accuracy
-of whole calendar weeks only: if they saw months as well, or sums that include weeks with few tag
-sets, they could compute the accuracy of single days or of such weeks as differences. A sum over all
-schemas leaves out the weeks in which a schema has few tag sets, for the same reason.
+are gold, and which of the labelers' own values are wrong. Therefore, these callers see only the
+accuracy of whole calendar weeks with at least `MIN_CASES` tag sets. From months, they could compute
+the accuracy of single days as a difference. From sums that include weeks with few tag sets, they
+could compute the accuracy of these weeks. For the same reason, a sum over all schemas leaves out
+the weeks of a schema in which the schema has few tag sets.
 """
 
 from collections.abc import Sequence
@@ -43,7 +44,7 @@ def check_trend(caller: Caller, bucket: str, *, by_field: bool) -> None:
 def list_visible_weeks(
     period: Period, weeks: Sequence[tuple[date, date]]
 ) -> list[tuple[date, date]]:
-    """Return the weeks that the period does not cut and that have ended."""
+    """Return the weeks that lie completely within the period and have ended."""
     today = get_today(period.zone)
     return [
         (first, end)
@@ -55,15 +56,18 @@ def list_visible_weeks(
 def limit_to_visible_weeks(
     cell_filter: CellFilter, period: Period, weeks: Sequence[tuple[date, date]]
 ) -> CellFilter:
-    """Return the filter, limited to the weeks that `list_visible_weeks` returns."""
+    """Return the filter, limited to the weeks that `list_visible_weeks` returns.
+
+    If there are no visible weeks, the filter matches no cells.
+    """
     visible_weeks = list_visible_weeks(period, weeks) or [(period.first, period.first)]
     return replace(cell_filter, first=visible_weeks[0][0], end=visible_weeks[-1][1])
 
 
 def sum_large_samples(groups: Sequence[TrendGroup]) -> dict[int, tuple[int, ...]]:
-    """Sum the buckets of several groups, without those that have fewer than `MIN_CASES` cases.
+    """Sum the buckets of several groups, and leave out buckets with fewer than `MIN_CASES` cases.
 
-    Otherwise, the difference between this sum and the groups would reveal the other buckets.
+    If the sum included these buckets, its difference from the groups would reveal their values.
     """
     large_samples = [
         (position, counts)

@@ -38,8 +38,8 @@ def get_latest_metrics(
     """Return the latest metrics of each schema that was worked on in the period.
 
     For callers below the reviewer role, `gold_accuracy` includes only whole weeks that have ended
-    and have at least `gold.MIN_CASES` tag sets, of the schemas with the most tag sets on gold
-    documents. Raises 404 for an unknown schema; 400 for an invalid period.
+    and have at least `gold.MIN_CASES` tag sets, and only the schemas with the most tag sets on gold
+    documents have a value. Raises 404 for an unknown schema; 400 for an invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
@@ -108,8 +108,8 @@ def get_field_metrics(
 ) -> dict[str, Any]:
     """Return the metrics of each field in the period, for one schema or all schemas.
 
-    Each field has the metrics of its current type. Metrics of an earlier type cannot be compared
-    with them, so they are left out, and a warning names the field. A removed field has metrics for
+    Each field has the metrics of its current type. Metrics of an earlier type are left out, because
+    the types cannot be compared, and a warning names the field. A removed field has metrics for
     each type that it had. Raises 404 for an unknown schema; 400 for an invalid period.
     """
     period = get_period(caller, first, end)
@@ -131,9 +131,9 @@ def get_field_metrics(
 
 
 def _get_current_fields(schema_id: UUID) -> dict[UUID, tuple[str, list[Any]]]:
-    """Return the name and the fields of a schema, if it has a current version.
+    """Return the name and the current fields of a schema, by schema id.
 
-    Raises 404 if the schema does not exist.
+    The result is empty if the schema has no current version. Raises 404 if it does not exist.
     """
     current_fields = reading.get_current_fields([schema_id])
     if not current_fields:
@@ -171,7 +171,8 @@ def split_rows_by_type(
 ) -> tuple[list[FieldRow], list[dict[str, Any]]]:
     """Split rows by field type.
 
-    Returns the rows of the current types, and a warning for each row of an earlier type.
+    Returns the rows of current types and of removed fields, and a warning for each row of an
+    earlier type.
     """
     fields, warnings = [], []
     for row in rows:

@@ -37,10 +37,10 @@ def list_labelers(
     team_id: UUID | None = None,
     user_id: UUID | None = None,
 ) -> Page:
-    """Return a page of labelers that the caller may see, with their metrics in the period.
+    """Return a page of labelers whom the caller may see, with their metrics in the period.
 
-    Raises 404 for an unknown schema; 403 for a labeler or team that the caller may not see; 400 for
-    an invalid period.
+    Raises 404 for an unknown schema; 403 for a labeler or team whose metrics the caller may not
+    see; 400 for an invalid period.
     """
     visibility = get_visibility(caller)
     labelers = visibility.labelers
@@ -89,8 +89,9 @@ def list_reviewers(
 ) -> Page:
     """Return a page of reviewers with their decisions in the period.
 
-    `leniency` is the acceptance rate minus the acceptance rate of all other reviewers. It is None
-    if either rate has no decisions. Raises 404 for an unknown schema; 400 for an invalid period.
+    `leniency` is the acceptance rate minus the acceptance rate of all other reviewers together. It
+    is None if there are no decisions for one of these rates. Raises 404 for an unknown schema; 400
+    for an invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:

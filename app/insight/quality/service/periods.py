@@ -28,6 +28,8 @@ class Period:
 def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
     """Return the period of a request; by default the last 30 days, including today.
 
+    If `end` is None, the period ends with today, or has 30 days if `first` is in the future.
+
     Raises 400 for `to` if the period is empty, and for `from` if it is longer than `MAX_DAYS` or
     begins after `_MAX_FIRST_DAY`.
     """
@@ -51,7 +53,7 @@ def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
     """List the buckets of a period as (first, end): days, weeks from Monday, or months.
 
     The first and the last bucket are clipped to the period. Raises 400 for `bucket` if there would
-    be more than `MAX_BUCKETS`.
+    be more than `MAX_BUCKETS` buckets.
     """
     buckets: list[tuple[date, date]] = []
     start = period.first

@@ -170,7 +170,7 @@ def _get_visibility(caller: Caller, group_by: str | None, filters: TrendFilters)
         require_role(caller.role, Role.reviewer)
     if "team_id" in filters:
         visibility.check_team(filters["team_id"])
-        # A member may be in other teams, too.
+        # The members may also belong to other teams, which the trend must not include.
         visibility = visibility._replace(teams=[filters["team_id"]])
     if "labeler_id" not in filters:
         return visibility
@@ -199,8 +199,8 @@ def _build_series(
 ) -> list[dict[str, Any]]:
     """Build one series per group, in the same order, including buckets without cases.
 
-    With `hide_small_samples`, points with too few cases are emptied, and groups whose points are
-    all empty are left out.
+    With `hide_small_samples`, points with too few cases have no value, and groups without any value
+    are left out.
     """
     compute = cache(partial(_compute_rate, metric, hide_small_samples=hide_small_samples))
     empty_rates = [compute((0,) * len(metric.counters))] * len(buckets)

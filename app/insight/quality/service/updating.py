@@ -2,7 +2,7 @@
 
 A document's contributions are computed from its rows, and the difference from its stored
 contributions is added to the cells in the same transaction. So each document is counted exactly
-once, even if runs are killed, retried or executed in a different order.
+once, even if jobs are killed, retried or executed in a different order.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -104,7 +104,7 @@ class AnswerSnapshot:
         """The number of tag sets that are left out because of their size."""
 
     def iterate_documents(self) -> Iterator[DocumentAnswers]:
-        """Yield all documents with answers, in the order of their ids."""
+        """Yield all documents with answers or an accepted tag set, in the order of their ids."""
         tenancy.send_scope(self._connection)
         rows = self._connection.execution_options(stream_results=True, max_row_buffer=_BATCH)
         with rows.execute(_STREAM, self._values) as result:

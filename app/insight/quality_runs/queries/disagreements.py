@@ -62,12 +62,12 @@ _DELETE_RESOLVED = text(
           AND kept.field = d.field)
     """
 )
-_PLACE = ("organization_id", "artifact_id", "schema_id", "field")
-_RESULT = ("share", "raters", "answers")
+_KEY_COLUMNS = ("organization_id", "artifact_id", "schema_id", "field")
+_RESULT_COLUMNS = ("share", "raters", "answers")
 
 
 class StoredAnswer(NamedTuple):
-    """The tags that one labeler submitted for a document."""
+    """The tags that one labeler submitted for a document and a schema."""
 
     artifact_id: UUID
     schema_id: UUID
@@ -81,7 +81,7 @@ def lock() -> None:
 
 
 def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
-    """Return the newest answer of each labeler for these documents."""
+    """Return the newest answer of each labeler for each of these documents and each schema."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_ids": list(artifact_ids),
@@ -93,7 +93,10 @@ def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
 
 
 def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
-    """Split the documents with answers by several labelers into chunks of at most `CHUNK_BYTES`."""
+    """Return the documents that have answers from several labelers, in chunks by size.
+
+    The tags in a chunk have at most `CHUNK_BYTES`, unless a single document has more.
+    """
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_ids": list(artifact_ids),
@@ -110,7 +113,10 @@ def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
 
 
 def list_next_documents(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
-    """Return the ids of the next documents that have tag sets of a schema, in ascending order."""
+    """Return the ids of the next documents that have tag sets of a schema, in ascending order.
+
+    At most `batch` ids above `after` are returned.
+    """
     values = {
         "organization_id": tenancy.current_organization_id(),
         "schema_id": schema_id,
@@ -127,12 +133,12 @@ def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> Non
     page by page would miss them.
     """
     organization_id = tenancy.current_organization_id()
-    places = {
+    kept_keys = {
         "artifacts": [str(row["artifact_id"]) for row in rows],
         "schemas": [str(row["schema_id"]) for row in rows],
         "fields": [row["field"] for row in rows],
     }
-    values = {"organization_id": organization_id, "artifact_ids": list(artifact_ids), **places}
+    values = {"organization_id": organization_id, "artifact_ids": list(artifact_ids), **kept_keys}
     db.session().execute(_DELETE_RESOLVED, values)
     document_ids = {row["artifact_id"] for row in rows}
     # The lock keeps the documents until the commit, so that the foreign key cannot fail.
@@ -141,8 +147,8 @@ def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> Non
         .where(Artifact.id.in_(document_ids))
         .with_for_update(read=True, key_share=True)
     )
-    existing = set(db.session().scalars(statement))
-    remaining_rows = [row for row in rows if row["artifact_id"] in existing]
+    existing_ids = set(db.session().scalars(statement))
+    remaining_rows = [row for row in rows if row["artifact_id"] in existing_ids]
     if remaining_rows:
         db.session().execute(
             _build_upsert(),
@@ -151,13 +157,13 @@ def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> Non
 
 
 def _build_upsert() -> Insert:
-    """Build the statement that inserts disagreements, and replaces those with another result."""
+    """Build the statement that inserts disagreements, or updates them if the result differs."""
     statement = insert(Disagreement)
-    new = statement.excluded
+    excluded = statement.excluded
     return statement.on_conflict_do_update(
-        index_elements=_PLACE,
-        set_={name: new[name] for name in ("id", "compared_at", *_RESULT)},
-        where=or_(*(getattr(Disagreement, name) != new[name] for name in _RESULT)),
+        index_elements=_KEY_COLUMNS,
+        set_={name: excluded[name] for name in ("id", "compared_at", *_RESULT_COLUMNS)},
+        where=or_(*(getattr(Disagreement, name) != excluded[name] for name in _RESULT_COLUMNS)),
     )
 
 

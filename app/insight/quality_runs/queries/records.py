@@ -45,7 +45,7 @@ def get(run_id: UUID) -> QualityRun | None:
 
 
 def lock(run_id: UUID) -> QualityRun | None:
-    """Return a run, locked until the transaction ends, or None if it does not exist."""
+    """Lock a run until the transaction ends, and return it, or None if it does not exist."""
     statement = select(QualityRun).where(QualityRun.id == run_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
@@ -85,10 +85,10 @@ def find_best_run(
 ) -> QualityRun | None:
     """Return the completed run of a schema that best fits a query, or None if no run fits.
 
-    The run must cover the field, the metric, the start and the end that are not None. Where one of
-    them is None, the widest runs are preferred: runs over all fields, with all `default_metrics`,
-    from the first tag set, or with the latest end. So a narrow run does not hide a wide run. Among
-    equally good runs, the newest run is returned.
+    The run must cover the field, the metric, the start and the end that are not None. For each
+    parameter that is None, the widest runs are preferred: runs over all fields, with all
+    `default_metrics`, from the first tag set, or with the latest end. So a newer but narrower run
+    is not returned instead of a wide run. Among equally wide runs, the newest run is returned.
     """
     conditions: list[ColumnElement[bool]] = []
     order: list[ColumnElement[Any]] = []
@@ -170,7 +170,7 @@ _OUTDATED = text(
 
 
 def list_outdated_schemas(metrics: Sequence[str]) -> list[OutdatedSchema]:
-    """Return schemas that require several labelers and whose tag sets changed since the newest run.
+    """Return schemas that need several labelers and whose tag sets changed after their newest run.
 
     Only runs over all fields, from the first tag set and with all `metrics` are considered.
     Requires access across organizations.

@@ -70,7 +70,7 @@ def compute(
         if plan.comparison != ComparisonMethod.VALUE:
             computation.measure_marks(plan)
     computation.warn_about_omissions()
-    # In the order of the fields, regardless of the passes.
+    # The passes have another order than the fields.
     order = {plan.name: position for position, plan in enumerate(plans)}
     computation.computed.results.sort(key=lambda result: order[result["field"]])
     computation.computed.pairs.sort(key=lambda pair: order[pair["field"]])
@@ -115,7 +115,7 @@ class _Computation:
             # Measuring needs as much memory as the ratings, so these are deleted immediately.
             del ratings[plan.name]
             ratings.pop(plan.name + _DISTANCES_SUFFIX, None)
-        self.computed.confusions.update({name: c.build() for name, c in confusions.items()})
+        self.computed.confusions.update({key: counts.build() for key, counts in confusions.items()})
 
     def measure_marks(self, plan: FieldPlan) -> None:
         """Measure a field with several values, spans or regions per labeler, in one pass."""
@@ -166,7 +166,7 @@ class _Computation:
             return False
         # Each pair costs memory and time, so they are counted before they are computed.
         if len(self.computed.pairs) + count_pairs(ratings_or_marks) > MAX_PAIRS:
-            message = f"The run would have more than {MAX_PAIRS:,} pairs, so some are missing."
+            message = f"The run would exceed {MAX_PAIRS:,} pairs, so this field has no pairs."
             self.computed.add_warning("too_many_pairs", message, plan.name)
             return False
         return rater_count > 1

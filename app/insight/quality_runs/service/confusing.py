@@ -1,4 +1,4 @@
-"""Count the pairs of values that labelers give to a choice field, and build matrices."""
+"""Build the confusion matrices of a choice field, which count the pairs of labelers' values."""
 
 from collections import Counter
 from collections.abc import Sequence

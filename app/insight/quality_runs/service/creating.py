@@ -48,7 +48,7 @@ def create(
 
 
 def check_fields(schema_id: UUID, names: Sequence[str]) -> None:
-    """Raise 400 if the schema was never published, or if a field is in none of its versions."""
+    """Raise 400 unless the schema has a published version and each field is in a version."""
     artifact_schemas.check_reference(schema_id)
     versions = records.list_versions(schema_id)
     if not versions:
@@ -76,11 +76,11 @@ def check_period(start: datetime | None, end: datetime | None) -> datetime:
 def create_runs_for_outdated_schemas() -> int:
     """Create a run for each outdated schema, and return how many were created.
 
-    A schema is outdated if it requires several labelers and has changed since its last full run.
-    Requires access across organizations.
+    A schema is outdated if it requires several labelers, and its tag sets have changed since its
+    newest full run. Requires access across organizations.
     """
-    outdated = records.list_outdated_schemas(list(DEFAULT_METRICS))
-    for organization_id, schema_id in outdated:
+    outdated_schemas = records.list_outdated_schemas(list(DEFAULT_METRICS))
+    for organization_id, schema_id in outdated_schemas:
         with tenancy.organization(organization_id):
             create(schema_id=schema_id, created_by=None)
-    return len(outdated)
+    return len(outdated_schemas)

@@ -29,8 +29,9 @@ INTERVAL_TYPES = frozenset(("number", "integer", "date", "time", "datetime"))
 """The field types whose values have distances, which Krippendorff's alpha considers."""
 
 MAX_ARRAYS_PER_PASS = 4
-"""The maximum number of rating arrays that a pass fills: one for each field, and a second one if
-its values have distances. With 100,000 documents and three labelers, an array takes 27 MB."""
+"""The maximum number of rating arrays that a pass fills: one array for each field, and a second
+array if the values have distances. With 100,000 documents and three labelers, an array takes 27 MB.
+"""
 
 
 class ComparisonMethod(StrEnum):

@@ -25,7 +25,10 @@ _SUMMARY = (
 
 
 def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
-    """Return a run with its results. Raises 404 if it does not exist."""
+    """Return a run with its results, and with the pairs of labelers that the caller may see.
+
+    Raises 404 if the run does not exist.
+    """
     run = records.get(run_id)
     if run is None:
         raise errors.not_found()
@@ -71,9 +74,9 @@ def get_agreement(
 ) -> dict[str, Any]:
     """Return the agreement from the newest run that covers the query.
 
-    If the query names no field or no period, runs over all fields and all time are preferred. If
-    there is no such run, `computed_at` is None and there are no results. Raises 400 for an unknown
-    schema or field, and for an empty period.
+    For each parameter that is None, the widest runs are preferred (see `records.find_best_run`). If
+    no run covers the query, `computed_at` is None and there are no results. Raises 400 for an
+    unknown schema or field, and for an empty period.
     """
     _check_field(schema_id, field)
     run = _find_run(schema_id, field, metric, start, end)
@@ -108,7 +111,7 @@ def get_confusion(
 ) -> dict[str, Any]:
     """Return the confusion matrix of a choice field from the newest run that covers the query.
 
-    If there is no such run, `computed_at` is None and the matrix is empty. Raises 400 for an
+    If no run covers the query, `computed_at` is None and the matrix is empty. Raises 400 for an
     unknown schema, a field without a confusion matrix, and an empty period.
     """
     _check_field(schema_id, field, allowed_types=CHOICE_TYPES)

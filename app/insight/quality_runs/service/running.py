@@ -25,7 +25,7 @@ update_progress = records.update_progress
 def start(run_id: UUID) -> QualityRun | None:
     """Start a run from the beginning, even if an earlier attempt was interrupted.
 
-    Returns None if the run has already ended.
+    Returns None if the run does not exist or has already ended.
     """
     run = change_status(run_id, RunStatus.RUNNING)
     if run is not None:
@@ -44,7 +44,7 @@ def complete(job: Job, run_id: UUID, computed: "RunResults") -> None:
     """Complete a run and store its results; do nothing if the run has already ended.
 
     Emits `quality_run.completed`. The lease is locked until the transaction ends, so that no other
-    attempt can also complete the run. Raises LostLease.
+    attempt can also complete the run. Raises LostLease if another attempt holds the lease.
     """
     if not job.lock_lease():
         raise LostLease
@@ -76,7 +76,7 @@ def fail(run_id: UUID) -> None:
 
 
 def reopen(run_id: UUID) -> None:
-    """Reopen a failed run: queue it again for a retry of its job. Ignores other statuses."""
+    """Reopen a failed run for a retry of its job; do nothing if the run has another status."""
     run = change_status(run_id, RunStatus.QUEUED)
     if run is not None:
         run.error = run.started_at = run.finished_at = None

@@ -1,8 +1,8 @@
 """SQL queries for a user's activity.
 
-The outcome of a submission is the revision after it, because every change of a tag set creates a
-revision. It is a decision, or an accepted merge that replaces the tag set. Without a next revision,
-the submission is pending.
+The outcome of a submission is the next revision of the tag set, because every change of a tag set
+creates a revision. The next revision is a decision, or an accepted merge has replaced the tag set.
+If there is no next revision, the submission is pending.
 """
 
 from collections.abc import Sequence
@@ -95,6 +95,6 @@ def count_submissions(user_id: UUID, edges: Sequence[datetime]) -> list[Submissi
 
 
 def count_reviews(user_id: UUID, edges: Sequence[datetime]) -> dict[int, int]:
-    """Count a user's review decisions by day."""
+    """Count a user's review decisions by day, numbered as in `count_submissions`."""
     rows = db.session().execute(_REVIEWED, _build_parameters(user_id, edges))
     return {row.day: row.reviewed for row in rows}

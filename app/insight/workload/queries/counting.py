@@ -35,8 +35,8 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM reach")
 """The assignees to include; `reach` is a common table expression in `todo.PEOPLE_CTES`."""
 _MICROSECOND = timedelta(microseconds=1)
-_SECOND_TIME = datetime.min.replace(tzinfo=UTC) + _MICROSECOND
-"""The earliest time that has a microsecond before it."""
+_MIN_DUE_BEFORE = datetime.min.replace(tzinfo=UTC) + _MICROSECOND
+"""The minimum of `due_before` in calculations: the earliest time with a microsecond before it."""
 _TO_LABEL = f"""
 WITH {todo.PEOPLE_CTES}, {todo.BEGUN_CTES}, {todo.OFFERED_CTES}, {todo.WITHHELD_CTES},
 due_today AS (
@@ -83,7 +83,7 @@ class WorkCriteria:
         """
         if self.due_before is None:
             return None
-        return round_down(max(self.due_before, _SECOND_TIME) - _MICROSECOND, DAY)
+        return round_down(max(self.due_before, _MIN_DUE_BEFORE) - _MICROSECOND, DAY)
 
     def build_parameters(self) -> dict[str, Any]:
         """Return the SQL parameters of the common table expressions in `todo`."""
@@ -125,8 +125,8 @@ def count_documents_to_label(criteria: WorkCriteria) -> Subquery:
 def count_tag_sets_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
     """Build a subquery that counts the tag sets that each user has to review.
 
-    Its columns are `user_id` and `n`. Claimed tag sets are read row by row, because only tag sets
-    that are being reviewed are claimed.
+    Its columns are `user_id` and `n`. Claimed tag sets are read row by row, because few tag sets
+    are claimed at the same time.
     """
     where: dict[str, Any] = {"assignee_id": list(criteria.user_ids), "archived": False}
     if criteria.schema_id is not None:

@@ -67,7 +67,7 @@ class PendingWorkCounts(NamedTuple):
 
 
 def list_members(team_id: UUID) -> list[Member] | None:
-    """Return the members of a team, lead first, or None if there is no such team."""
+    """Return the members of a team, lead first, or None if the team does not exist."""
     is_lead = TeamMember.user_id == Team.lead_id
     role = case((is_lead, "lead"), else_="member").label("role")
     statement = (
@@ -138,8 +138,8 @@ def _count_finished(user_ids: Sequence[UUID], start: datetime, end: datetime) ->
     )
 
 
-# OFFSET 0 makes the planner look up each document that somebody has begun. It expects few of them;
-# otherwise it would read all of them for each document of the team.
+# OFFSET 0 makes the planner look up each document that somebody has begun. Otherwise, it would read
+# all begun documents for each document of the team, because it expects only few begun documents.
 _BEGUN = """
     SELECT work.artifact_id, work.due_at
     FROM (

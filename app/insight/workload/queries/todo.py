@@ -1,12 +1,14 @@
 """Common table expressions that find the documents that users have to label.
 
-For each user in `:people`, they find the documents that the user has begun, and those of the
-documents assigned to the user or to a team of the user that the user may begin. The rules are the
-same as for claiming the next document (`claimable`), except that a document that needs several tag
-sets is listed even while somebody else has claimed it. Documents that users have begun are read row
-by row. The documents that users may begin can be the whole backlog of a team. Therefore, the
-counter `OFFERED` counts the assigned documents that still need tag sets, and those that the user
-may not begin are read row by row and subtracted.
+For each user in `:people`, they find the documents that the user has begun, and the assigned
+documents that the user may begin. A document is assigned to a user directly or through a team. The
+rules are the same as for claiming the next document (`claimable`), with one exception: a document
+that needs several tag sets is listed even while another user has claimed it.
+
+Documents that users have begun are read row by row. The documents that users may begin can be the
+whole backlog of a team, so they are counted without reading them: the counter `OFFERED` counts the
+assigned documents that still need tag sets. The documents among them that the user may not begin
+are read row by row and subtracted.
 """
 
 from app.documents.artifacts.models import URGENCY, URGENT_AT
@@ -44,7 +46,11 @@ ASSIGNMENT_SUBQUERY = """
     JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {user}
     WHERE work.organization_id = :org AND work.artifact_id = document.id AND work.is_open
 """
-"""How a user is assigned to a document: directly (`by_name`), or through the team `team_id`."""
+"""The subquery that selects how a user is assigned to a document.
+
+`by_name` is true if the user is assigned directly, and null if the document is not assigned to the
+user. `team_id` is the first of the user's teams to which the document is assigned, or null.
+"""
 
 _FREE = f"({claimable.UNCLAIMED.format(of='document.')} OR document.claim_user_id = {{user}})"
 _NEEDS_TAG_SET = claimable.NEEDS_TAG_SET.format(
@@ -95,7 +101,8 @@ begun AS MATERIALIZED (
     )
 )
 """  # noqa: S608 - made of constants
-"""Documents that users have begun or claimed (`begun`), and documents in their lists (`own`)."""
+"""Documents that users have begun or claimed (`begun`), and the part of these documents that is in
+the users' lists (`own`)."""
 
 OFFERED_CTES = """
 grouped AS (
@@ -170,10 +177,10 @@ candidates AS (
 """  # noqa: S608 - made of constants
 """The number of documents in `offered` that users may not begin.
 
-Somebody else is working on such a document, the user has skipped it, or the user has begun it and
+Another user is working on the document, the user has skipped it, or the user has begun it and
 `own` counts it. The number of rows read depends on the documents in progress, not on the backlog.
-The documents are materialized: otherwise the planner, which expects few candidates, reads each
-document once for every active schema.
+The documents are materialized. Otherwise, the planner, which expects few candidates, would read
+each document once for every active schema.
 """
 
 MAY_BEGIN_CONDITION = f"""
@@ -186,9 +193,12 @@ MAY_BEGIN_CONDITION = f"""
         WHERE document.organization_id = :org AND document.id = work.artifact_id
           AND {_FREE.format(user="{user}")}))
 """  # noqa: S608 - made of constants
-"""The condition that a user may begin a document. `work` is its assignee row, joined by `reach`.
+"""The condition that a user may begin a document.
 
-With NOT EXISTS, PostgreSQL would read all rows of `begun` for each document."""
+`work` is an assignee row of the document, joined with `reach` and `user_schemas`. The
+condition uses NOT IN, because with NOT EXISTS, PostgreSQL would read all rows of `begun` for each
+document.
+"""
 
 TEAM_CONDITION = """
     (CAST(:team_id AS uuid) IS NULL OR (

@@ -70,7 +70,7 @@ def check_exists(schema_id: UUID) -> None:
 
 
 def check_reference(schema_id: UUID | None, field: str = "schema_id") -> None:
-    """Raise 400 `validation_error` for `field` of a request unless the schema exists or is None."""
+    """Raise 400 for the property `field` if `schema_id` is set but the schema does not exist."""
     if schema_id is not None and not queries.has_schema(schema_id):
         raise errors.invalid("This schema does not exist.", field)
 
