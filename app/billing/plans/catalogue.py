@@ -122,8 +122,8 @@ def read_catalog(path: Path) -> Mapping[str, Mapping[int, Plan]]:
 def parse_plan(definition: object, location: str) -> Plan:
     """Parse a plan from a TOML table or a stored definition.
 
-    Raises CatalogError if the plan is invalid. `location` names the plan in the message until its
-    name and version are known.
+    Raises CatalogError if the plan is invalid. `location` identifies the plan in messages until
+    its name and version are known.
     """
     names = {*Plan.__dataclass_fields__}
     table = _check_table(definition, names, location, optional={"limits", "charges"})

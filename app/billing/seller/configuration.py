@@ -33,7 +33,7 @@ _SERIES = re.compile(r"[A-Za-z0-9/_.-]{0,20}(\{year\}[A-Za-z0-9/_.-]{0,20})?")
 
 
 class BillingFileError(ValueError):
-    """The billing file is invalid; the message says where and why."""
+    """The billing file is not set or is invalid; the message says what is wrong."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class UsageChange(db.Base):
 
 
 class UsageDay(TenantModel, db.Base):
-    """The quantities added to and removed from a meter on a UTC day, and the level at its end.
+    """The quantities added to and removed from a meter on a UTC day, and the level after the day.
 
     A day without changes has no row. A trigger deletes the rows of an erased organization.
     """

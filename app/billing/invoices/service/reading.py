@@ -117,7 +117,7 @@ def download_pdf(invoice_id: UUID) -> Download:
         media_type="application/pdf",
         name=f"{invoice.number}.pdf".replace("/", "-"),
         sha256=invoice.pdf["sha256"],
-        # An invoice keeps its PDF, so the file is missing only while the storage is restored.
+        # An invoice keeps its PDF, so the file is missing only while the storage is being restored.
         missing=errors.storage_unavailable,
     )
 
