@@ -2,10 +2,10 @@
 
 No organization may delay another. Organizations are served in round-robin order, and so are the
 webhooks within an organization. An organization may use at most half of the threads that other
-organizations leave free. Its slow webhooks may use at most an eighth of them, and all its webhooks
-that are not quick at most a quarter. The last free threads are reserved for organizations that use
-no thread. So the next organization always finds a thread, even if many receivers hang. This module
-is not thread-safe; the dispatcher calls it under its lock.
+organizations leave free. All its webhooks that are not quick may use at most a quarter of these
+threads, and its slow webhooks at most an eighth. The last free threads are reserved for
+organizations that use no thread. So the next organization always gets a thread, even if many
+receivers hang. This module is not thread-safe; the dispatcher calls it while it holds its lock.
 """
 
 import time
@@ -61,7 +61,7 @@ class Quotas:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether no attempts are due, under way, to be written or to be requeued."""
+        """Return whether no attempts are due, in progress, unwritten or to be requeued."""
         return not (self.to_requeue or self._states.organizations)
 
     @property
@@ -93,7 +93,7 @@ class Quotas:
         return picks
 
     def cancel_picks(self, picks: Iterable[PickedWebhook]) -> None:
-        """Cancel the picks because none of the picked attempts have begun."""
+        """Cancel picks, because their attempts could not begin."""
         for limit, _, _ in picks:
             self._states.get_webhook(limit.organization_id, limit.webhook_id).beginning_count = 0
         self._has_changed = True
@@ -245,7 +245,7 @@ class Quotas:
         limits: AttemptLimits,
         begun_counts: Counter[Pace],
     ) -> int:
-        """Return how many delivery attempts to a webhook should start.
+        """Return how many delivery attempts to a webhook should begin.
 
         `begun_counts` counts, by pace, the attempts that have begun and are not under way yet.
         """

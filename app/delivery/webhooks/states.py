@@ -14,7 +14,7 @@ MAX_CONCURRENT = 8
 MAX_CONCURRENT_NOT_QUICK = 2
 MAX_PREFETCHED = 8
 """The maximum number of additional attempts at a quick webhook that have begun and wait to be sent.
-Without them, threads would wait for the database."""
+Without prefetched attempts, threads would wait for the database."""
 MIN_TO_BEGIN = 4
 """The minimum number of attempts at a quick webhook to begin while other attempts are under way,
 because a statement for fewer attempts costs too much."""

@@ -44,8 +44,8 @@ def create(
 ) -> Export:
     """Create an export job.
 
-    `api_key_id` is set if an API key of the user `created_by` requested the export. A scheduled
-    export may refer to a deleted schema, labeler or document; its filter then matches nothing.
+    `api_key_id` is set if an API key of the user `created_by` requested the export. The filter of
+    a scheduled export may refer to a deleted schema, labeler or document, which matches no tag set.
     Raises 400 `validation_error` if the request is invalid, and 503 while the disk is full.
     """
     if scheduled_export_id is None:
@@ -140,7 +140,7 @@ def _complete_include(
         raise errors.invalid(
             f"The format {format_.id} cannot include removed tag sets.", "include.removed"
         )
-    # `accepted` would silently drop the other statuses that were requested.
+    # `accepted` would omit tag sets with other requested statuses, without an error.
     has_accepted_only = set(where.get("statuses", _ACCEPTED_ONLY)) == _ACCEPTED_ONLY
     return {
         "tags": requested.get("tags") or ("accepted" if has_accepted_only else "all"),

@@ -121,7 +121,7 @@ def fail(export_id: UUID, cause: str) -> None:
 
 
 def discard_file(export: Export) -> None:
-    """Let `delete_expired_files` delete the file of an export that failed or was cancelled.
+    """Mark the file of a failed or cancelled export for deletion by `delete_expired_files`.
 
     The file may be from an earlier run, or from a run that was killed after it stored the file.
     """

@@ -18,8 +18,8 @@ from app.kit.db import Checkpoint
 BATCH_SIZE = 5000
 """The maximum number of notifications that are marked in one transaction."""
 
-# Notifications that another transaction has locked, or has changed since the statement began, may
-# have a text that the person has not seen. They stay unread.
+# Notifications that another transaction has locked, or has changed since the statement began, stay
+# unread, because they may be about events that the person has not seen.
 _READ_BATCH = text(
     """
     WITH seen AS MATERIALIZED (
@@ -103,7 +103,7 @@ def mark_batch_as_read(
     """Mark a batch of unread notifications in one organization as read, newest first.
 
     The batch begins after `edge`, or with the newest notification if `edge` is None. Returns the
-    edge for the next batch, or None if no unread notifications were left, and the number of
+    edge for the next batch (None if no unread notifications were left) and the number of
     notifications that were marked.
     """
     values = {

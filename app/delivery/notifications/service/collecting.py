@@ -1,7 +1,8 @@
 """Collection of events: for each user and topic, one open notification covers many events.
 
 A notification is open for `NOTIFICATION_WINDOW_SECONDS`, or until it is read. When it is closed,
-`mailing` sends its email unless it was read. The next event creates another open notification.
+`mailing` sends its email unless the notification was read. The next event creates another open
+notification.
 """
 
 from collections.abc import Mapping, Sequence

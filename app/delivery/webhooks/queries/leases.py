@@ -1,9 +1,9 @@
 """SQL queries that begin attempts under leases, renew leases, and requeue unsent attempts.
 
 The queries work on all organizations and use the database's clock. The statement that begins an
-attempt also leases the delivery and counts the attempt. So no lease expires while a delivery waits
-in the queue, and every attempt is counted. Rows that other transactions have locked are skipped, so
-these statements cannot deadlock.
+attempt also leases the delivery and counts the attempt. So a delivery that waits in the queue has
+no lease that could expire, and every attempt is counted. Rows that other transactions have locked
+are skipped, so these statements cannot deadlock.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ LEASE_SECONDS = 25
 
 
 class BeginLimit(NamedTuple):
-    """The limit for one webhook: begin at most `max_attempts` attempts at it.
+    """The limit for one webhook: at most `max_attempts` attempts may begin.
 
     At most `max_replays` of all concurrent attempts to the webhook may be for replayed deliveries.
     """
@@ -107,7 +107,7 @@ _COLUMNS = """
     d.id, d.delivered_at, d.attempts_in_round, d.attempt_count, d.attempted_at,
     d.leased_until IS NOT NULL AS expired
 """
-# An earlier attempt without an outcome, whose worker has died, is recorded as interrupted.
+# An earlier attempt that has no outcome because its worker was killed is recorded as interrupted.
 _BEGIN = text(
     f"""
     WITH webhook AS MATERIALIZED (
@@ -253,7 +253,7 @@ def requeue(leases: Sequence[Lease]) -> None:
 
 
 def release(leases: Sequence[Lease]) -> None:
-    """Release leases of the previous release's relay, without changing the counts of attempts."""
+    """Release leases that a relay of the previous release claimed, without changing any counts."""
     db.session().execute(_RELEASE, _build_parameters(leases))
 
 
