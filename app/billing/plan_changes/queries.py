@@ -21,9 +21,9 @@ def get_database_time() -> datetime:
 
 
 def list_changes(organization_ids: Sequence[UUID], since: datetime) -> dict[UUID, list[PlanChange]]:
-    """Return the plan changes from `since` on by organization id, oldest first.
+    """Return each organization's plan changes from `since` on, oldest first, by organization id.
 
-    Earlier changes are not needed, because `plan_before` of the first change is the plan before it.
+    Earlier changes are not needed, because the first change has the previous plan as `plan_before`.
     Requires access to all organizations, unless the only id is that of the current organization.
     """
     changes: dict[UUID, list[PlanChange]] = {key: [] for key in organization_ids}

@@ -77,7 +77,7 @@ def get_plan(name: str, version: int | None = None) -> Plan:
     """Return a version of a plan from the plan file; by default, the newest version.
 
     Raises LookupError if the file has no such version. `app.billing.plans.service.get_plan` also
-    finds versions that were in use and are no longer in the file.
+    finds stored versions that are no longer in the file.
     """
     versions = load_catalog()[name]
     return versions[max(versions) if version is None else version]

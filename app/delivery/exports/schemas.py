@@ -148,7 +148,7 @@ class AppliedInclude(Response):
 
 
 class ExportProgress(Response):
-    """The progress of an export, updated about once a second while it runs."""
+    """The progress of an export, updated about once a second while the export is running."""
 
     done = Int(description="The number of exported tag sets.")
     total = Int(allow_none=True)

@@ -33,7 +33,7 @@ MAX_DUE = 256
 
 
 class PickedWebhook(NamedTuple):
-    """A webhook at which attempts should begin, with the limit for these attempts.
+    """A webhook for which attempts should begin, with the limit for these attempts.
 
     `ended_count` is the number of the webhook's attempts that had ended when the webhook was
     picked. `is_failing` is whether the latest of the ended attempts failed.
@@ -78,7 +78,7 @@ class Quotas:
             self._mark_due(webhook)
 
     def pick(self, limit: int) -> list[PickedWebhook]:
-        """Pick webhooks at which attempts should begin now, at most `limit` attempts in total."""
+        """Pick webhooks for which attempts should begin now, at most `limit` attempts in total."""
         picks: list[PickedWebhook] = []
         remaining = limit
         quota = max(1, limit // max(1, len(self._due)))
@@ -156,7 +156,7 @@ class Quotas:
     def mark_written(self, results: Iterable[AttemptResult]) -> None:
         """Mark results as written to the database.
 
-        Further attempts at failing webhooks and for replayed deliveries may then begin.
+        Further attempts for failing webhooks and for replayed deliveries may then begin.
         """
         for result in results:
             webhook = self._states.get_webhook(
@@ -198,7 +198,7 @@ class Quotas:
             self._states.remove_idle(organization)
 
     def _pick_webhooks(self, organization: OrganizationState, limit: int) -> list[PickedWebhook]:
-        """Pick the webhooks of an organization at which attempts should begin.
+        """Pick the webhooks of an organization for which attempts should begin.
 
         Each webhook first gets one attempt, and then further attempts up to its limit.
         """
@@ -208,7 +208,7 @@ class Quotas:
             begun_counts[webhook.pace] += len(webhook.prefetched)
         if self.threads.are_scarce:
             limit = 0 if organization.sending_count + begun_counts.total() else 1
-        # Twice the total, because prefetched attempts at quick webhooks use no thread yet.
+        # Twice the total, because prefetched attempts for quick webhooks use no thread yet.
         limits = self.threads.get_limits(organization)
         limits = replace(limits, total=2 * limits.total)
         for is_first in (True, False):

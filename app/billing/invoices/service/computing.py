@@ -61,7 +61,7 @@ class Period:
 class InvoiceInputs:
     """The data from which the invoices of an organization are computed.
 
-    `changes` are its plan changes from the start of the period on.
+    `changes` are the plan changes of the organization from the start of the period on.
     `measure` returns the usage of each meter from a start time to an end time (exclusive). Both
     times must be midnight in UTC.
     """

@@ -120,7 +120,7 @@ def disable_idle_timeout() -> None:
 
 
 def labeler_exists(user_id: UUID) -> bool:
-    """Return whether a user is a member of the organization, or the labeler of a tag set in it."""
+    """Return whether a user is a member of the organization, or has labeled one of its tag sets."""
     is_member = exists(select(1).select_from(Membership).where(Membership.user_id == user_id))
     has_labeled = exists(select(1).select_from(TagSet).where(TagSet.labeler_id == user_id))
     return bool(db.session().execute(select(or_(is_member, has_labeled))).scalar())

@@ -85,7 +85,7 @@ class Snapshot:
 
     @contextmanager
     def open_page_reader(self) -> Iterator["PageReader"]:
-        """Open a second connection on the same snapshot, to read pages while `copy` runs."""
+        """Open a second connection with the same snapshot, to read pages during `copy`."""
         snapshot_id = self._connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
         with connect(f"SET TRANSACTION SNAPSHOT '{snapshot_id}'") as connection:
             yield PageReader(connection)

@@ -99,7 +99,8 @@ def _emit_completed(export: Export) -> None:
 def fail(export_id: UUID, cause: str) -> None:
     """Mark an export as failed.
 
-    `cause` begins with the name of the exception; clients do not see it. Emits `export.failed`.
+    `cause` begins with the name of the exception, and is not shown to clients. Emits
+    `export.failed`.
     """
     export = change_status(export_id, ExportStatus.FAILED)
     if export is None:

@@ -54,9 +54,10 @@ class Edge(NamedTuple):
 def set_read(
     notification_id: UUID, scope: NotificationScope, *, read: bool, seen_count: int | None
 ) -> Row[*tuple[Any, ...]] | None:
-    """Mark a notification as read or unread, and return it; return None if it is not in scope.
+    """Mark a notification in the scope as read or unread; return the notification, or None.
 
-    If `seen_count` is not None, a notification with more events is not marked as read.
+    Returns None if the notification is not in the scope. If `seen_count` is not None, a
+    notification with more events is not marked as read.
     """
     read_at: ColumnElement[Any] = null()
     if read:

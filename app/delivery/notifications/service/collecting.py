@@ -35,7 +35,8 @@ class Topic:
     """The type, link and message of the notifications on one topic.
 
     `link` leads to a list, and is used for notifications about more than one document or tag set.
-    `single_message` names the message about a single item, used if its document's name is known.
+    `single_message` names the message about a single item. This message is used if the name of the
+    item's document is known.
     """
 
     kind: str

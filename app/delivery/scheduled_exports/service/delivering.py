@@ -48,7 +48,7 @@ _ID_DIGITS = 8
 
 
 class _DeliveryEnded(Exception):  # noqa: N818 - a signal, not an error
-    """Signals that the delivery was cancelled, or the run deleted, while a file was being sent."""
+    """Signals that the delivery has ended or the run was deleted while a file was being sent."""
 
 
 def finish_or_enqueue(job_id: UUID) -> None:

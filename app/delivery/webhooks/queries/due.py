@@ -220,7 +220,7 @@ class DueWebhookFinder:
     def _remember_position(
         self, new_marks: dict[UUID, UUID], last_organization_id: UUID | None
     ) -> None:
-        """Remember where the next search continues.
+        """Store the position at which the next search continues.
 
         This search stopped at the organization `last_organization_id`, and may not have visited all
         of its webhooks, so the next search begins with this organization. None means that the
@@ -241,7 +241,7 @@ def measure_depth() -> tuple[int, float]:
 
     The depth is the number of due deliveries, at most `MAX_COUNTED`. Deliveries for inactive
     webhooks are not counted. The age does not consider test deliveries, replayed deliveries,
-    deliveries whose attempt is under way, first attempts at paused webhooks, and deliveries of
+    deliveries whose attempt is under way, first attempts for paused webhooks, and deliveries of
     organizations that are being served. An organization is being served while an attempt is under
     way, and for `RECENT_SECONDS` after an attempt.
     """

@@ -34,7 +34,7 @@ LEASE_SECONDS = 25
 class BeginLimit(NamedTuple):
     """The limit for one webhook: at most `max_attempts` attempts may begin.
 
-    At most `max_replays` of all concurrent attempts to the webhook may be for replayed deliveries.
+    At most `max_replays` of all concurrent attempts for the webhook may be for replayed deliveries.
     """
 
     organization_id: UUID
@@ -92,7 +92,7 @@ class Attempt:
         return Lease(self.organization_id, self.id, self.lease_token)
 
 
-# Two dispatchers must not begin attempts at the same failing webhook simultaneously, because
+# Two dispatchers must not begin attempts for the same failing webhook simultaneously, because
 # neither would see the attempts of the other.
 _LOCK_FAILING = text(
     """
@@ -214,7 +214,7 @@ _REQUEUE = _build_lease_update(
 def begin_attempts(
     limits: Sequence[BeginLimit], *, max_attempts: int, include_failing: bool = True
 ) -> list[Attempt]:
-    """Begin delivery attempts to webhooks: tests, then retries, then first attempts, then replays.
+    """Begin attempts for webhooks: first tests, then retries, new deliveries and replays.
 
     If fewer attempts begin for a webhook than its limit allows, the webhook has no other deliveries
     to attempt now, except perhaps replayed deliveries.
@@ -222,7 +222,7 @@ def begin_attempts(
     Args:
         limits: the maximum number of attempts to begin, one limit per webhook.
         max_attempts: the maximum number of attempts in a round.
-        include_failing: whether attempts at failing webhooks may begin.
+        include_failing: whether attempts for failing webhooks may begin.
     """
     values: dict[str, Any] = {
         "organizations": [str(limit.organization_id) for limit in limits],

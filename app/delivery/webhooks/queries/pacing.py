@@ -17,7 +17,7 @@ may be for replayed deliveries, so that an attempt at a new delivery can begin i
 DEACTIVATE_AT = 10
 """The number of consecutive failed attempts that deactivates a webhook."""
 MAX_FAILING = 8
-"""The maximum number of attempts under way at a failing webhook, even if its retries are late."""
+"""The maximum number of attempts under way for a failing webhook, even if its retries are late."""
 OVERDUE_SECONDS = 1
 
 NOT_LEASED = "(d.leased_until IS NULL OR d.leased_until <= now())"
