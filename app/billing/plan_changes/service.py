@@ -189,7 +189,8 @@ def _check_change(organization: Organization, plan: Plan) -> None:
         raise errors.conflict(message, missing="billing_profile")
     if profile.currency != plan.currency:
         message = (
-            f"The plan is priced in {plan.currency}; the billing profile has another currency."
+            f"The plan is priced in {plan.currency}, but the currency of the billing profile is"
+            f" {profile.currency}."
         )
         raise errors.invalid(message, "plan", currency=plan.currency)
 

@@ -126,7 +126,7 @@ def _write_file(
         if format_.document_writer is not None:
             pages = stack.enter_context(snapshot.open_page_reader())
             source = stack.enter_context(closing(DocumentSource(pages, progress.report_if_due)))
-        # Writers only call `write`; a staged file does not implement the rest of BinaryIO.
+        # Writers only call `write`; a staged file has no other methods of BinaryIO.
         out = cast("BinaryIO", staged)
         writer: Writer
         if format_.needs_process:

@@ -208,7 +208,7 @@ class Quotas:
             begun_counts[webhook.pace] += len(webhook.prefetched)
         if self.threads.are_scarce:
             limit = 0 if organization.sending_count + begun_counts.total() else 1
-        # Twice the total, because prefetched attempts for quick webhooks use no thread yet.
+        # The total is doubled, because prefetched attempts for quick webhooks use no thread yet.
         limits = self.threads.get_limits(organization)
         limits = replace(limits, total=2 * limits.total)
         for is_first in (True, False):

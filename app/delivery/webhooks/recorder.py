@@ -196,10 +196,10 @@ class Recorder:
         """Write outcomes one by one, because a single outcome may cause the error of the batch.
 
         An outcome that the database rejects is lost, because the database would reject it again.
-        After any other error, the outcome is tried `MAX_TRIES` times.
+        After other errors, there are `MAX_TRIES` attempts to write the outcome.
 
         Returns:
-            The outcomes to write later, and the outcomes to try again after a pause.
+            The outcomes to write later, and the outcomes to write again after a pause.
         """
         postponed: list[AttemptResult] = []
         failed: list[AttemptResult] = []
@@ -209,14 +209,14 @@ class Recorder:
             except Exception as failure:
                 if _is_transient(failure):
                     postponed.append(result)
-                elif self._may_try_again(result, failure):
+                elif self._can_retry(result, failure):
                     failed.append(result)
                 else:
                     log.exception("webhook.outcome_lost", delivery=str(result.attempt.id))
         return postponed, failed
 
-    def _may_try_again(self, result: AttemptResult, failure: Exception) -> bool:
-        """Count an error of an outcome, and return whether the outcome may be tried again."""
+    def _can_retry(self, result: AttemptResult, failure: Exception) -> bool:
+        """Count a failure to write an outcome, and return whether another attempt may succeed."""
         if isinstance(failure, SQLAlchemyError):
             return False
         self._error_counts[result.lease_token] += 1

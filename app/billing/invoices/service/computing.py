@@ -104,7 +104,7 @@ def compute(
             ),
             *_compute_charges(inputs, parts, currency, period),
         ]
-        # Lines whose amounts add up to 0 still need an invoice, because it documents the amounts.
+        # Lines whose amounts add up to 0 still need an invoice that documents the amounts.
         if any(line.amount for line in lines):
             totals = _compute_invoice_totals(lines, currency, rule)
             contents.append(InvoiceContent(currency, language, tuple(lines), rule, totals))

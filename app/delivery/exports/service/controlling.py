@@ -45,7 +45,7 @@ def retry(export_id: UUID) -> Export:
     if export.status != ExportStatus.FAILED and not _has_lost_file(export):
         message = f"The export is {export.status}; only failed or expired exports can be retried."
         raise errors.conflict(message, state=export.status)
-    running.queue_again(export)
+    running.requeue(export)
     creating.emit_requested(export)
     db.session().flush()
     return export

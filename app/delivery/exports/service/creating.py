@@ -129,7 +129,8 @@ def _complete_include(
     for name in _PARTS:
         if requested.get(name) and name not in format_.keeps:
             raise errors.invalid(
-                f"The format {format_.id} cannot include `{name}`.", f"include.{name}"
+                f"The format {format_.id} cannot include `{name}`. Omit it or set it to false.",
+                f"include.{name}",
             )
         if requested.get(name) is False and name in format_.required_parts:
             raise errors.invalid(
@@ -138,7 +139,9 @@ def _complete_include(
             )
     if requested.get("removed") and not format_.keeps_removed:
         raise errors.invalid(
-            f"The format {format_.id} cannot include removed tag sets.", "include.removed"
+            f"The format {format_.id} cannot include removed tag sets. Omit `removed` or set it to"
+            " false.",
+            "include.removed",
         )
     # `accepted` would omit tag sets with other requested statuses, without an error.
     has_accepted_only = set(where.get("statuses", _ACCEPTED_ONLY)) == _ACCEPTED_ONLY
@@ -208,7 +211,7 @@ def check_references(where: Mapping[str, Any]) -> None:
     artifact_ids = set(where.get("artifact_ids") or ())
     missing_count = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
     if missing_count:
-        message = f"Artifacts that do not exist: {missing_count}."
+        message = f"Number of artifacts that do not exist: {missing_count}. Remove their ids."
         raise errors.invalid(message, "filter.artifact_ids")
 
 

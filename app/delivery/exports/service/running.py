@@ -131,14 +131,14 @@ def discard_file(export: Export) -> None:
 
 
 def reopen(export_id: UUID) -> None:
-    """Queue an export again if it has failed; do nothing if it has another status."""
+    """Requeue an export if it has failed; do nothing if it has another status."""
     export = records.lock(export_id)
     if export is not None and export.status == ExportStatus.FAILED:
-        queue_again(export)
+        requeue(export)
 
 
-def queue_again(export: Export) -> None:
-    """Queue a locked export again, without the progress, result and error of its last run.
+def requeue(export: Export) -> None:
+    """Requeue a locked export, without the progress, result and error of its last run.
 
     The manifest is kept: it shows that `export.completed` was already emitted.
     """

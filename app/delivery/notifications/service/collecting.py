@@ -135,7 +135,7 @@ def collect_notices(notices: Sequence[Notice]) -> None:
 
     @cache
     def summarize(notice_indexes: tuple[int, ...]) -> dict[str, NoticeSummary]:
-        # Cached, because the members of a team get the same notices.
+        # The summaries are cached, because the members of a team get the same notices.
         by_topic: dict[str, NoticeSummary] = {}
         for notice in (notices[index] for index in notice_indexes):
             topic, summary = notice.topic, NoticeSummary.from_notice(notice)

@@ -39,7 +39,7 @@ def _find_address(recipient: Mapping[str, Any]) -> str | None:
     account = queries.find_member_account(UUID(recipient["user_id"]))
     if account is None:
         return None
-    # Jobs of earlier releases have no ids.
+    # Jobs of earlier releases have no notification ids.
     notification_ids = [UUID(item) for item in recipient.get("notification_ids", ())]
     if notification_ids and not queries.has_unread(notification_ids):
         return None

@@ -39,7 +39,7 @@ _DELIVERY_ERROR = {
 _EXPIRED_ERROR = {"code": "expired", "message": "The file has expired. Retry the export."}
 _COVERED_ERROR = {
     "code": "already_delivered",
-    "message": "A later run covers this period.",
+    "message": "A later run covers this period, so this file was not delivered.",
 }
 _CANCELLED_ERROR = {"code": CANCELLED, "message": "The delivery was cancelled."}
 _UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9]+")
