@@ -26,8 +26,9 @@ _BATCH_ERRORS = (LookupError, ValueError, ArithmeticError, AssertionError, SQLAl
 def issue_month(job: Job) -> None:
     """Issue the invoices of a closed month for a batch of organizations; enqueue the next batch.
 
-    If the batch fails, also if a statement takes too long, a separate job is enqueued for each of
-    its organizations, so that one organization does not block the other organizations.
+    If the batch fails, for example because a statement times out, a separate job is enqueued for
+    each of its organizations, so that one organization does not block the others. If only some
+    invoices cannot be rendered, a separate job is enqueued for each of their organizations.
     """
     start, end = _get_period(job)
     organization_ids = issuing.list_billed_organizations(
@@ -50,12 +51,12 @@ def _issue_batch(
     except _BATCH_ERRORS as error:
         if db_errors.is_outage(error):
             raise
-        # A statement that times out would otherwise be a platform fault, so the batch would be
-        # retried for ever and the next batch never enqueued.
+        # The job runner treats a statement timeout as a platform fault: without this handler, the
+        # runner would retry the batch forever and never enqueue the next batch.
         log.exception("invoices.batch_failed", period=period["from"])
         db.session().rollback()
         pending_ids = organization_ids
-    # The job of an organization fails if its invoice cannot be issued, so that operators see it.
+    # If an invoice cannot be issued, the organization's job fails, so that operators see the error.
     jobs.enqueue_many("invoices.issue", [(key, period) for key in pending_ids])
     jobs.enqueue(ISSUE_MONTH, {**period, "after": str(organization_ids[-1])}, organization_id=None)
 
@@ -94,7 +95,7 @@ def render_files(job: Job) -> None:
 
 
 def _retry_if_failed(job: Job, problems: Sequence[str]) -> None:
-    """Do nothing if there are no problems. Otherwise commit the work so far, and raise Retry.
+    """Commit the work so far and raise Retry if there are problems; otherwise, do nothing.
 
     The job stores the problems, so that operators see them.
     """

@@ -38,7 +38,7 @@ TRANSITIONS: dict[InvoiceStatus, frozenset[InvoiceStatus]] = {
     InvoiceStatus.PAID: frozenset((InvoiceStatus.VOID,)),
     InvoiceStatus.VOID: frozenset(),
 }
-"""The statuses that may follow each status. A trigger on the table also enforces this."""
+"""The statuses that may follow each status. A trigger on the table also enforces this rule."""
 
 
 class Invoice(TenantModel, db.Revised, db.Base):

@@ -46,7 +46,7 @@ def get_invoice(caller: Caller, invoice_id: UUID) -> dict[str, Any]:
     """Get an invoice.
 
     Returns an invoice or a credit note with its lines. After an invoice is issued, only `status`,
-    `paid_at` and `pdf` change.
+    `paid_at`, `pdf` and `updated_at` change.
     """
     return reading.get(invoice_id)
 

@@ -8,7 +8,8 @@ from app.billing.periods.models import BillingPeriod
 from app.kit import db, events
 
 # Organizations that were closed during the period are included, because they get an invoice for
-# their last month. Once the erasure has begun, the plans and the usage may already be deleted.
+# their last month. Organizations whose erasure has begun are excluded, because their plans and
+# usage may already be deleted.
 _BILLED_ORGANIZATIONS = (
     "SELECT id FROM organizations WHERE created_at < :ended AND erasure IS NULL"
     " AND (status <> 'closed' OR closed_at IS NULL OR closed_at >= :began)"
@@ -29,7 +30,7 @@ def get_database_time() -> datetime:
 
 
 def close(period: str, began_at: datetime, ended_at: datetime) -> bool:
-    """Close a period; return False if it was already closed.
+    """Close a period and return True; return False if it was already closed.
 
     If another transaction is closing the period, waits until that transaction ends.
     """

@@ -42,7 +42,7 @@ def close(*, period: str) -> dict[str, Any]:
     start, end = get_bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
         if queries.get_database_time() < end:
-            message = "This month has not ended yet in UTC."
+            message = "This month has not ended in UTC yet. Close it after it has ended."
             raise errors.invalid(message, "period", ends_at=_format_utc(end))
         configuration_error = _find_configuration_error()
         if configuration_error is not None and queries.find(period) is None:

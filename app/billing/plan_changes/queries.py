@@ -21,10 +21,10 @@ def get_database_time() -> datetime:
 
 
 def list_changes(organization_ids: Sequence[UUID], since: datetime) -> dict[UUID, list[PlanChange]]:
-    """Return the plan changes of each organization from `since` on by its id, oldest first.
+    """Return each organization's plan changes from `since` on, oldest first, by organization id.
 
-    The plan before the first change is its `plan_before`, so earlier changes are not needed.
-    Requires access to all organizations, unless the only id is the current organization's.
+    Earlier changes are not needed, because the first change has the previous plan as `plan_before`.
+    Requires access to all organizations, unless the only id is that of the current organization.
     """
     changes: dict[UUID, list[PlanChange]] = {key: [] for key in organization_ids}
     statement = (
@@ -40,7 +40,7 @@ def list_changes(organization_ids: Sequence[UUID], since: datetime) -> dict[UUID
 def count_changes(since: datetime) -> int:
     """Count the plan changes of the current organization from `since` on.
 
-    The times for which the organization was closed are not counted.
+    Changes to and from `NO_PLAN` are not counted.
     """
     statement = select(func.count(PlanChange.id)).where(
         PlanChange.changed_at >= since,

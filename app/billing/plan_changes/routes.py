@@ -29,9 +29,10 @@ def change_plan(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
 
     Changes the plan now, or at the end of the month. The price of a month with several plans is
     prorated by the second. A change replaces the scheduled change; choosing the current plan only
-    cancels the scheduled change. Responds with 409 `conflict` if `when` is `now` and the usage
-    exceeds the limits of the new plan (`details.over`) or the plan was changed 20 times in this
-    month (`details.max_monthly_changes`), if the billing profile is missing (`details.missing`), or
-    if the operator has set limits for the organization (`details.limits`).
+    cancels the scheduled change. Responds with 409 `conflict` if the plan has a price and the
+    billing profile is missing (`details.missing`), or if the operator has set limits for the
+    organization (`details.limits`). If `when` is `now`, also responds with 409 `conflict` if the
+    usage exceeds the limits of the new plan (`details.over`), or if the plan was already changed 20
+    times in this month (`details.max_monthly_changes`).
     """
     return service.change(caller.org.id, user_id=caller.user_id, **body)

@@ -27,7 +27,7 @@ get_database_time = queries.get_database_time
 list_changes = queries.list_changes
 cancel_scheduled_change = queries.delete_scheduled_change
 MAX_MONTHLY_CHANGES = 20
-"""The number of plan changes in a month up to which an owner can change the plan immediately."""
+"""After this number of plan changes in a month, an owner can only schedule a plan change."""
 _FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -60,9 +60,9 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
     change. Emits `organization.plan_changed` for an immediate change. Raises 400 `validation_error`
     for a plan that only the operator can assign, and for a plan whose currency differs from that of
     the billing profile. Raises 409 `conflict` if the plan has a price and the billing profile is
-    missing, if the operator has set limits for the organization, or if the change is immediate and
-    the usage exceeds the plan's limits or the plan was changed `MAX_MONTHLY_CHANGES` times in this
-    month.
+    missing, or if the operator has set limits for the organization. For an immediate change, also
+    raises 409 `conflict` if the usage exceeds the plan's limits, or if the plan was already changed
+    `MAX_MONTHLY_CHANGES` times in this month.
     """
     organization = organizations.lock(organization_id)
     apply_scheduled_change(organization)
@@ -89,16 +89,16 @@ def apply_scheduled_change(organization: Organization) -> None:
     """Apply the scheduled change of a locked organization if it is due.
 
     The new plan is in force from the due time, even if the change is applied later. A change that
-    becomes due after the organization was closed waits until it is reopened. The scheduled change
-    is deleted instead if the operator has set limits for the organization.
+    becomes due after the organization was closed waits until the organization is reopened. If the
+    operator has set limits for the organization, a due change is deleted and not applied.
     """
     scheduled_change = queries.find_scheduled_change()
     time_limit = organization.closed_at or queries.get_database_time()
     if scheduled_change is None or scheduled_change.effective_at > time_limit:
         return
     if organization.plan_limits:
-        # Limits are agreed for a plan, so only the operator can change it. Earlier releases did not
-        # cancel the scheduled change when the operator set limits.
+        # The operator sets limits for a plan, so only the operator can change the plan. Earlier
+        # releases did not cancel the scheduled change when the operator set limits.
         queries.delete_scheduled_change()
         return
     queries.set_effective_time(scheduled_change.effective_at)
@@ -110,8 +110,8 @@ def apply_scheduled_change(organization: Organization) -> None:
 def record_closed_time(plan: str, closed_at: datetime) -> None:
     """Record that the current organization, which is locked, was closed until now.
 
-    `plan` is its plan. The time from `closed_at` until now is then not billed, regardless of when
-    its months are invoiced.
+    `plan` is the organization's plan. The time from `closed_at` until now is not billed, regardless
+    of when its months are invoiced.
     """
     last_change_at = queries.get_last_change_time()
     start = closed_at if last_change_at is None else max(closed_at, last_change_at)
@@ -145,17 +145,17 @@ def list_segments(
     """List the plan segments of an organization in a period, oldest first.
 
     `changes` must contain all plan changes of the organization from `start` on. The segments cover
-    the part of the period between the creation and the closing of the organization, except for the
-    times for which it was closed before.
+    the part of the period between the creation and the closing of the organization, except for
+    earlier times in which the organization was closed.
     """
     closed_at = organization.closed_at or _FOREVER
     segments = build_segments(changes, organization.plan, organization.created_at, closed_at)
-    clipped = [
+    clipped_segments = [
         PlanSegment(segment.plan, max(segment.start, start), min(segment.end, end))
         for segment in segments
         if segment.plan != NO_PLAN
     ]
-    return [segment for segment in clipped if segment.start < segment.end]
+    return [segment for segment in clipped_segments if segment.start < segment.end]
 
 
 def build_segments(
@@ -163,7 +163,7 @@ def build_segments(
 ) -> list[PlanSegment]:
     """Build the plan segments from `start` to `end`, including empty segments.
 
-    `plan` is the organization's current plan.
+    `changes` are all plan changes in this time, and `plan` is the organization's current plan.
     """
     segments = []
     for item in changes:
@@ -189,7 +189,8 @@ def _check_change(organization: Organization, plan: Plan) -> None:
         raise errors.conflict(message, missing="billing_profile")
     if profile.currency != plan.currency:
         message = (
-            f"The plan is priced in {plan.currency}; the billing profile has another currency."
+            f"The plan is priced in {plan.currency}, but the currency of the billing profile is"
+            f" {profile.currency}."
         )
         raise errors.invalid(message, "plan", currency=plan.currency)
 
@@ -197,7 +198,7 @@ def _check_change(organization: Organization, plan: Plan) -> None:
 def _check_change_count() -> None:
     """Raise 409 `conflict` if the plan has already been changed too often in this month.
 
-    Each change can add lines to the invoice of the month, whose number is limited.
+    Each change can add lines to the invoice of the month, and the number of lines is limited.
     """
     month_start, _ = get_month_bounds(queries.get_database_time())
     if queries.count_changes(month_start) >= MAX_MONTHLY_CHANGES:
@@ -211,8 +212,9 @@ def _check_change_count() -> None:
 def _check_usage(plan: Plan) -> None:
     """Raise 409 `conflict` if the usage exceeds the plan's limits.
 
-    The limited meters stay locked, so that no addition under the old limits can follow the check.
-    Organizations without a limit add without a lock, so an addition that is in progress can follow.
+    The meters that the plan limits stay locked until the transaction ends, so that no usage is
+    added under the old limits after the check. Without an old limit, usage is added without a lock,
+    so a transaction that is in progress can still exceed the new limit.
     """
     lock_meters([meter for meter in Meter if plan.limits[meter] is not None])
     month = read_month(tuple(Meter))

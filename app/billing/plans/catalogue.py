@@ -77,7 +77,7 @@ def get_plan(name: str, version: int | None = None) -> Plan:
     """Return a version of a plan from the plan file; by default, the newest version.
 
     Raises LookupError if the file has no such version. `app.billing.plans.service.get_plan` also
-    finds versions that were in use and are no longer in the file.
+    finds stored versions that are no longer in the file.
     """
     versions = load_catalog()[name]
     return versions[max(versions) if version is None else version]
@@ -122,8 +122,8 @@ def read_catalog(path: Path) -> Mapping[str, Mapping[int, Plan]]:
 def parse_plan(definition: object, location: str) -> Plan:
     """Parse a plan from a TOML table or a stored definition.
 
-    Raises CatalogError if the plan is invalid. `location` names the plan in the message until its
-    name and version are known.
+    Raises CatalogError if the plan is invalid. `location` identifies the plan in messages until
+    its name and version are known.
     """
     names = {*Plan.__dataclass_fields__}
     table = _check_table(definition, names, location, optional={"limits", "charges"})

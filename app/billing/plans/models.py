@@ -1,4 +1,4 @@
-"""Models for plan versions that are in use, and for scheduled plan changes."""
+"""Models for recorded plan versions, and for scheduled plan changes."""
 
 from datetime import datetime
 from typing import Any
@@ -13,8 +13,9 @@ from app.kit.tenancy import TenantModel
 
 
 class PlanVersion(db.Base):
-    """A plan version to which an organization or an invoice refers. Rows are never changed.
+    """A recorded plan version. Rows are never changed.
 
+    A version is recorded when it becomes the newest version of its plan in the plan file.
     `definition` is the plan as returned by `catalogue.format_plan`.
     """
 

@@ -40,11 +40,11 @@ def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | 
 
 
 def get_plan(name: str, version: int) -> Plan:
-    """Return a plan version as it was when it was first used.
+    """Return a plan version as it was when it was stored.
 
-    Versions in use are stored. A change to the plan file therefore does not affect the versions
-    to which organizations and invoices refer. Raises LookupError if the version is neither stored
-    nor in the plan file.
+    If the version is not stored, returns the version in the plan file. Later changes to the plan
+    file do not affect stored versions. Raises LookupError if the version is neither stored nor in
+    the plan file.
     """
     definition = queries.find_definition(name, version)
     if definition is not None:

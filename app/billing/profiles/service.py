@@ -56,9 +56,9 @@ def replace(
     """Replace the billing profile of the current organization, and return the new profile.
 
     Emits `billing_profile.changed`. Raises 400 `validation_error` for an unknown country, time zone
-    or currency, for a tax number that is not valid in the country, and for characters that are not
-    allowed on invoices. If the plan or the scheduled plan has a price, the currency must be the
-    currency of this plan.
+    or currency, for a tax number that is not valid in the country, for an invalid email address,
+    and for characters that are not allowed on invoices. If the plan or the scheduled plan has a
+    price, the currency must be the currency of this plan.
     Raises 409 `stale_precondition` if `revision` is not None and is outdated.
     """
     organization = organizations.lock(organization_id)
@@ -95,7 +95,7 @@ def _write_profile(profile: BillingProfile | None, values: dict[str, Any]) -> Bi
 def _parse_address(address: dict[str, Any], country: str) -> dict[str, Any]:
     """Parse an address into column values. `country` has already been checked.
 
-    Raises 400 `validation_error` if a text has a character that is not allowed on invoices.
+    Raises 400 `validation_error` if a value contains a character that is not allowed on invoices.
     """
     lines = enumerate(address["lines"])
     return {

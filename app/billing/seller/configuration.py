@@ -33,7 +33,7 @@ _SERIES = re.compile(r"[A-Za-z0-9/_.-]{0,20}(\{year\}[A-Za-z0-9/_.-]{0,20})?")
 
 
 class BillingFileError(ValueError):
-    """The billing file is invalid; the message says where and why."""
+    """The billing file is not set or is invalid; the message says what is wrong."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,9 @@ def _parse_file(content: Mapping[str, object]) -> BillingConfiguration:
         series=series,
         credit_note_series=credit_note_series,
         digits=_parse_integer(invoices.get("digits", 5), "invoices.digits", 1, 12),
-        payment_days=_parse_integer(invoices.get("payment_days", 14), "payment_days", 0, 365),
+        payment_days=_parse_integer(
+            invoices.get("payment_days", 14), "invoices.payment_days", 0, 365
+        ),
         notes=_parse_texts(invoices.get("notes", []), "invoices.notes", 5),
         tax_name=_parse_text(taxes["name"], "taxes.name"),
         rates=rates,

@@ -1,4 +1,4 @@
-"""Jobs that fold meter changes, warn about limits, and compare meters with a recount."""
+"""Jobs that fold meter changes into daily totals, warn about limits, and recount meters."""
 
 from app.billing.usage.service import upkeep, warnings
 from app.identity.organizations import emitted_events as organization_events
@@ -35,7 +35,7 @@ def reconcile(_: Job) -> None:
 
 @jobs.handler("usage.reconcile_organization", queue="maintenance")
 def reconcile_organization(job: Job) -> None:
-    """Report the meters of an organization that differ from a recount of the measured rows."""
+    """Compare an organization's meters with a recount of the measured rows; report differences."""
     assert job.organization_id is not None
     upkeep.report_differences(job.organization_id, job.args["slug"])
 

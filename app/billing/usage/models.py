@@ -40,7 +40,7 @@ class UsageChange(db.Base):
 
 
 class UsageDay(TenantModel, db.Base):
-    """The quantities added to and removed from a meter on a UTC day, and the level at its end.
+    """The quantities added to and removed from a meter on a UTC day, and the level after the day.
 
     A day without changes has no row. A trigger deletes the rows of an erased organization.
     """
@@ -56,10 +56,10 @@ class UsageDay(TenantModel, db.Base):
 
 
 class UsageSettlement(TenantModel, db.Base):
-    """The day before which an organization's usage is settled, so that it no longer changes.
+    """The day `until` before which an organization's usage is settled and no longer changes.
 
     A change on a settled day counts on the day `until` if its transaction is not visible in
-    `snapshot`, because it committed later.
+    `snapshot`, because the transaction was committed later.
     """
 
     __tablename__ = "usage_settlements"

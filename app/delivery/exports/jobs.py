@@ -70,7 +70,11 @@ def run_export(job: Job) -> None:
 
 
 def _wait_for_commits(job: Job, export: Export) -> None:
-    """Wait for running commits, which may still add tag sets to the export's period."""
+    """Wait for transactions that are committing and may add tag sets to the export's period.
+
+    Does nothing if the export has no period. Raises Retry if a commit takes minutes, and
+    _ExportEnded if the export was cancelled or has failed in the meantime.
+    """
     if export.filter["created_before"] is None and export.filter["decided_before"] is None:
         return
 
@@ -122,7 +126,7 @@ def _write_file(
         if format_.document_writer is not None:
             pages = stack.enter_context(snapshot.open_page_reader())
             source = stack.enter_context(closing(DocumentSource(pages, progress.report_if_due)))
-        # Writers only call `write`; a staged file does not implement the rest of BinaryIO.
+        # Writers only call `write`; a staged file has no other methods of BinaryIO.
         out = cast("BinaryIO", staged)
         writer: Writer
         if format_.needs_process:

@@ -87,11 +87,11 @@ class Export(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the progress in tag sets, the rate per second, and the estimated seconds left."""
+        """Return the progress in tag sets, the rate per second, and the estimated time left."""
         done, total = self.progress_done, self.progress_total
         rate = eta = None
         if self.started_at is not None and self.status in (_RUNNING, _COMPLETED):
-            # While the export runs, `updated_at` is the time of its latest progress report.
+            # While the export is running, `updated_at` is the time of its latest progress report.
             seconds = ((self.finished_at or self.updated_at) - self.started_at).total_seconds()
             if done and total and seconds > 0:
                 rate = round(done / seconds, 1)

@@ -89,8 +89,8 @@ def download_export(caller: Caller, job_id: UUID) -> Download:
 def cancel_export(caller: Caller, job_id: UUID) -> models.Export:
     """Cancel an export.
 
-    Stops a queued or running job; no file is stored. If the job belongs to a scheduled export and
-    its file has not been delivered yet, only the delivery is cancelled. Responds with 409
+    Stops a queued or running job; no file is stored. If a job of a scheduled export is completed
+    but its file has not been delivered yet, only the delivery is cancelled. Responds with 409
     `conflict` if the job has already ended.
     """
     return controlling.cancel(job_id)

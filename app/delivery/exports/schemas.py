@@ -74,7 +74,7 @@ class ExportFilter(Schema):
     labeler_id = Uuid(allow_none=True)
 
     @post_load
-    def omit_null(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
+    def omit_null_properties(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
         """Remove the properties that are null."""
         return {name: value for name, value in data.items() if value is not None}
 
@@ -148,7 +148,7 @@ class AppliedInclude(Response):
 
 
 class ExportProgress(Response):
-    """The progress of an export, updated about once a second while it runs."""
+    """The progress of an export, updated about once a second while the export is running."""
 
     done = Int(description="The number of exported tag sets.")
     total = Int(allow_none=True)
@@ -212,7 +212,7 @@ class ExportPreview(Response):
         JsonObject(),
         description=(
             "The first rows of the export, in the `jsonl` format: as many as fit into 1 MiB, but at"
-            " least one. If this one row is larger, its history ends early."
+            " least one. If the first row is larger, its history ends early."
         ),
     )
     content = Str(

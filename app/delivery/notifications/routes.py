@@ -82,9 +82,9 @@ def read_notification(
 def delete_notification(caller: Caller, notification_id: UUID, query: dict[str, Any]) -> None:
     """Delete a notification.
 
-    The email for the notification is no longer sent. Send `count` so that events that were added in
-    the meantime are not lost: the response is then 409 `stale_precondition`, and `details.count` is
-    the current number of events.
+    The email for the notification is no longer sent. Send `count` so that events that the caller
+    has not seen are not lost: if events were added in the meantime, the response is 409
+    `stale_precondition`, and `details.count` is the current number of events.
     """
     reading.delete(caller, notification_id, seen_count=query.get("count"))
 
@@ -115,7 +115,7 @@ def set_delivery_preferences(
     email per organization is sent at every full hour; if it is `daily`, at 8 o'clock. Emails that
     are due during the quiet hours are sent when the quiet hours end. All times are in the time zone
     of the caller's profile. The change also applies to pending emails. Responds with 403
-    `permission_denied` to a session that is limited to one organization if the user is a member of
-    other organizations, too.
+    `permission_denied` to a session that is limited to one organization if the user is also a
+    member of other organizations.
     """
     return preferences.replace(caller, revision=revision, **body)

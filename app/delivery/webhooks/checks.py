@@ -15,7 +15,7 @@ def check_events(names: Sequence[str], field: str = "events") -> None:
         raise errors.invalid(message, field, supported=supported)
     unknown_names = [name for name in names if name not in SUBSCRIBABLE]
     if unknown_names:
-        message = "Webhooks cannot subscribe to these events: " + ", ".join(unknown_names[:10])
+        message = f"Webhooks cannot subscribe to these events: {', '.join(unknown_names[:10])}."
         raise errors.invalid(message, field, supported=supported)
     if len(set(names)) < len(names):
         raise errors.invalid(f"`{field}` must not contain duplicates.", field)

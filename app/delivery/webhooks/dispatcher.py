@@ -35,7 +35,7 @@ BEGIN_BATCH_SIZE = 64
 RENEW_SECONDS = 8.0
 """The interval in seconds at which leases are renewed."""
 STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
-"""If an attempt takes longer than this time in seconds, the whole process was suspended."""
+"""If an attempt takes longer than this time in seconds, the process must have been suspended."""
 LEASE_MARGIN_SECONDS = 12.0
 """The minimum remaining lease time in seconds for an attempt to be sent, so that the lease does not
 expire during the attempt."""
@@ -199,8 +199,8 @@ class Dispatcher:
     def _submit_attempts(self) -> bool:
         """Submit the next attempts to the thread pool. The caller must hold the lock.
 
-        Returns False if no thread can be started. Then the attempts that no thread of this process
-        would send are requeued, because another process may be able to send them.
+        Returns False if no thread can be started. In this case, the attempts that no thread of this
+        process would send are requeued, because another process may be able to send them.
         """
         while not self._is_stopping and (attempt := self._quotas.start_next()) is not None:
             if not self._pool.submit(self._send_attempts, attempt):
@@ -232,8 +232,8 @@ class Dispatcher:
     def _send_attempt(self, attempt: Attempt) -> AttemptResult | None:
         """Send an attempt and return its result.
 
-        Returns None if the attempt failed while this process was stalled, because that says nothing
-        about the receiver. The next attempt at the delivery records this attempt as interrupted.
+        Returns None if the attempt failed while this process was stalled, because the receiver may
+        not be the cause. The next attempt at the delivery records this attempt as interrupted.
         """
         began_at = time.monotonic()
         result = self._send(attempt)

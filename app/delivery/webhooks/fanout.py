@@ -27,10 +27,10 @@ class Event:
 
 
 def fan_out(events: Sequence[Event]) -> None:
-    """Fan out events: create their deliveries. Repeating the call changes nothing.
+    """Fan out events: create their deliveries. A repeated call has no effect.
 
-    A webhook gets only events that are not older than its registration. For a deactivated webhook,
-    the deliveries are created as abandoned and can be replayed.
+    A webhook gets only events that are not older than the webhook. For a deactivated webhook, the
+    deliveries are created as abandoned and can be replayed.
     """
     pairs = [
         (subscriber, event)

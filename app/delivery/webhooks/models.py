@@ -77,12 +77,12 @@ _LEASED = text("leased_until IS NOT NULL")
 class Delivery(TenantModel, db.Base):
     """The delivery of one event to one webhook.
 
-    Every attempt sends the same bytes, `body`. `round` counts redeliveries and replays; the number
-    of attempts is limited per round. `attempt_count` and `attempted_at` are written when an attempt
-    begins, so that an attempt is counted even if its worker dies. `generation` is the webhook's
-    generation when the delivery was created or last redelivered (it is never null: a trigger sets
-    it for instances of the previous release). If `replayed` is true, the delivery is sent after all
-    other deliveries.
+    Every attempt sends the same bytes, `body`. `round` starts at 1, and increases with each
+    redelivery or replay; the number of attempts is limited per round. `attempt_count` and
+    `attempted_at` are written when an attempt begins, so that an attempt is counted even if its
+    worker is killed. `generation` is the webhook's generation when the delivery was created, or
+    last redelivered or replayed. It is never null: a trigger sets it for instances of the previous
+    release. If `replayed` is true, the delivery is sent after all other deliveries.
     """
 
     __tablename__ = "webhook_deliveries"

@@ -1,4 +1,4 @@
-"""The queue of outcomes that wait to be written."""
+"""The queue of attempt results that have not been written to the database yet."""
 
 import time
 from collections import OrderedDict, deque

@@ -2,10 +2,10 @@
 
 No organization may delay another. Organizations are served in round-robin order, and so are the
 webhooks within an organization. An organization may use at most half of the threads that other
-organizations leave free. Its slow webhooks may use at most an eighth of them, and all its webhooks
-that are not quick at most a quarter. The last free threads are reserved for organizations that use
-no thread. So the next organization always finds a thread, even if many receivers hang. This module
-is not thread-safe; the dispatcher calls it under its lock.
+organizations leave free. All its webhooks that are not quick may use at most a quarter of these
+threads, and its slow webhooks at most an eighth. The last free threads are reserved for
+organizations that use no thread. So the next organization always gets a thread, even if many
+receivers hang. This module is not thread-safe; the dispatcher calls it while it holds its lock.
 """
 
 import time
@@ -33,7 +33,7 @@ MAX_DUE = 256
 
 
 class PickedWebhook(NamedTuple):
-    """A webhook at which attempts should begin, with the limit for these attempts.
+    """A webhook for which attempts should begin, with the limit for these attempts.
 
     `ended_count` is the number of the webhook's attempts that had ended when the webhook was
     picked. `is_failing` is whether the latest of the ended attempts failed.
@@ -61,7 +61,7 @@ class Quotas:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether no attempts are due, under way, to be written or to be requeued."""
+        """Return whether no attempts are due, in progress, unwritten or to be requeued."""
         return not (self.to_requeue or self._states.organizations)
 
     @property
@@ -78,7 +78,7 @@ class Quotas:
             self._mark_due(webhook)
 
     def pick(self, limit: int) -> list[PickedWebhook]:
-        """Pick webhooks at which attempts should begin now, at most `limit` attempts in total."""
+        """Pick webhooks for which attempts should begin now, at most `limit` attempts in total."""
         picks: list[PickedWebhook] = []
         remaining = limit
         quota = max(1, limit // max(1, len(self._due)))
@@ -93,7 +93,7 @@ class Quotas:
         return picks
 
     def cancel_picks(self, picks: Iterable[PickedWebhook]) -> None:
-        """Cancel the picks because none of the picked attempts have begun."""
+        """Cancel picks, because their attempts could not begin."""
         for limit, _, _ in picks:
             self._states.get_webhook(limit.organization_id, limit.webhook_id).beginning_count = 0
         self._has_changed = True
@@ -156,7 +156,7 @@ class Quotas:
     def mark_written(self, results: Iterable[AttemptResult]) -> None:
         """Mark results as written to the database.
 
-        Further attempts at failing webhooks and for replayed deliveries may then begin.
+        Further attempts for failing webhooks and for replayed deliveries may then begin.
         """
         for result in results:
             webhook = self._states.get_webhook(
@@ -198,7 +198,7 @@ class Quotas:
             self._states.remove_idle(organization)
 
     def _pick_webhooks(self, organization: OrganizationState, limit: int) -> list[PickedWebhook]:
-        """Pick the webhooks of an organization at which attempts should begin.
+        """Pick the webhooks of an organization for which attempts should begin.
 
         Each webhook first gets one attempt, and then further attempts up to its limit.
         """
@@ -208,7 +208,7 @@ class Quotas:
             begun_counts[webhook.pace] += len(webhook.prefetched)
         if self.threads.are_scarce:
             limit = 0 if organization.sending_count + begun_counts.total() else 1
-        # Twice the total, because prefetched attempts at quick webhooks use no thread yet.
+        # The total is doubled, because prefetched attempts for quick webhooks use no thread yet.
         limits = self.threads.get_limits(organization)
         limits = replace(limits, total=2 * limits.total)
         for is_first in (True, False):
@@ -245,7 +245,7 @@ class Quotas:
         limits: AttemptLimits,
         begun_counts: Counter[Pace],
     ) -> int:
-        """Return how many delivery attempts to a webhook should start.
+        """Return how many delivery attempts to a webhook should begin.
 
         `begun_counts` counts, by pace, the attempts that have begun and are not under way yet.
         """

@@ -33,12 +33,12 @@ BATCH_SIZE = 100
 FIRST_PAUSE_SECONDS = 0.25
 MAX_PAUSE_SECONDS = 16.0
 _BUSY_SECONDS = 0.05
-"""The delay in seconds before outcomes whose rows were locked are written again."""
+"""The delay in seconds before the next attempt to write outcomes whose rows were locked."""
 _WAIT_SECONDS = 0.2
 """The maximum time in seconds to wait for a result before checking whether to stop."""
 MAX_TRIES = 3
-"""The maximum number of attempts to write an outcome, not counting attempts that the database
-failed. After that, the outcome is discarded."""
+"""If writing an outcome fails this number of times with errors that are not database errors, the
+outcome is discarded."""
 _ERROR_PAUSE_SECONDS = 1.0
 """The pause in seconds after an error that is not an error of the database."""
 
@@ -177,7 +177,7 @@ class Recorder:
                 log.warning("webhook.outcomes_wait", error=type(failure).__name__)
                 # This is a deadlock, or an outage that also affects other processes. Each of the
                 # next batches has the results of one organization, so that the rows of one
-                # organization cannot keep the results of the others from being written.
+                # organization cannot prevent the results of other organizations from being written.
                 self._single_organization_batches = len(
                     {result.attempt.organization_id for result in batch}
                 )
@@ -193,13 +193,13 @@ class Recorder:
     def _write_one_by_one(
         self, batch: list[AttemptResult]
     ) -> tuple[list[AttemptResult], list[AttemptResult]]:
-        """Write outcomes one by one, because one of them may cause the error of the batch.
+        """Write outcomes one by one, because a single outcome may cause the error of the batch.
 
-        An outcome that the database refuses is lost, because it would refuse it again. After any
-        other error, the outcome is tried `MAX_TRIES` times.
+        An outcome that the database rejects is lost, because the database would reject it again.
+        After other errors, there are `MAX_TRIES` attempts to write the outcome.
 
         Returns:
-            The outcomes to write later, and the outcomes to try again after a pause.
+            The outcomes to write later, and the outcomes to write again after a pause.
         """
         postponed: list[AttemptResult] = []
         failed: list[AttemptResult] = []
@@ -209,14 +209,14 @@ class Recorder:
             except Exception as failure:
                 if _is_transient(failure):
                     postponed.append(result)
-                elif self._may_try_again(result, failure):
+                elif self._can_retry(result, failure):
                     failed.append(result)
                 else:
                     log.exception("webhook.outcome_lost", delivery=str(result.attempt.id))
         return postponed, failed
 
-    def _may_try_again(self, result: AttemptResult, failure: Exception) -> bool:
-        """Count an error of an outcome, and return whether the outcome may be tried again."""
+    def _can_retry(self, result: AttemptResult, failure: Exception) -> bool:
+        """Count a failure to write an outcome, and return whether another attempt may succeed."""
         if isinstance(failure, SQLAlchemyError):
             return False
         self._error_counts[result.lease_token] += 1

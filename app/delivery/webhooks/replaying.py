@@ -2,7 +2,7 @@
 
 A replay begins a new round of each delivery that it covers, as a redelivery does. It processes
 the deliveries in the order of their creation, and stores its position in the transaction of each
-batch. So a job that was killed continues after its last batch, and replays nothing twice.
+batch. So a job that was killed continues after its last batch, and replays no delivery twice.
 Deactivating the webhook stops the replay: deliveries that were not replayed stay unchanged, and
 pending deliveries are abandoned.
 """

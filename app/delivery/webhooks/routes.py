@@ -171,8 +171,8 @@ def list_webhook_deliveries(caller: Caller, webhook_id: UUID, query: dict[str, A
 def get_webhook_delivery(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     """Get a delivery of a webhook.
 
-    Returns one delivery with its body and, for each attempt, the time, duration, status code and an
-    excerpt of the response.
+    Returns one delivery with its body and attempts. Each attempt has its time, duration, status
+    code, and an excerpt of the response.
     """
     return service.get_delivery(webhook_id, delivery_id)
 

@@ -26,7 +26,7 @@ class _Task:
             self._send(self._attempt)
 
     def cancel(self) -> bool:
-        """Cancel the task; return False if it runs already."""
+        """Cancel the task; return False if it has already started."""
         return self._claim.acquire(blocking=False)
 
 

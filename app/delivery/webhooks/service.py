@@ -216,7 +216,7 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
 
 
 def test(webhook_id: UUID) -> dict[str, Any]:
-    """Queue a test delivery for a webhook, and return it. Raises 404 if there is no webhook."""
+    """Queue and return a test delivery for a webhook. Raises 404 if there is no such webhook."""
     webhook = get(webhook_id)
     delivery_id = fanout.create_test_delivery(webhook_id, webhook.generation, events.request_id())
     return _read_delivery(webhook_id, delivery_id)
@@ -225,7 +225,7 @@ def test(webhook_id: UUID) -> dict[str, Any]:
 def list_deliveries(
     webhook_id: UUID, *, page: PageRequest, **filters: Unpack[DeliveryFilters]
 ) -> Page:
-    """Return a page of deliveries with their attempts. Raises 404 if there is no webhook."""
+    """Return a page of deliveries with their attempts. Raises 404 if there is no such webhook."""
     get(webhook_id)
     deliveries = records.list_deliveries(webhook_id, page, filters)
     attempts = records.list_attempts(delivery.id for delivery in deliveries.items)
@@ -272,8 +272,8 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     delivery, is_leased = locked_delivery
     if not webhook.active:
         raise errors.conflict("The webhook is deactivated. Activate it first.", state="deactivated")
-    # A delivery that was pending at a deactivation counts as abandoned, even if its status does not
-    # show it yet.
+    # A delivery that was pending at a deactivation counts as abandoned, even if its status is still
+    # `pending`.
     is_current = delivery.generation == webhook.generation
     is_pending = delivery.status == DeliveryStatus.PENDING and is_current
     if is_pending and (is_leased or not delivery.attempts_in_round):

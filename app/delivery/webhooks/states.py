@@ -10,13 +10,13 @@ from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.pacing import MAX_FAILING
 
 MAX_CONCURRENT = 8
-"""The maximum number of attempts under way at a quick webhook."""
+"""The maximum number of attempts under way for a quick webhook."""
 MAX_CONCURRENT_NOT_QUICK = 2
 MAX_PREFETCHED = 8
-"""The maximum number of additional attempts at a quick webhook that have begun and wait to be sent.
-Without them, threads would wait for the database."""
+"""The maximum number of additional attempts for a quick webhook that have begun but are not sent.
+Without prefetched attempts, threads would wait for the database."""
 MIN_TO_BEGIN = 4
-"""The minimum number of attempts at a quick webhook to begin while other attempts are under way,
+"""The minimum number of attempts to begin for a quick webhook while other attempts are under way,
 because a statement for fewer attempts costs too much."""
 SLOW_SECONDS = 2.0
 MAX_KNOWN_WEBHOOKS = 10_000
@@ -35,7 +35,7 @@ class Pace(Enum):
 
 @dataclass(slots=True)
 class WebhookState:
-    """A webhook, and the attempts at it that this dispatcher has begun.
+    """A webhook, and its attempts that this dispatcher has begun.
 
     Attributes:
         failures: the number of consecutive failures, including failures not yet in the database.
@@ -94,7 +94,7 @@ class WebhookState:
     def remove_surplus(self) -> list[Attempt]:
         """Remove and return the prefetched attempts that must not be sent now.
 
-        These are all attempts at a failing webhook, and attempts above the limit of a webhook that
+        These are all attempts for a failing webhook, and attempts above the limit of a webhook that
         is not quick. Test deliveries are never removed, because no limit applies to them.
         """
         if self.failures:

@@ -118,7 +118,8 @@ def list_billed_organizations(end: datetime, *, after: UUID, limit: int) -> list
 def lock_organizations(organization_ids: Sequence[UUID]) -> list[Organization]:
     """Lock organizations against other writers until the transaction ends, and return them.
 
-    Organizations whose erasure has begun are left out. It cannot begin while they are locked.
+    Organizations whose erasure has begun are omitted. The erasure of a locked organization cannot
+    begin.
     """
     statement = (
         select(Organization)
@@ -181,8 +182,8 @@ def list_all(
     """Yield the invoices and credit notes of all organizations, oldest first.
 
     Each item is a pair of the organization's slug and the invoice. Arguments that are not None are
-    filters; `period` is the start of a billing period. Reads the invoices in batches. Each batch
-    has a transaction of its own, because the caller may wait between rows.
+    filters; `period` is the start of a billing period. The invoices are read in batches, each in
+    its own transaction, because the caller may pause between two items.
     """
     statement = (
         select(Organization.slug, Invoice)

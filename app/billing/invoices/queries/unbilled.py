@@ -11,7 +11,7 @@ from app.billing.periods.service import ISSUE_MONTH
 from app.kit import db
 
 _QUEUE = "invoices"
-# Months before the first month that was ever closed are not billed any more.
+# No invoices are expected for months before the first closed billing period.
 _FIRST_OPEN_MONTHS = text(
     """
     WITH issuing AS (
@@ -47,11 +47,11 @@ _WITH_UNFINISHED_JOBS = text(
 
 
 def list_first_open_months(organization_ids: Sequence[UUID]) -> dict[UUID, datetime]:
-    """Return the start of the first month that is still to be invoiced, by organization id.
+    """Return the start of the first month that still has to be invoiced, by organization id.
 
-    These are months up to the one in which the organization was closed that the operator has not
-    closed, or for which the job that issues the invoices has not completed. Organizations without
-    such a month are omitted. Requires access to all organizations.
+    A month still has to be invoiced if the operator has not closed it, or if the job that issues
+    its invoices has not completed. Months after the closing of the organization are not considered.
+    Organizations without a month to invoice are omitted. Requires access to all organizations.
     """
     values = {
         "ids": [str(id_) for id_ in organization_ids],
@@ -62,7 +62,7 @@ def list_first_open_months(organization_ids: Sequence[UUID]) -> dict[UUID, datet
 
 
 def list_with_unfinished_jobs(organization_ids: Sequence[UUID]) -> set[UUID]:
-    """Return the organizations whose own jobs that issue invoices are unfinished or failed.
+    """Return the ids of the organizations with an unfinished or failed invoice job of their own.
 
     Requires access to all organizations.
     """
@@ -71,7 +71,7 @@ def list_with_unfinished_jobs(organization_ids: Sequence[UUID]) -> set[UUID]:
 
 
 def list_with_unrendered_invoices(organization_ids: Sequence[UUID]) -> set[UUID]:
-    """Return the organizations with an issued invoice whose PDF is not rendered yet.
+    """Return the ids of the organizations with an issued invoice whose PDF is not rendered yet.
 
     Requires access to all organizations.
     """

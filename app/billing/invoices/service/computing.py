@@ -35,7 +35,7 @@ from app.identity.organizations.models import Organization
 from app.kit.plan_limits import Meter
 
 MAX_PRICE_LINES = 100
-"""The number of parts of a period up to which the price of each part has its own line."""
+"""If a period has more parts than this, the parts of a plan version share one price line."""
 _QUANTITY_DIGITS = 6
 _MONTHLY = frozenset(str(meter) for meter in Meter if meter.is_monthly)
 
@@ -61,7 +61,7 @@ class Period:
 class InvoiceInputs:
     """The data from which the invoices of an organization are computed.
 
-    `changes` are its plan changes from the start of the period on.
+    `changes` are the plan changes of the organization from the start of the period on.
     `measure` returns the usage of each meter from a start time to an end time (exclusive). Both
     times must be midnight in UTC.
     """
@@ -89,9 +89,9 @@ def compute(
 ) -> list[InvoiceContent]:
     """Compute the content of an organization's invoices for a period.
 
-    Returns one content for each currency in which an amount is due, so usually one or none. If
-    the organization has no billing profile, the tax rules for buyers in the seller's country apply.
-    If `configuration` is None, no tax is added.
+    Returns an `InvoiceContent` for each currency in which an amount is due; usually, the list has
+    one item or none. If the organization has no billing profile, the tax rules for buyers in the
+    seller's country apply. If `configuration` is None, no tax is added.
     """
     language = _get_language(inputs.profile)
     parts = _list_plan_periods(inputs, period)
@@ -104,7 +104,7 @@ def compute(
             ),
             *_compute_charges(inputs, parts, currency, period),
         ]
-        # Lines whose amounts add up to 0 still need an invoice, because it documents the amounts.
+        # Lines whose amounts add up to 0 still need an invoice that documents the amounts.
         if any(line.amount for line in lines):
             totals = _compute_invoice_totals(lines, currency, rule)
             contents.append(InvoiceContent(currency, language, tuple(lines), rule, totals))
@@ -141,7 +141,7 @@ def compute_price_lines(
     If there are more than `MAX_PRICE_LINES` parts, each plan version has one line for all of its
     parts, because the number of lines of an invoice is limited. Each amount is the difference
     between two rounded running totals, so the amounts add up to the same rounded total in both
-    cases. A line without an amount is left out.
+    cases. Lines with the amount 0 are omitted.
     """
     groups = _group_by_version(parts) if len(parts) > MAX_PRICE_LINES else [[p] for p in parts]
     price_sums = [Fraction(0)]

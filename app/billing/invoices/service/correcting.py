@@ -31,11 +31,12 @@ _MIN_UTC_OFFSET, _MAX_UTC_OFFSET = timedelta(hours=-12), timedelta(hours=14)
 
 
 def mark_paid(number: str, *, paid_on: date | None = None) -> dict[str, Any]:
-    """Mark an issued invoice as paid, now or on the day `paid_on`. Emits `invoice.paid`.
+    """Mark an issued invoice as paid. Emits `invoice.paid`.
 
-    The time of a payment is the start of its day in UTC, but not before the issue and not in the
-    future. Raises 404 if no invoice has this number, 400 if `paid_on` is before the day of issue or
-    after today in every time zone, and 409 if the status of the invoice is not `issued`.
+    The payment time is the start of the day `paid_on` in UTC, but not before the time of issue and
+    not in the future; by default, it is now. Raises 404 if no invoice has this number, 400 if
+    `paid_on` is before the day of issue or after today in every time zone, and 409 if the status of
+    the invoice is not `issued`.
     """
     with _lock_invoice(number) as invoice:
         if invoice.status != InvoiceStatus.ISSUED:
@@ -87,12 +88,12 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
 def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
     """Credit a net amount of an invoice, and return the credit note.
 
-    The tax rate of the invoice applies. The tax is rounded so that credit notes for the whole
-    invoice add up to exactly its tax. If the whole invoice is now credited, it becomes void, and
-    `invoice.voided` is emitted. Raises 404 if no invoice has this number, and 400 if the amount is
-    not positive or has too many decimal places. Raises 409 if the invoice cannot be credited, if
-    less than the amount remains to be credited, if the credit note cannot be rendered, or if the
-    billing file is missing or invalid.
+    The tax rate of the invoice applies. The tax is rounded so that the taxes of credit notes for
+    the whole invoice add up to the invoice's tax. If the whole invoice is now credited, it becomes
+    void, and `invoice.voided` is emitted. Raises 404 if no invoice has this number, and 400 if the
+    amount is not positive or has too many decimal places. Raises 409 if the invoice cannot be
+    credited, if less than the amount remains to be credited, if the credit note cannot be rendered,
+    or if the billing file is missing or invalid.
     """
     configuration = _get_configuration()
     with _lock_invoice(number) as invoice:
@@ -115,7 +116,7 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
 
 @contextmanager
 def _lock_invoice(number: str) -> Iterator[Invoice]:
-    """Lock and yield the invoice with this number; its organization becomes the current one.
+    """Lock and yield the invoice with this number, in the scope of its organization.
 
     Raises 404 if no invoice has this number. Flushes the changes at the end of the block.
     """
@@ -182,8 +183,8 @@ def _create_credit_note(
 ) -> Invoice:
     """Create a credit note with the parties, period and currency of the invoice.
 
-    Its bank account is that of the current billing file, so that an invoice whose account cannot
-    be rendered can still be credited.
+    The bank account is taken from the current billing file, so that an invoice whose bank account
+    cannot be rendered can still be credited.
     """
     names = ("period_from", "period_to", "currency", "language", "time_zone", "buyer")
     return Invoice(
@@ -206,8 +207,8 @@ def _issue_credit_note(
 ) -> None:
     """Issue a credit note; if `is_fully_credited`, void the invoice.
 
-    Raises 409 if the credit note cannot be rendered. It cannot be changed after it is issued, so it
-    would never have a PDF.
+    Raises 409 if the credit note cannot be rendered: an issued credit note cannot be changed, so it
+    would never get a PDF.
     """
     problem = documents.find_problem(credit_note, refers_to=invoice.number)
     if problem is not None:

@@ -62,7 +62,7 @@ def find_problem(draft: Invoice, *, refers_to: str | None = None) -> str | None:
 
 
 def list_problems(invoices: Sequence[Invoice]) -> dict[UUID, str]:
-    """Return the reason why the first invalid draft cannot be rendered, by organization id.
+    """Return the rendering problem of each organization's first invalid draft, by organization id.
 
     Only drafts with a buyer are checked. Drafts without a buyer wait for the billing profile.
     """
@@ -70,7 +70,7 @@ def list_problems(invoices: Sequence[Invoice]) -> dict[UUID, str]:
     for invoice in invoices:
         if invoice.status == InvoiceStatus.DRAFT and invoice.buyer is not None:
             problem = find_problem(invoice)
-            # An organization has a draft for each currency. One of them may be valid.
+            # An organization can have a draft in each of several currencies, some of them valid.
             if problem is not None:
                 problems.setdefault(invoice.organization_id, problem)
     return problems
@@ -79,8 +79,8 @@ def list_problems(invoices: Sequence[Invoice]) -> dict[UUID, str]:
 def render_files(job: Job, invoice_id: UUID) -> None:
     """Render the files of an issued invoice and store them, unless they are already stored.
 
-    Commits before the invoice is rendered. The same invoice always gives the same bytes, so an
-    interrupted run can be repeated.
+    Commits before the invoice is rendered. The files of an invoice always have the same bytes, so
+    an interrupted run can be repeated.
     """
     invoice = records.get(invoice_id)
     if invoice is None or invoice.status == InvoiceStatus.DRAFT or invoice.pdf is not None:
@@ -138,7 +138,7 @@ def _to_local_midnight(at: datetime, time_zone: str) -> datetime:
     """Return midnight in `time_zone` on the day that begins at `at`, which is midnight in UTC.
 
     A billing period is a month in UTC, but invoices show its dates in the buyer's time zone. The
-    first and the last day must be the same in both.
+    first and last days of the period must be the same in both time zones.
     """
     return at.astimezone(UTC).replace(tzinfo=ZoneInfo(time_zone))
 

@@ -22,7 +22,7 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 BATCH_SIZE = 100
-"""The number of organizations whose invoices are issued in one transaction."""
+"""The maximum number of organizations whose invoices are issued in one transaction."""
 _REASON = "the invoices of many organizations are created in one transaction"
 
 
@@ -53,8 +53,8 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
         plan_changes.apply_due_changes(billed_ids)
         existing = records.list_by_period(billed_ids, start)
         issued = {key for key, row in existing.items() if row.status != InvoiceStatus.DRAFT}
-        # An organization with two currencies can have an issued invoice in one and a draft in the
-        # other, so it is done only if it has no draft.
+        # An organization can have an issued invoice in one currency and a draft in another. Such an
+        # organization is not done.
         done_ids = {id_ for id_, _ in issued} - {id_ for id_, _ in existing.keys() - issued}
         pending = [row for row in organizations if row.id not in done_ids]
         drafts = []
@@ -181,8 +181,8 @@ def _delete_obsolete_drafts(existing: Iterable[Invoice], drafts: Sequence[Invoic
 def _can_be_issued(draft: Invoice) -> bool:
     """Return whether a draft has a buyer and can be rendered. Logs why it cannot be rendered.
 
-    An issued invoice cannot be corrected. If it could not be rendered, it would keep its number and
-    never have a PDF.
+    An issued invoice cannot be changed. An invalid invoice would therefore keep its number and
+    never get a PDF.
     """
     if draft.buyer is None:
         return False

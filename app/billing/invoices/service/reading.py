@@ -52,8 +52,9 @@ def get(invoice_id: UUID) -> dict[str, Any]:
 def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     """Return the invoice that would be created if the current month were closed now.
 
-    It contains the price of the current plan until the end of the month, and the usage so far. If
-    amounts in several currencies are due, it is the invoice in the currency of the current plan.
+    The invoice contains the price of the current plan until the end of the month, and the usage so
+    far. If amounts in several currencies are due, returns the invoice in the currency of the
+    current plan, or the first invoice if there is none in this currency.
     """
     organization = db.session().get_one(Organization, organization_id)
     start, end = get_month_bounds(plan_changes.get_database_time())
@@ -117,7 +118,7 @@ def download_pdf(invoice_id: UUID) -> Download:
         media_type="application/pdf",
         name=f"{invoice.number}.pdf".replace("/", "-"),
         sha256=invoice.pdf["sha256"],
-        # An invoice keeps its PDF, so the file is missing only while the storage is restored.
+        # An invoice keeps its PDF, so the file is missing only while the storage is being restored.
         missing=errors.storage_unavailable,
     )
 

@@ -17,12 +17,12 @@ _REASON = "the last invoices of several organizations are checked"
 
 
 def list_unbilled(organization_ids: Sequence[UUID]) -> set[UUID]:
-    """Return those of the closed organizations whose last invoices are not complete.
+    """Return the ids of the closed organizations whose last invoices are not complete.
 
-    This is the case if an organization had a plan with a price in a month that is not closed yet,
-    or whose invoices are still being issued; if a job that issues its invoices has failed; or if an
-    issued invoice has no PDF yet. Returns an empty set if no billing file is set, because no month
-    can be closed then.
+    The last invoices of an organization are not complete if it had a plan with a price in a month
+    that still has to be invoiced, if one of its invoice jobs is unfinished or has failed, or if an
+    issued invoice has no PDF yet. Returns an empty set if no billing file is set, because a month
+    cannot be closed without a billing file.
     """
     if not organization_ids or find_configuration() is None:
         return set()
@@ -30,18 +30,18 @@ def list_unbilled(organization_ids: Sequence[UUID]) -> set[UUID]:
         return (
             queries.list_with_unfinished_jobs(organization_ids)
             | queries.list_with_unrendered_invoices(organization_ids)
-            | _list_owing(organization_ids)
+            | _list_with_priced_plan(organization_ids)
         )
 
 
-def _list_owing(organization_ids: Sequence[UUID]) -> set[UUID]:
-    """Return the organizations that had a plan with a price since their first open month."""
+def _list_with_priced_plan(organization_ids: Sequence[UUID]) -> set[UUID]:
+    """Return the ids of the organizations that had a plan with a price in their open months."""
     months = queries.list_first_open_months(organization_ids)
     if not months:
         return set()
     changes = plan_changes.list_changes(list(months), min(months.values()))
     versions = PlanVersions()
-    owing = set()
+    priced_ids = set()
     statement = select(Organization).where(Organization.id.in_(months))
     for organization in db.session().scalars(statement):
         assert organization.closed_at is not None
@@ -53,5 +53,5 @@ def _list_owing(organization_ids: Sequence[UUID]) -> set[UUID]:
         )
         plans = (versions.get_version_at(segment.plan, segment.start) for segment in segments)
         if any(profiles.has_price(plan) for plan in plans):
-            owing.add(organization.id)
-    return owing
+            priced_ids.add(organization.id)
+    return priced_ids

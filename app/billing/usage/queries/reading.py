@@ -96,7 +96,7 @@ class MonthUsage(NamedTuple):
 
 
 class DayRow(NamedTuple):
-    """The quantities added to and removed from a meter on a day, and the level at its end."""
+    """The quantities added to and removed from a meter on a day, and the level after the day."""
 
     meter: str
     day: date

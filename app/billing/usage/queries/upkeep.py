@@ -1,4 +1,4 @@
-"""SQL queries that fold, compare and repair meters."""
+"""SQL queries that fold meter changes into daily totals, and that compare and repair meters."""
 
 from typing import NamedTuple
 from uuid import UUID

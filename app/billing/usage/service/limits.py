@@ -49,7 +49,7 @@ def open_allowance(meters: Sequence[Meter]) -> Allowance:
     # The usage is read in a new statement, which sees what the previous owners of the locks have
     # committed.
     month = reading.read_month(tuple(limits))
-    # The plan may have changed after the caller was authenticated. Changes also lock the meters.
+    # The plan may have changed after the caller was authenticated. Plan changes lock meters, too.
     current = build_limits(month.plan, month.plan_limits).finite_limits
     limits = {meter: current[meter] for meter in limits if meter in current}
     return Allowance(

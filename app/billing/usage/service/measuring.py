@@ -38,7 +38,7 @@ def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
 
     Call this before `measure_many`, in the transaction that writes the invoices. A change by a
     transaction that began before `end` and commits later counts on the day that begins at `end`, so
-    it belongs to the next period. Repeated calls change nothing. Requires access to all
+    it belongs to the next period. Repeated calls have no effect. Requires access to all
     organizations. Raises ValueError if `end` is not midnight in UTC.
     """
     queries.settle_many(organization_ids, _to_utc_day(end))
@@ -47,11 +47,11 @@ def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
 def _compute_quantities(rows: Sequence[queries.DayRow], first_day: date) -> dict[str, int]:
     """Return the total of each monthly meter, and the highest level of each other meter."""
     quantities = dict.fromkeys(map(str, Meter), 0)
-    changed_on_first = {row.meter for row in rows if row.day == first_day}
+    meters_changed_on_first_day = {row.meter for row in rows if row.day == first_day}
     for row in rows:
         if Meter(row.meter).is_monthly:
             quantities[row.meter] += row.added
-        elif row.day >= first_day or row.meter not in changed_on_first:
+        elif row.day >= first_day or row.meter not in meters_changed_on_first_day:
             # The first row has the level before the period, which is valid until the first change.
             quantities[row.meter] = max(quantities[row.meter], row.level)
     return quantities

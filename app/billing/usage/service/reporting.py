@@ -40,10 +40,10 @@ def describe_usage() -> dict[str, Any]:
 def describe_history(
     *, first: date | None = None, end: date | None = None, meter: str | None = None
 ) -> dict[str, Any]:
-    """Return the usage of each meter, or only of `meter`, on each day from `first` to `last`.
+    """Return the usage of each meter, or only of `meter`, on each day from `first` to `end`.
 
-    Days are in UTC. By default, the period is the last 30 days. Raises 400 `validation_error` for
-    an invalid period.
+    `end` is exclusive. Days are in UTC, and days in the future are omitted. By default, the period
+    is the last 30 days. Raises 400 `validation_error` for an invalid period.
     """
     period = get_period("UTC", first, end)
     meters = tuple(Meter) if meter is None else (Meter(meter),)

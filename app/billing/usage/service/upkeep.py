@@ -70,10 +70,10 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
 
 
 def report_differences(organization_id: UUID, slug: str) -> int:
-    """Report the meters that differ from a recount in the log and metrics; return their number.
+    """Log the meters that differ from a recount, count them in metrics, and return their number.
 
-    Corrects nothing, because the wrong value may already be on an invoice. The operator must
-    decide.
+    Does not repair the meters, because a wrong value may already be on an invoice. The operator
+    must decide whether to repair them.
     """
     differences = list(find_differences(organization_id, slug))
     for difference in differences:
@@ -85,9 +85,9 @@ def report_differences(organization_id: UUID, slug: str) -> int:
 def repair(organization_id: UUID, slug: str) -> list[Difference]:
     """Repair the meters that differ from a recount; return the differences before the repair.
 
-    A missing quantity is added on the days on which the rows were created, or today if these days
-    are unknown. A surplus is removed today. Settled days do not change: a quantity that is missing
-    on such a day is added on the first day that is not settled.
+    A missing quantity is added on the days on which the rows were created, or on the current day if
+    these days are unknown. A surplus is removed on the current day. Settled days do not change: a
+    quantity that is missing on a settled day is added on the first day that is not settled.
     """
     repaired = []
     with tenancy.organization(organization_id):

@@ -46,8 +46,8 @@ class PageRow(NamedTuple):
     """A page of a document; `start` and `end` are offsets in the document's text.
 
     `position` is the index of the document in the requested `artifact_ids`. `words` is JSON, or
-    None if the words must be laid out from the document's text. In that case, the first page has
-    the document's text in `text`.
+    None if words were not requested, or if the words must be laid out from the document's text. In
+    the latter case, the document's text is in `text` of the first page.
     """
 
     position: int
@@ -89,7 +89,7 @@ class PageReader:
                 yield row
 
     def read_flowing_page(self, artifact_id: str, number: int) -> str | None:
-        """Read the text of a page whose words are laid out from it; return None for other pages."""
+        """Return the text of a page that has text but no stored words, or None for other pages."""
         values = {
             "organization_id": str(tenancy.current_organization_id()),
             "artifact_id": artifact_id,

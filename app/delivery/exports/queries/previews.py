@@ -30,7 +30,8 @@ class TagSetCount(NamedTuple):
 class _RowCollector:
     """Collects rows until there are `limit` rows, or no more rows fit into `max_bytes`.
 
-    The first row is always collected. If it has too many revisions, only the first ones are kept.
+    The first row is always collected. If its revisions exceed `max_bytes`, only the first revisions
+    are kept.
     """
 
     def __init__(self, limit: int, max_bytes: int) -> None:
@@ -61,9 +62,9 @@ def read_first_rows(
 ) -> tuple[list[Version], list[bytes]]:
     """Return the schema versions of an export, and its first rows as JSON.
 
-    Returns at most `limit` rows, and as many as fit into `max_bytes`, but at least one. The history
-    of this one row ends with the last revision that fits. `where` and `include` are described in
-    `rows.open_snapshot`. Runs in its own transaction.
+    Returns at most `limit` rows, and only as many rows as fit into `max_bytes`, but always the
+    first row. If the first row is too large, its history ends with the last revision that fits.
+    `where` and `include` are described in `rows.open_snapshot`. Runs in its own transaction.
     """
     organization_id = tenancy.current_organization_id()
     statements = Statements.build(organization_id, where, include, limit=limit)

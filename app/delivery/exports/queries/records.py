@@ -120,7 +120,7 @@ def disable_idle_timeout() -> None:
 
 
 def labeler_exists(user_id: UUID) -> bool:
-    """Return whether a user is a member of the organization, or the labeler of a tag set in it."""
+    """Return whether a user is a member of the organization, or has labeled one of its tag sets."""
     is_member = exists(select(1).select_from(Membership).where(Membership.user_id == user_id))
     has_labeled = exists(select(1).select_from(TagSet).where(TagSet.labeler_id == user_id))
     return bool(db.session().execute(select(or_(is_member, has_labeled))).scalar())
@@ -135,12 +135,12 @@ def count_artifacts(artifact_ids: Collection[UUID]) -> int:
 def lock_exports_with_obsolete_files(grace: timedelta, limit: int) -> list[Export]:
     """Lock and return at most `limit` exports whose file nobody can download any more.
 
-    The file expired more than `grace` ago, or the export failed or was cancelled.
-
-    Exports in all organizations are selected. The lock is held until the transaction ends. Exports
-    that other transactions have locked are skipped.
+    These are exports whose file expired more than `grace` ago, and exports that failed or were
+    cancelled, in all organizations. The lock is held until the transaction ends. Exports that other
+    transactions have locked are skipped.
     """
-    # Two statements, as each reads one range of the index. With OR, PostgreSQL may read it all.
+    # Each of the two statements reads one range of the index. For a single statement with OR,
+    # PostgreSQL might read the whole index.
     expired = _lock_exports_with_file(Export.expires_at < func.now() - grace, limit)
     has_no_result = Export.expires_at.is_(None) & Export.status.in_(_STATUSES_WITHOUT_FILE)
     return expired + _lock_exports_with_file(has_no_result, limit - len(expired))

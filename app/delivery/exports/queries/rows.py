@@ -1,9 +1,9 @@
 """SQL queries that stream tag sets from one database snapshot with COPY.
 
 Each COPY line has three values: the row's JSON without its labels, the id of its schema version,
-and its tags. JSON contains no raw control characters, so one of them is the delimiter and another
-is the quote character. Nothing is ever quoted, and the bytes are written to the file unchanged.
-Only the tags are parsed, to build the labels, while PostgreSQL works on the next rows.
+and its tags. JSON contains no raw control characters, so two control characters are used as the
+delimiter and the quote character. No value is ever quoted, and the bytes are written to the file
+unchanged. Only the tags are parsed, to build the labels, while PostgreSQL reads the next rows.
 
 If the history is included, a row is followed by one line for each of its revisions. The revisions
 are passed on one by one, because all revisions of a row together may exceed the maximum size of a
@@ -85,7 +85,7 @@ class Snapshot:
 
     @contextmanager
     def open_page_reader(self) -> Iterator["PageReader"]:
-        """Open a second connection on the same snapshot, to read pages while `copy` runs."""
+        """Open a second connection with the same snapshot, to read pages during `copy`."""
         snapshot_id = self._connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
         with connect(f"SET TRANSACTION SNAPSHOT '{snapshot_id}'") as connection:
             yield PageReader(connection)
@@ -131,8 +131,8 @@ def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Itera
 def connect(first_statement: str, settings: str = _SETTINGS) -> Iterator[Connection]:
     """Open a connection for one read-only transaction of the current organization.
 
-    `first_statement` is executed before all others, as `SET TRANSACTION SNAPSHOT` requires. The
-    default `settings` are those of a long transaction.
+    `first_statement` is executed before all other statements, as `SET TRANSACTION SNAPSHOT`
+    requires. The default `settings` are for a long transaction.
     """
     connection = db.engine().connect()
     try:

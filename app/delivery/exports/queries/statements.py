@@ -22,7 +22,7 @@ _LATEST_TAG_SETS = """(
         ORDER BY n.artifact_id, n.created_at DESC, n.id DESC
     ) t"""
 # The final tag set of a document is the accepted merge or, without a merge, the tag set accepted
-# last. It is looked up by document, so that it is never planned as a join (see below).
+# last. It is looked up by document, so that the planner never uses a join (see below).
 _IS_FINAL = """{t}.status = 'accepted' AND {t}.id = (
         SELECT o.id FROM tag_sets o
         WHERE o.organization_id = {t}.organization_id AND o.artifact_id = {t}.artifact_id
@@ -35,7 +35,8 @@ _DOCUMENT_TEXT = """(
     SELECT x.text FROM artifact_texts x
     WHERE x.organization_id = s.organization_id AND x.artifact_id = s.artifact_id
     ) AS text"""
-# Revisions are separate lines after the row. They have no version, and the tag set's id as tags.
+# Revisions are separate lines after the row. Their version id is NULL, and their third value is the
+# tag set's id instead of tags.
 _HISTORY = """
     UNION ALL (
     SELECT row_to_json(h), NULL, to_jsonb(s.tag_set_id) FROM (
@@ -117,8 +118,8 @@ class Statements(NamedTuple):
     Attributes:
         rows: selects the COPY lines.
         versions: selects the schema versions, each with the number of tag sets that use it.
-        total: selects the number of tag sets. Present and removed ones are each counted up to the
-            parameter `max_count`.
+        total: selects the number of tag sets. Existing and removed tag sets are each counted up to
+            the parameter `max_count`.
         values: the parameters.
         with_tags: whether rows have tags.
         with_history: whether rows have a history.
@@ -142,7 +143,7 @@ class Statements(NamedTuple):
     ) -> "Statements":
         """Build the statements for an export, or for its first `limit` tag sets.
 
-        With `limit`, there are also at most `limit` removed tag sets.
+        With `limit`, at most `limit` removed tag sets are selected as well.
         """
         values = {name: value for name, value in where.items() if value is not None}
         if len(values.get("statuses", ())) == 1:

@@ -12,9 +12,9 @@ from app.kit.stored_files import translate_storage_errors
 def cancel(export_id: UUID) -> Export:
     """Cancel a queued or running export; its worker stops within about a second.
 
-    Emits `export.cancelled`. Cancels only the delivery if the export is completed, and its file has
-    not been delivered yet. Raises 404 if the export does not exist, and 409 `conflict` with
-    `details.state` if the export has already ended.
+    Emits `export.cancelled`. If the export is completed but its file has not been delivered yet,
+    cancels only the delivery, and emits no event. Raises 404 if the export does not exist, and 409
+    `conflict` with `details.state` if the export has already ended.
     """
     export = running.change_status(export_id, ExportStatus.CANCELLED)
     if export is None:
@@ -45,7 +45,7 @@ def retry(export_id: UUID) -> Export:
     if export.status != ExportStatus.FAILED and not _has_lost_file(export):
         message = f"The export is {export.status}; only failed or expired exports can be retried."
         raise errors.conflict(message, state=export.status)
-    running.queue_again(export)
+    running.requeue(export)
     creating.emit_requested(export)
     db.session().flush()
     return export

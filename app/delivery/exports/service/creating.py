@@ -44,8 +44,8 @@ def create(
 ) -> Export:
     """Create an export job.
 
-    `api_key_id` is set if an API key of the user `created_by` requested the export. A scheduled
-    export may refer to a deleted schema, labeler or document; its filter then matches nothing.
+    `api_key_id` is set if an API key of the user `created_by` requested the export. The filter of
+    a scheduled export may refer to a deleted schema, labeler or document, which matches no tag set.
     Raises 400 `validation_error` if the request is invalid, and 503 while the disk is full.
     """
     if scheduled_export_id is None:
@@ -129,7 +129,8 @@ def _complete_include(
     for name in _PARTS:
         if requested.get(name) and name not in format_.keeps:
             raise errors.invalid(
-                f"The format {format_.id} cannot include `{name}`.", f"include.{name}"
+                f"The format {format_.id} cannot include `{name}`. Omit it or set it to false.",
+                f"include.{name}",
             )
         if requested.get(name) is False and name in format_.required_parts:
             raise errors.invalid(
@@ -138,9 +139,11 @@ def _complete_include(
             )
     if requested.get("removed") and not format_.keeps_removed:
         raise errors.invalid(
-            f"The format {format_.id} cannot include removed tag sets.", "include.removed"
+            f"The format {format_.id} cannot include removed tag sets. Omit `removed` or set it to"
+            " false.",
+            "include.removed",
         )
-    # `accepted` would silently drop the other statuses that were requested.
+    # `accepted` would omit tag sets with other requested statuses, without an error.
     has_accepted_only = set(where.get("statuses", _ACCEPTED_ONLY)) == _ACCEPTED_ONLY
     return {
         "tags": requested.get("tags") or ("accepted" if has_accepted_only else "all"),
@@ -208,7 +211,7 @@ def check_references(where: Mapping[str, Any]) -> None:
     artifact_ids = set(where.get("artifact_ids") or ())
     missing_count = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
     if missing_count:
-        message = f"Artifacts that do not exist: {missing_count}."
+        message = f"Number of artifacts that do not exist: {missing_count}. Remove their ids."
         raise errors.invalid(message, "filter.artifact_ids")
 
 

@@ -1,4 +1,4 @@
-"""The function of scheduled exports that exports need but may not import."""
+"""Binding for a function of `scheduled_exports` that `exports` calls but must not import."""
 
 from collections.abc import Callable
 from typing import TypeAlias

@@ -31,9 +31,10 @@ def preview(
 ) -> dict[str, Any]:
     """Preview an export: return up to `limit` of its first rows, and the number of its tag sets.
 
-    `rows` has the rows as JSON. `count` is the number of tag sets; `count_is_exact` is false if
-    there are more. `content` is the content of a file with these rows, or None if the format is
-    binary or includes the documents. Raises 400 `validation_error` if the request is invalid.
+    `rows` has the rows as JSON. `count` is the number of tag sets; if `count_is_exact` is false,
+    the true number is higher. `content` is the content of a file with these rows, or None if the
+    format is binary or includes the documents. Raises 400 `validation_error` if the request is
+    invalid.
     """
     creating.check_references(where)
     request = creating.validate_request(

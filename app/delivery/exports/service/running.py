@@ -99,7 +99,8 @@ def _emit_completed(export: Export) -> None:
 def fail(export_id: UUID, cause: str) -> None:
     """Mark an export as failed.
 
-    `cause` begins with the name of the exception; clients do not see it. Emits `export.failed`.
+    `cause` begins with the name of the exception, and is not shown to clients. Emits
+    `export.failed`.
     """
     export = change_status(export_id, ExportStatus.FAILED)
     if export is None:
@@ -121,7 +122,7 @@ def fail(export_id: UUID, cause: str) -> None:
 
 
 def discard_file(export: Export) -> None:
-    """Let `delete_expired_files` delete the file of an export that failed or was cancelled.
+    """Mark the file of a failed or cancelled export for deletion by `delete_expired_files`.
 
     The file may be from an earlier run, or from a run that was killed after it stored the file.
     """
@@ -130,14 +131,14 @@ def discard_file(export: Export) -> None:
 
 
 def reopen(export_id: UUID) -> None:
-    """Queue an export again if it has failed; do nothing if it has another status."""
+    """Requeue an export if it has failed; do nothing if it has another status."""
     export = records.lock(export_id)
     if export is not None and export.status == ExportStatus.FAILED:
-        queue_again(export)
+        requeue(export)
 
 
-def queue_again(export: Export) -> None:
-    """Queue a locked export again, without the progress, result and error of its last run.
+def requeue(export: Export) -> None:
+    """Requeue a locked export, without the progress, result and error of its last run.
 
     The manifest is kept: it shows that `export.completed` was already emitted.
     """

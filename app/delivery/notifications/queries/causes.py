@@ -51,7 +51,7 @@ class InvitationResult(NamedTuple):
 
 
 def get_invitation_result(invitation_id: UUID) -> InvitationResult | None:
-    """Return an invitation, or None if it or the user who sent it no longer exists."""
+    """Return an invitation, or None if the invitation or its sender no longer exists."""
     row = (
         db.session()
         .execute(

@@ -18,8 +18,8 @@ from app.kit.db import Checkpoint
 BATCH_SIZE = 5000
 """The maximum number of notifications that are marked in one transaction."""
 
-# Notifications that another transaction has locked, or has changed since the statement began, may
-# have a text that the person has not seen. They stay unread.
+# Notifications that another transaction has locked, or has changed since the statement began, stay
+# unread, because they may be about events that the person has not seen.
 _READ_BATCH = text(
     """
     WITH seen AS MATERIALIZED (
@@ -54,9 +54,10 @@ class Edge(NamedTuple):
 def set_read(
     notification_id: UUID, scope: NotificationScope, *, read: bool, seen_count: int | None
 ) -> Row[*tuple[Any, ...]] | None:
-    """Mark a notification as read or unread, and return it; return None if it is not in scope.
+    """Mark a notification in the scope as read or unread; return the notification, or None.
 
-    If `seen_count` is not None, a notification with more events is not marked as read.
+    Returns None if the notification is not in the scope. If `seen_count` is not None, a
+    notification with more events is not marked as read.
     """
     read_at: ColumnElement[Any] = null()
     if read:
@@ -103,7 +104,7 @@ def mark_batch_as_read(
     """Mark a batch of unread notifications in one organization as read, newest first.
 
     The batch begins after `edge`, or with the newest notification if `edge` is None. Returns the
-    edge for the next batch, or None if no unread notifications were left, and the number of
+    edge for the next batch (None if no unread notifications were left) and the number of
     notifications that were marked.
     """
     values = {

@@ -22,8 +22,8 @@ _RECORD_CAUSES = text(
     ON CONFLICT DO NOTHING RETURNING cause
     """
 )
-# The query returns one row per user, with the indexes of all audiences that include the user. So a
-# hundred notices for a team of a thousand members return only a thousand rows.
+# The query returns one row per user, with the indexes of all audiences that include the user. For a
+# hundred notices to a team of a thousand members, it therefore returns only a thousand rows.
 _LIST_MEMBERS = text(
     """
     WITH audiences AS (
@@ -55,8 +55,8 @@ _LIST_MEMBERS = text(
     GROUP BY users.id ORDER BY users.id
     """
 )
-# A notification that was read is closed: nothing is added to it, and its email is not sent. All are
-# locked first, because another transaction may be marking one of them as read.
+# A notification that was read is closed: no event is added to it, and its email is not sent. All
+# open notifications are locked first, because another transaction may be marking some as read.
 _LOCK_OPEN = text(
     """
     WITH locked AS MATERIALIZED (

@@ -116,7 +116,8 @@ class EmailData(NamedTuple):
 def get_email_data(notification_id: UUID) -> EmailData | None:
     """Return the data for a notification's email.
 
-    Returns None if it was read or deleted, or its user is disabled or no longer a member.
+    Returns None if the notification was read or deleted, or if its user is disabled or no longer a
+    member.
     """
     delivery = DeliveryPreferences
     statement = (
@@ -154,7 +155,7 @@ def get_email_data(notification_id: UUID) -> EmailData | None:
 
 
 class MemberAccount(NamedTuple):
-    """The address of a member's account, and the member's choices of notifications."""
+    """The email address of a member's account, and the member's notification preferences."""
 
     address: str
     preferences: dict[str, Any]
@@ -242,7 +243,10 @@ def postpone_emails(postponements: Sequence[Postponement]) -> None:
 
 
 class CloseRequest(NamedTuple):
-    """A request to close a user's open notifications; a `kind` limits it to this type."""
+    """A request to close a user's open notifications with the given `by_mail`.
+
+    If `kind` is not None, only notifications of this type are closed.
+    """
 
     organization_id: UUID
     user_id: UUID

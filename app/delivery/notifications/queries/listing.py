@@ -90,7 +90,7 @@ class NotificationScope(NamedTuple):
     kind: str | None
 
     def build_conditions(self) -> list[ColumnElement[bool]]:
-        """Build the SQL conditions for the scope's notifications shown in the application."""
+        """Build the conditions for notifications in the scope that the application shows."""
         conditions: list[ColumnElement[bool]] = [
             Notification.organization_id.in_(self.organization_ids),
             Notification.user_id == self.user_id,

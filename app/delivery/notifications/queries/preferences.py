@@ -10,7 +10,7 @@ from app.delivery.notifications.models import DeliveryPreferences
 from app.identity.users.models import User
 from app.kit import db
 
-# One statement, so that only one of two writers with the same revision succeeds.
+# A single statement ensures that only one of two writers with the same revision succeeds.
 _WRITE = text(
     """
     INSERT INTO notification_delivery_preferences AS stored
@@ -66,10 +66,10 @@ def write(
     quiet_to: time | None,
     revision: int | None,
 ) -> bool:
-    """Write a user's preferences if their revision is `revision`; return whether they were written.
+    """Write a user's preferences, unless `revision` is outdated; return whether they were written.
 
-    If `revision` is None, the stored revision is not checked. 0 means that the user must not have
-    stored preferences yet.
+    If `revision` is None, the stored revision is not checked. If `revision` is 0, the preferences
+    are written only if the user has no stored preferences yet.
     """
     values = {
         "user_id": user_id,

@@ -1,7 +1,8 @@
 """Collection of events: for each user and topic, one open notification covers many events.
 
 A notification is open for `NOTIFICATION_WINDOW_SECONDS`, or until it is read. When it is closed,
-`mailing` sends its email unless it was read. The next event creates another open notification.
+`mailing` sends its email unless the notification was read. The next event creates another open
+notification.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,8 @@ class Topic:
     """The type, link and message of the notifications on one topic.
 
     `link` leads to a list, and is used for notifications about more than one document or tag set.
-    `single_message` names the message about a single item, used if its document's name is known.
+    `single_message` names the message about a single item. This message is used if the name of the
+    item's document is known.
     """
 
     kind: str
@@ -133,7 +135,7 @@ def collect_notices(notices: Sequence[Notice]) -> None:
 
     @cache
     def summarize(notice_indexes: tuple[int, ...]) -> dict[str, NoticeSummary]:
-        # Cached, because the members of a team get the same notices.
+        # The summaries are cached, because the members of a team get the same notices.
         by_topic: dict[str, NoticeSummary] = {}
         for notice in (notices[index] for index in notice_indexes):
             topic, summary = notice.topic, NoticeSummary.from_notice(notice)

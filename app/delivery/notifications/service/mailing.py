@@ -1,7 +1,7 @@
 """Emails for notifications, sent immediately, in a digest, or after the quiet hours.
 
-An email is queued in the transaction that closes its notifications. So no notification is in two
-emails and no notification is lost, even if a process is killed.
+An email is queued in the transaction that closes its notifications. Therefore, no notification is
+lost or included in two emails, even if a process is killed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,19 +30,23 @@ from app.kit.links import build_open_link, build_unsubscribe_url, make_absolute
 
 
 def _find_address(recipient: Mapping[str, Any]) -> str | None:
-    """Return the current address of a member who still wants an email of these types, or None.
+    """Return the current address for an email, or None if the email must not be sent.
 
-    Also returns None if all notifications in the email have been read or deleted.
+    `recipient` is a result of `_build_recipient`. Returns None if the user is disabled or no longer
+    a member, if the organization is closed, if the user no longer wants emails of these types, or
+    if all notifications in the email have been read or deleted.
     """
     account = queries.find_member_account(UUID(recipient["user_id"]))
     if account is None:
         return None
-    # Jobs of earlier releases have no ids.
+    # Jobs of earlier releases have no notification ids.
     notification_ids = [UUID(item) for item in recipient.get("notification_ids", ())]
     if notification_ids and not queries.has_unread(notification_ids):
         return None
-    wanted = (preferences.get_channels(account.preferences, kind)[1] for kind in recipient["kinds"])
-    return account.address if any(wanted) else None
+    is_wanted = any(
+        preferences.get_channels(account.preferences, kind)[1] for kind in recipient["kinds"]
+    )
+    return account.address if is_wanted else None
 
 
 emails = Emails(
@@ -154,7 +158,8 @@ def _build_combined_email(notifications: Sequence[ClosedNotification]) -> Email:
     if count > 1:
         title = _render_combined_title(first, count - 1)
         body, link = "\n\n".join(map(_build_quote, notifications[:MAX_QUOTED])), None
-    # An email that counts more than it quotes is sent, even if all quoted notifications were read.
+    # If the email counts more notifications than it quotes, it is sent even if all quoted
+    # notifications have been read.
     ids = [item.id for item in notifications] if count == len(notifications) else []
     return _build_email(
         first.id,
@@ -212,8 +217,8 @@ def _build_email(
 ) -> Email:
     """Build an email with a button for `link`, and a link to unsubscribe from the given `kinds`.
 
-    The email is not sent if all notifications with `notification_ids` are read before; an empty
-    list switches this check off.
+    The email is not sent if all notifications in `notification_ids` have been read or deleted by
+    then; an empty list disables this check.
     """
     page_url = build_open_link(link, org_slug=slug, language=locale) if link else None
     token = unsubscribing.build_token(user_id, kinds)

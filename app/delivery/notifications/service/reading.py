@@ -76,8 +76,9 @@ def set_read(
 def mark_all_as_read(caller: Caller) -> dict[str, int]:
     """Mark all of the caller's notifications as read, and return how many were marked.
 
-    The number is returned as `read`. Each batch is a transaction, so no lock lasts long. The newest
-    notifications are marked first, so notifications that arrive in the meantime stay unread.
+    The number is returned as `read`. Each batch is marked in its own transaction, so no lock is
+    held for long. The newest notifications are marked first, so notifications that are created in
+    the meantime stay unread.
     """
     marked_count = 0
     with tenancy.across_organizations(reason=_REASON):

@@ -42,7 +42,7 @@ def notify_of_failed_export(event: Event) -> None:
         link=f"/api/v1/exports/{event.data['job_id']}",
         unique_key=f"export:{event.id}",
         user_ids=[export.user_id],
-        role=_find_substitute(export.user_id) if event.data["scheduled_export_id"] else None,
+        role=_find_substitute_role(export.user_id) if event.data["scheduled_export_id"] else None,
     )
 
 
@@ -58,12 +58,12 @@ def notify_of_failed_delivery(event: Event) -> None:
         link=f"/api/v1/exports/{event.data['job_id']}",
         unique_key=f"export_delivery:{event.id}",
         user_ids=[user_id],
-        role=_find_substitute(user_id),
+        role=_find_substitute_role(user_id),
     )
 
 
-def _find_substitute(user_id: UUID) -> Role | None:
-    """Return the role to notify about a scheduled export if its user has left, or else None."""
+def _find_substitute_role(user_id: UUID) -> Role | None:
+    """Return the role to notify if a user is disabled or no longer a member, otherwise None."""
     return None if list_members([Audience(user_ids=[user_id])]) else Role.admin
 
 

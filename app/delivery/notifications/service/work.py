@@ -1,4 +1,4 @@
-"""Notifications about assignments, mentions, review decisions, connectors and risky API keys.
+"""Notifications about assignments, mentions, review decisions, connectors and API keys.
 
 Functions that take a batch of events skip the events that were handled before. Documents and tag
 sets that no longer exist are omitted.
@@ -173,7 +173,7 @@ def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
 def _list_decision_values(
     events: Sequence[Event],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Claim events, and yield the payload and notice values of each whose document exists."""
+    """Claim events; yield the payload and notice values of each event whose document exists."""
     payloads = _claim_payloads(events)
     documents = names.list_document_names(_parse_uuids(data["artifact_id"] for data in payloads))
     for data in payloads:

@@ -117,7 +117,7 @@ def find_active_job_id(export_id: UUID) -> UUID | None:
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
 
 
-def has_unfinished_run_over(run: ScheduledRun) -> bool:
+def has_unfinished_covering_run(run: ScheduledRun) -> bool:
     """Return whether a later run that has not ended covers the whole period of an incremental run.
 
     This happens if a run is retried after the next run has started.

@@ -43,12 +43,12 @@ def list_runs(
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of the runs of a scheduled export."""
-    is_of_export = ScheduledRun.scheduled_export_id == export_id
+    belongs_to_export = ScheduledRun.scheduled_export_id == export_id
     period = within(ScheduledRun.created_at, created_after, created_before)
-    rows = select(ScheduledRun.job_id).where(is_of_export)
+    rows = select(ScheduledRun.job_id).where(belongs_to_export)
     between = build_between("created", ScheduledRun.created_at, created_after, created_before, rows)
     return paginate(
-        select(ScheduledRun).where(is_of_export, *period),
+        select(ScheduledRun).where(belongs_to_export, *period),
         page,
         sorts={"created_at": ScheduledRun.created_at},
         unique=ScheduledRun.job_id,
@@ -67,7 +67,7 @@ def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, RunRecord]:
 
     Scheduled exports that have never run are omitted.
     """
-    # One index lookup for each scheduled export, however many runs there are.
+    # This is one index lookup per scheduled export, regardless of the number of its runs.
     latest = (
         select(ScheduledRun)
         .where(
@@ -106,7 +106,7 @@ def lock(job_id: UUID) -> ScheduledRun | None:
 def set_sent_bytes(job_id: UUID, sent_bytes: int) -> bool:
     """Record how many bytes of a run's file have been sent.
 
-    Returns False if the delivery was cancelled, or the run deleted.
+    Returns False if the delivery is no longer pending, or if the run was deleted.
     """
     statement = (
         update(ScheduledRun)

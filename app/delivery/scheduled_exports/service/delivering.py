@@ -39,7 +39,7 @@ _DELIVERY_ERROR = {
 _EXPIRED_ERROR = {"code": "expired", "message": "The file has expired. Retry the export."}
 _COVERED_ERROR = {
     "code": "already_delivered",
-    "message": "A later run covers this period.",
+    "message": "A later run covers this period, so this file was not delivered.",
 }
 _CANCELLED_ERROR = {"code": CANCELLED, "message": "The delivery was cancelled."}
 _UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9]+")
@@ -48,7 +48,7 @@ _ID_DIGITS = 8
 
 
 class _DeliveryEnded(Exception):  # noqa: N818 - a signal, not an error
-    """Signals that the delivery was cancelled, or the run deleted, while a file was being sent."""
+    """Signals that the delivery has ended or the run was deleted while a file was being sent."""
 
 
 def finish_or_enqueue(job_id: UUID) -> None:
@@ -101,10 +101,11 @@ def deliver(job: Job, job_id: UUID) -> None:
 
 
 def _lock_run_to_send(job_id: UUID) -> ScheduledRun | None:
-    """Lock a run whose file must be sent to its destination; return None if there is none.
+    """Lock and return a run whose file must be sent to its destination.
 
-    Ends the delivery of a run of a closed organization, a run whose period a later run covers, and
-    a run whose file is only for download.
+    Returns None if the delivery is not pending or is ended by this call. This call ends the
+    delivery of a run of a closed organization, of a run whose period a later run covers, and of a
+    run whose file is only for download.
     """
     run = _lock_pending_run(job_id)
     if run is None:
@@ -147,8 +148,8 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
 def cancel(job_id: UUID) -> bool:
     """Cancel the pending delivery of a completed run; return False if it has none.
 
-    A worker that sends the file stops within about a second. The file can still be downloaded, and
-    the next incremental run covers the period again.
+    A worker that is sending the file stops within about a second. The file can still be downloaded,
+    and the next incremental run covers the period again.
     """
     run = _lock_pending_run(job_id)
     if run is None:
@@ -180,7 +181,7 @@ def _lock_pending_run(job_id: UUID) -> ScheduledRun | None:
 def _lock_run(job_id: UUID) -> ScheduledRun | None:
     """Lock a run and return it, or None if it was deleted.
 
-    The scheduled export is locked first, as a deletion does.
+    The scheduled export is locked first, in the same order as in a deletion.
     """
     row = runs.read(job_id)
     if row is None or records.get(row.run.scheduled_export_id, lock=True) is None:
@@ -204,9 +205,9 @@ def _is_covered(scheduled: ScheduledExport, run: ScheduledRun) -> bool:
     if run.covers_until is None:
         return False
     until = scheduled.exported_until
-    # A future `until` comes from a clock that was wrong.
+    # An `until` in the future was set while the clock was wrong.
     is_delivered = until is not None and run.covers_until <= until <= records.read_clock()
-    return is_delivered or records.has_unfinished_run_over(run)
+    return is_delivered or records.has_unfinished_covering_run(run)
 
 
 def _get_scheduled_export_and_job(run: ScheduledRun) -> tuple[ScheduledExport, Export]:
@@ -222,7 +223,10 @@ def _send_files(
     files: list[OutgoingFile],
     report: Callable[[int], None],
 ) -> str:
-    """Send the files and return the location of the first file. Raises DestinationError."""
+    """Send the files, and return the location of the first file.
+
+    Raises DestinationError if a file cannot be sent.
+    """
     with closing(destinations.open_destination(kind, settings)) as destination:
         location = destination.send(files[0], report)
         for file in files[1:]:
@@ -260,9 +264,9 @@ def _build_outgoing_files(
 ) -> list[OutgoingFile]:
     """Build the files to send: the file of an export, and its manifest.
 
-    The name ends with a part of the job's id, because several scheduled exports may have the same
-    name and due time, and send their files to the same place. The manifest is omitted for HTTP,
-    where it could replace the export's file at the same URL.
+    The file names contain a part of the job's id, because several scheduled exports may have the
+    same name and due time, and send their files to the same place. The manifest is omitted for
+    HTTP, where it could replace the export's file at the same URL.
     """
     format_ = FORMATS[export.format]
     at = (run.due_at or run.created_at).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")

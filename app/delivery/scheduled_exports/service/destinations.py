@@ -95,7 +95,7 @@ def _check_host(checked_settings: ValidatedSettings) -> ValidatedSettings:
                 port = checked_settings.public.get("port", _SFTP_PORT)
                 egress.resolve_address(target, port, guard=guard)
             else:
-                # Not `urlsplit`, which raises ValueError if the host is malformed.
+                # `urlsplit` is not used, because it raises ValueError if the host is malformed.
                 scheme_and_host = "/".join(target.partition("?")[0].split("/")[:3])
                 egress.check_url(f"{scheme_and_host}/", guard=guard)
         except EgressRefused as refusal:

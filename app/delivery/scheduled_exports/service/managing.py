@@ -105,7 +105,7 @@ def _apply_changes(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
     if "destination" in changes:
         _change_destination(export, changes["destination"])
     is_rescheduled = old_schedule != (export.cron, export.time_zone, export.paused)
-    # Otherwise, a run that is due but has not started yet would be lost.
+    # If the schedule is unchanged, the next run is kept, so that a run that is due is not lost.
     if is_rescheduled or export.next_run_at is None:
         _set_next_run(export)
 
@@ -132,7 +132,7 @@ def _apply_request_changes(export: ScheduledExport, changes: Mapping[str, Any]) 
     request_keys = ("format_id", "where", "options", "include", "mode")
     if changes.keys().isdisjoint(request_keys):
         return
-    if "where" in changes:  # the stored filter may refer to a document that was deleted since
+    if "where" in changes:  # the stored filter may refer to a deleted document
         creating.check_references(changes["where"])
     old_values = (export.format, export.filter, export.options, export.include, export.mode)
     export.mode = changes.get("mode", export.mode)
@@ -204,7 +204,7 @@ def _change_destination(export: ScheduledExport, destination: Mapping[str, Any])
 
 def _store_settings(export: ScheduledExport, settings: ValidatedSettings) -> None:
     export.settings = settings.public
-    # Stored secrets that cannot be decrypted are read as none, but must be removed.
+    # `read_secrets` returns {} for secrets that cannot be decrypted, but they must be removed.
     if not settings.secrets or settings.secrets != destinations.read_secrets(export):
         export.credentials = typed_settings.encrypt_secrets(settings.secrets)
     export.stored_secrets = sorted(settings.secrets)

@@ -44,8 +44,8 @@ def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
 
     The period of an incremental run begins at the end of the last delivered period. The first
     incremental run exports everything. A run also exports everything if the end of the last
-    delivered period is in the future. The clock of the database was then set back, and a run from
-    that end would miss the tag sets that were decided since.
+    delivered period is in the future: the database's clock has been set back, and a period that
+    begins at this end would not include tag sets that were decided in the meantime.
     """
     where = parse_filter(export.filter)
     if export.mode == Mode.INCREMENTAL:
@@ -75,8 +75,8 @@ def compute_exported_until(
 def has_current_settings(scheduled: ScheduledExport, export: Export) -> bool:
     """Return whether an incremental run used the current settings of its scheduled export.
 
-    Otherwise, the scheduled export was changed during the run. The next run then exports everything
-    again, regardless of what this run has delivered.
+    If it did not, the scheduled export was changed during the run. The next run then exports
+    everything again, regardless of what this run has delivered.
     """
     has_same_format = (scheduled.format, scheduled.options) == (export.format, export.options)
     where = {**export.filter, "decided_after": None, "decided_before": None}

@@ -30,9 +30,9 @@ def list_runs(export_id: UUID, *, page: PageRequest, **filters: Unpack[CreatedFi
     run_page = runs.list_runs(export_id, page, **filters)
     jobs = runs.get_export_jobs([run.job_id for run in run_page.items])
     # A run and its export job may have been deleted since the first query.
-    found_runs = (run for run in run_page.items if run.job_id in jobs)
+    existing_runs = (run for run in run_page.items if run.job_id in jobs)
     return replace(
-        run_page, items=[build_run_response(run, jobs[run.job_id]) for run in found_runs]
+        run_page, items=[build_run_response(run, jobs[run.job_id]) for run in existing_runs]
     )
 
 
@@ -68,7 +68,7 @@ def start_due_runs() -> int:
     for scheduled in due_exports:
         with tenancy.organization(scheduled.organization_id):
             if records.find_active_job_id(scheduled.id) is not None:
-                # A run on request was committed after the query had begun, but before its lock.
+                # A manual run was committed after the query began, but before it locked the row.
                 continue
             try:
                 _start_due_run(scheduled, now)
@@ -78,14 +78,14 @@ def start_due_runs() -> int:
                 if isinstance(problem, ApiError) and problem.code == "service_unavailable":
                     # The disk is full, so all other runs must wait as well.
                     return 0
-                # A run that cannot start must not delay those of other organizations.
+                # A run that cannot start must not delay the runs of other organizations.
                 log.exception("scheduled_export.not_started", scheduled_export=str(scheduled.id))
             records.set_state(scheduled.id, next_run_at=_find_next_run(scheduled, now))
     return len(due_exports)
 
 
 def _find_next_run(scheduled: ScheduledExport, now: datetime) -> datetime | None:
-    """Return the next due time, or None if there is none."""
+    """Return the next due time, or None if there is none or the time zone is unknown."""
     try:
         return cron.find_next(scheduled.cron, scheduled.time_zone, now)
     except ZoneInfoNotFoundError:  # the time zone database no longer has the zone

@@ -1,9 +1,10 @@
 """SQL queries that find webhooks with deliveries to attempt now, fairly for all organizations.
 
 Webhooks with pending deliveries are found one by one along the index `ix_webhook_deliveries_order`,
-so a long backlog costs no more than a short one, and finished deliveries cost nothing. One search
-visits a limited number of webhooks of each organization, and the next search continues after them.
-So an organization with thousands of webhooks does not hide the webhooks of other organizations.
+so the cost of a search depends neither on the length of a backlog nor on the number of finished
+deliveries. One search visits a limited number of webhooks of each organization, and the next search
+continues after them. Therefore, an organization with thousands of webhooks does not delay the
+webhooks of other organizations.
 """
 
 from dataclasses import dataclass, field
@@ -219,7 +220,7 @@ class DueWebhookFinder:
     def _remember_position(
         self, new_marks: dict[UUID, UUID], last_organization_id: UUID | None
     ) -> None:
-        """Remember where the next search continues.
+        """Store the position at which the next search continues.
 
         This search stopped at the organization `last_organization_id`, and may not have visited all
         of its webhooks, so the next search begins with this organization. None means that the
@@ -240,9 +241,9 @@ def measure_depth() -> tuple[int, float]:
 
     The depth is the number of due deliveries, at most `MAX_COUNTED`. Deliveries for inactive
     webhooks are not counted. The age does not consider test deliveries, replayed deliveries,
-    deliveries whose attempt is under way, first attempts at paused webhooks, and deliveries of
-    organizations that are being served. An organization is being served while an
-    attempt is under way, and for `RECENT_SECONDS` after an attempt.
+    deliveries whose attempt is under way, first attempts for paused webhooks, and deliveries of
+    organizations that are being served. An organization is being served while an attempt is under
+    way, and for `RECENT_SECONDS` after an attempt.
     """
     values = DueWebhookFinder().build_values(MAX_VISITS)
     values |= {"max_count": MAX_COUNTED, "recent": RECENT_SECONDS}

@@ -74,6 +74,6 @@ def _lock_webhooks(*conditions: ColumnElement[bool], key_share: bool) -> list[Su
 
 def insert_deliveries(rows: Sequence[dict[str, Any]]) -> None:
     """Insert deliveries; skip a delivery if the webhook already has one for the same event."""
-    # Without the option, a null `next_attempt_at` would be replaced by the default: now.
+    # Without the option, a null `next_attempt_at` would be replaced with the default, now().
     statement = insert(Delivery).on_conflict_do_nothing().execution_options(render_nulls=True)
     db.session().execute(statement, rows)

@@ -1,9 +1,9 @@
 """SQL queries that begin attempts under leases, renew leases, and requeue unsent attempts.
 
 The queries work on all organizations and use the database's clock. The statement that begins an
-attempt also leases the delivery and counts the attempt. So no lease expires while a delivery waits
-in the queue, and every attempt is counted. Rows that other transactions have locked are skipped, so
-these statements cannot deadlock.
+attempt also leases the delivery and counts the attempt. So a delivery that waits in the queue has
+no lease that could expire, and every attempt is counted. Rows that other transactions have locked
+are skipped, so these statements cannot deadlock.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ LEASE_SECONDS = 25
 
 
 class BeginLimit(NamedTuple):
-    """The limit for one webhook: begin at most `max_attempts` attempts at it.
+    """The limit for one webhook: at most `max_attempts` attempts may begin.
 
-    At most `max_replays` of all concurrent attempts to the webhook may be for replayed deliveries.
+    At most `max_replays` of all concurrent attempts for the webhook may be for replayed deliveries.
     """
 
     organization_id: UUID
@@ -92,7 +92,7 @@ class Attempt:
         return Lease(self.organization_id, self.id, self.lease_token)
 
 
-# Two dispatchers must not begin attempts at the same failing webhook simultaneously, because
+# Two dispatchers must not begin attempts for the same failing webhook simultaneously, because
 # neither would see the attempts of the other.
 _LOCK_FAILING = text(
     """
@@ -107,7 +107,7 @@ _COLUMNS = """
     d.id, d.delivered_at, d.attempts_in_round, d.attempt_count, d.attempted_at,
     d.leased_until IS NOT NULL AS expired
 """
-# An earlier attempt without an outcome, whose worker has died, is recorded as interrupted.
+# An earlier attempt that has no outcome because its worker was killed is recorded as interrupted.
 _BEGIN = text(
     f"""
     WITH webhook AS MATERIALIZED (
@@ -214,7 +214,7 @@ _REQUEUE = _build_lease_update(
 def begin_attempts(
     limits: Sequence[BeginLimit], *, max_attempts: int, include_failing: bool = True
 ) -> list[Attempt]:
-    """Begin delivery attempts to webhooks: tests, then retries, then first attempts, then replays.
+    """Begin attempts for webhooks: first tests, then retries, new deliveries and replays.
 
     If fewer attempts begin for a webhook than its limit allows, the webhook has no other deliveries
     to attempt now, except perhaps replayed deliveries.
@@ -222,7 +222,7 @@ def begin_attempts(
     Args:
         limits: the maximum number of attempts to begin, one limit per webhook.
         max_attempts: the maximum number of attempts in a round.
-        include_failing: whether attempts at failing webhooks may begin.
+        include_failing: whether attempts for failing webhooks may begin.
     """
     values: dict[str, Any] = {
         "organizations": [str(limit.organization_id) for limit in limits],
@@ -253,7 +253,7 @@ def requeue(leases: Sequence[Lease]) -> None:
 
 
 def release(leases: Sequence[Lease]) -> None:
-    """Release leases of the previous release's relay, without changing the counts of attempts."""
+    """Release leases that a relay of the previous release claimed, without changing any counts."""
     db.session().execute(_RELEASE, _build_parameters(leases))
 
 

@@ -50,7 +50,8 @@ class AttemptResult:
 class WebhookCounters:
     """A webhook's failure count and related columns; `recorder` changes and then writes them.
 
-    No first attempt is made for `pause` seconds from now; None leaves the pause unchanged.
+    No first attempt is made for `pause` seconds from now; 0 ends a pause, and None leaves the pause
+    unchanged.
     """
 
     active: bool
@@ -125,7 +126,7 @@ _LIST_EXISTING = text(
     JOIN webhook_deliveries d USING (organization_id, id)
     """
 )
-# The lease was lost or the delivery was abandoned meanwhile, but the delivery has arrived.
+# The lease was lost or the delivery was abandoned meanwhile, but the attempt has succeeded.
 _MARK_DELIVERED = text(
     """
     UPDATE webhook_deliveries d SET

@@ -7,8 +7,8 @@ row of `WEBHOOK_STATE`, and `d` is a delivery.
 If the latest attempt to deliver to a webhook succeeded, all due deliveries may begin. A failing
 webhook gets one first attempt at a time, and no first attempt until its pause has ended. Its
 retries begin when they are due. But the retries and the attempts under way together must not exceed
-the number of failures that are left until the webhook is deactivated. A retry that is a second late
-begins regardless of this limit.
+the number of failures that are left until the webhook is deactivated. A retry that is at least a
+second late begins regardless of this limit.
 
 Replayed deliveries wait until no other first attempt is due. Only some of the attempts under way
 may be for replayed deliveries, so that an attempt at a new delivery can begin immediately.
@@ -17,7 +17,7 @@ may be for replayed deliveries, so that an attempt at a new delivery can begin i
 DEACTIVATE_AT = 10
 """The number of consecutive failed attempts that deactivates a webhook."""
 MAX_FAILING = 8
-"""The maximum number of attempts under way at a failing webhook, even if its retries are late."""
+"""The maximum number of attempts under way for a failing webhook, even if its retries are late."""
 OVERDUE_SECONDS = 1
 
 NOT_LEASED = "(d.leased_until IS NULL OR d.leased_until <= now())"

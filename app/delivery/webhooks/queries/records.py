@@ -156,7 +156,7 @@ def get_delivery(webhook_id: UUID, delivery_id: UUID) -> DeliveryRecord | None:
 
 
 def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] | None:
-    """Lock a delivery against other writers, and return it and whether it is leased now.
+    """Lock a delivery, and return the delivery and whether it is leased now.
 
     Returns None if the delivery does not exist.
     """

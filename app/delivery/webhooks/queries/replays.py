@@ -41,7 +41,7 @@ _MATCHING = """
               CAST(:until AS timestamptz))
         ORDER BY d.status, d.event, d.created_at, d.id LIMIT :batch) AS matching
 """
-# Deliveries that succeeded within this time are not replayed, just as their retries are skipped.
+# Deliveries that succeeded in the last 24 hours are not replayed. Their retries are also skipped.
 _NOT_SUPPRESSED = "(delivered_at IS NULL OR delivered_at <= now() - interval '24 hours')"
 _OLDEST = text(f"SELECT min(matching.updated_at) {_MATCHING}")
 _COUNT = text(
