@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from app.insight.quality.queries.trends import MAX_SERIES
 from tests.factories.quality import NO_RATE, QualityWorkspace
 
 _CELLS = """
@@ -89,3 +90,14 @@ def test_the_sum_of_all_schemas_reveals_no_schema_with_few_tag_sets(
         all_schemas = _list_cases(quality, week, role)
         assert all_schemas == _list_cases(quality, f"{week}&schema_id={schema}", role)
         assert all_schemas == ([[10, 0]] if role == "labeler" or not group else [])
+
+
+def test_the_sum_of_all_schemas_has_no_limit_of_schemas(quality: QualityWorkspace) -> None:
+    labeler = str(quality.org.users["labeler"])
+    for _ in range(MAX_SERIES + 2):
+        values = {"org": quality.org.id, "schema": str(quality.schema()), "labeler": labeler}
+        quality.sql(_CELLS, **values)
+    summed = _list_cases(quality, f"{_WEEKS}&bucket=week", "labeler")
+    assert summed == [[10 * (MAX_SERIES + 2), 0]]
+    latest = quality.read(f"latest?{_WEEKS}", by="labeler")["schemas"]
+    assert sum(schema["gold_accuracy"]["n"] for schema in latest) == 10 * MAX_SERIES

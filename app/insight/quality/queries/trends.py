@@ -72,12 +72,13 @@ def sum_by_bucket(
     *,
     cases: Sequence[str],
     sums: Sequence[str],
+    limit: int | None = MAX_SERIES,
 ) -> list[TrendGroup]:
     """Sum the cells by group and bucket, for the groups with the most cases, most cases first.
 
     `buckets` are whole units, but the first and the last may be shorter. The counters `cases` add
     up to the number of cases; the counters `sums` are also returned. Groups without cases are left
-    out. At most `MAX_SERIES` + 1 groups are returned.
+    out. At most `limit` groups are returned.
     """
     step = UNIT_DAYS.get(unit)
     values: list[Any] = [[first for first, _ in buckets]]
@@ -88,7 +89,9 @@ def sum_by_bucket(
         teams = cell_filter.teams
         values.append(None if teams is None else list(map(str, teams)))
     has_fixed_length = step is not None
-    query = _get_query(group_by, tuple(cases), tuple(sums), has_fixed_length=has_fixed_length)
+    query = _get_query(
+        group_by, tuple(cases), tuple(sums), limit, has_fixed_length=has_fixed_length
+    )
     return [
         TrendGroup(row[0], row[1], add_up(row[2], zip(*row[3:], strict=True)))
         for row in query.read(cell_filter, *values, unit=unit)
@@ -109,6 +112,7 @@ def _get_query(
     group_by: str | None,
     cases: tuple[str, ...],
     other_counters: tuple[str, ...],
+    limit: int | None,
     *,
     has_fixed_length: bool,
 ) -> CellQuery:
@@ -133,7 +137,7 @@ def _get_query(
             .group_by(summed.c.key)
             .having(weight > 0)
             .order_by(weight.desc(), summed.c.key)
-            .limit(MAX_SERIES + 1)
+            .limit(limit)
             .subquery("groups")
         )
         return _join_names(groups, group_by)
@@ -142,7 +146,7 @@ def _get_query(
     if group_by == _TEAM:
         types["teams"] = "text[]"
     unit = "steps" if has_fixed_length else "starts"
-    name = f"{group_by or 'all'}_{unit}_{'_'.join(names)}"
+    name = f"{group_by or 'all'}_{unit}_{limit or 0}_{'_'.join(names)}"
     return CellQuery(name, build, by_schema=group_by == "schema", **types)
 
 

@@ -118,7 +118,7 @@ def compare(
 def _get_other_side(tag_set: TagSetRow, tag_set_id: UUID, caller: Caller) -> _ComparisonSide:
     row = reading.find(tag_set_id, caller=caller)
     if row is None or row.artifact_id != tag_set.artifact_id:
-        raise errors.invalid("Must be another tag set for this artifact.", "against")
+        raise errors.invalid("Must be the id of a tag set for this artifact.", "against")
     return _ComparisonSide("tag_set", row.id, row.revision, row.tags)
 
 
