@@ -86,13 +86,13 @@ class Operation:
 
 
 def bind_authenticator(authenticator: Authenticator) -> None:
-    """Set the authenticator. `app.api` calls it once."""
+    """Set the authenticator. `app.api` calls this function once."""
     global _authenticator  # noqa: PLW0603 - bound once at start
     _authenticator = authenticator
 
 
 def run(op: Operation, path: dict[str, str]) -> Response:
-    """Run `op` for one request. Commit if it writes; on an error, roll back and translate it."""
+    """Run `op` for one request. Commit if `op` writes, and roll back on API or database errors."""
     g.operation = op.name
     try:
         response = _serve(op, path)
@@ -194,7 +194,7 @@ def _enter_organization(op: Operation, caller: Caller) -> None:
         raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required.")
     assert caller.role is not None
     require_role(caller.role, Role[op.access])
-    # Downloads also write, to the audit trail, but they are reads for the caller.
+    # A GET that writes to the audit log, such as a download, only reads records.
     if op.writes and op.method != "GET" and caller.organization.status == "suspended":
         raise errors.denied("The organization is suspended; its data is read-only.")
     tenancy.bind(caller.organization.id)
@@ -265,7 +265,7 @@ def _parse_path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
         else:
             parameters[name] = requests.parse_record_id(text)
     if op.in_organization:
-        parameters.pop("org_slug", None)  # `caller` has it
+        parameters.pop("org_slug", None)  # `caller` contains the slug
     return parameters
 
 
