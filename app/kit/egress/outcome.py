@@ -90,7 +90,7 @@ def _match_known_error(error: BaseException) -> Failure | None:
 
 
 def _match_timeout(error: BaseException) -> Failure | None:
-    # In urllib3, NewConnectionError (a refused connection) is a subclass of a timeout.
+    # In urllib3, NewConnectionError (a refused connection) is a subclass of a timeout error.
     if isinstance(error, (ResolutionFailed, *_TIMEOUTS)) and not isinstance(
         error, urllib3.exceptions.NewConnectionError
     ):

@@ -38,8 +38,8 @@ _REMOVE_SECRETS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 class Email:
     """An email to be queued. `Emails.enqueue` documents the attributes.
 
-    `recipient` is the argument of the folder's function `find_address`; None sends to the address
-    `to` without another check.
+    `recipient` is the argument of the folder's function `find_address`. If it is None, the email is
+    sent to the address `to` without another check.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Email:
 
 @dataclass(frozen=True, slots=True)
 class QueuedEmail:
-    """An email that was cancelled before it was sent, and the seconds that it still had to wait."""
+    """The recipient of a cancelled email, and the remaining seconds until its sending time."""
 
     recipient: Mapping[str, Any]
     delay: float
@@ -143,7 +143,7 @@ class Emails:
         }
         with _across_organizations():
             if not jobs.enqueue(SEND_FUNCTION, args, unique_key=unique_key, **options):
-                # A worker is sending an email with this key.
+                # The email that has this key is being sent, so it can no longer be cancelled.
                 jobs.enqueue(SEND_FUNCTION, args, **options)
 
     @staticmethod

@@ -26,13 +26,16 @@ class LostLease(Exception):  # noqa: N818 - a signal, not an error
 
 
 class Yielded(Exception):  # noqa: N818 - a signal, not an error
-    """The job yields to other due jobs. It is requeued without counting an attempt."""
+    """The job stops early, because other due jobs must run or the process must stop.
+
+    It is requeued without counting an attempt.
+    """
 
 
 class Retry(Exception):  # noqa: N818 - a signal, not an error
     """A handler raises this to run the job again after a delay. The job stores the message.
 
-    `min_delay` is in seconds; the job waits longer if its attempts require it.
+    `min_delay` is in seconds. The job waits longer if the backoff for its attempt is longer.
     """
 
     def __init__(self, message: str, *, min_delay: float = 0) -> None:
@@ -78,7 +81,7 @@ class Job:
 
     @property
     def progress(self) -> dict[str, Any] | None:
-        """Return what an earlier run passed to `store_progress`, or None."""
+        """Return the value that an earlier run passed to `store_progress`, or None."""
         stored: dict[str, Any] | None = self.args.get(progress.PROGRESS)
         return stored
 
@@ -267,8 +270,8 @@ class DueSource:
         claim: function that claims due rows, in a transaction with access to all organizations.
         start: function that is called with the app when the process starts.
         stop: function that is called with a timeout in seconds when the process stops.
-        settle: function that waits until all accepted rows are handled, at most for a number of
-            seconds, and returns whether all were handled.
+        settle: function that is called with a timeout in seconds, waits until all accepted rows are
+            handled, and returns whether all were handled in time.
         depth: function that returns the number of due rows, and the age of the oldest row in
             seconds.
         late_after: age in seconds above which the queue is late.

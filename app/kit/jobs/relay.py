@@ -95,7 +95,7 @@ class Relay:
         for name in due_queues:
             groups.setdefault(QUEUES[name].group.name, []).append(QUEUES[name])
         if groups:
-            # Start them even if no message is sent, because running processes increase the quotas.
+            # Start processes even if no message is sent, because they increase the quotas.
             self.start_processes(groups)
         lengths = self._count_messages(connection, list(groups))
         idle_groups = [
