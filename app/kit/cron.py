@@ -3,7 +3,8 @@
 A local time that is skipped when clocks go forward is due right after the change. A local time that
 occurs twice is due once. Expressions that are due every hour follow elapsed time instead. The
 library `cronsim` implements these rules of Debian's cron. Debian's cron also follows elapsed time
-in expressions such as `0 */2 * * *` and `*/30 2 * * *`; here, only `*` as the hour does that.
+in expressions such as `0 */2 * * *` and `*/30 2 * * *`; this module does so only if the hour is `*`
+or `*/1`.
 """
 
 from collections.abc import Iterator

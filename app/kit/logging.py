@@ -115,7 +115,7 @@ class _LineLogger:
 
 
 class LineHandler(logging.Handler):
-    """Writes the records of the standard library's loggers in the same format."""
+    """Writes the records of the standard library's loggers in the format of this module."""
 
     def emit(self, record: logging.LogRecord) -> None:
         line_logger = _LineLogger(record.name)
@@ -129,7 +129,7 @@ class LineHandler(logging.Handler):
                     return
                 event = _shorten_outage(event, sys.exc_info()[1])
             line_logger.msg(_render_line(line_logger, record.levelname.lower(), event))
-        except Exception as failure:  # noqa: BLE001 - logging must never fail its caller
+        except Exception as failure:  # noqa: BLE001 - the caller must not fail
             # The standard library would write a traceback to standard error, which may block.
             text = f"{type(failure).__name__}: {str(record.msg)[:100]}"
             event = {"event": "log.failed", "error": text}

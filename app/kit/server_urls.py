@@ -60,7 +60,7 @@ def _find_storage_problem(url: str) -> str | None:
     # Only installations with an object store need fsspec.
     implementation = import_module("fsspec.registry").known_implementations.get(protocol)
     if implementation is None:
-        return f"begins with {protocol}://, which fsspec does not know"
+        return f"begins with {protocol}://, which fsspec does not support"
     package = implementation["class"].partition(".")[0]
     return None if find_spec(package) else f"needs the package {package}, which is not installed"
 

@@ -83,7 +83,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     Args:
         name: name of the blueprint, and its tag in the OpenAPI description.
         description: description of the tag.
-        tag: another blueprint's tag to share instead of adding one.
+        tag: the tag of another blueprint, to be used instead of a new tag.
         records: record type that the audit log uses for operations whose names do not imply a
             record type. By default, it is derived from the tag.
     """

@@ -59,7 +59,7 @@ def parse(text: bytes | str, field: str | None = None) -> object:
     try:
         value: object = json.loads(decoded, object_pairs_hook=build_object, parse_int=parse_int)
     except RecursionError:
-        raise NestedTooDeeplyError("Nested too deeply.") from None
+        raise NestedTooDeeplyError("The JSON text is nested too deeply.") from None
     return value
 
 

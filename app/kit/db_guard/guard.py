@@ -1,7 +1,7 @@
 """A circuit breaker for a database that does not respond.
 
-A thread checks the connections of the process. When a statement or an attempt to connect takes
-long, the thread sends `SELECT 1` on its own connection. If there is no response in time, the
+A thread checks the connections of the process. When a statement or an attempt to connect takes a
+long time, the thread sends `SELECT 1` on its own connection. If there is no response in time, the
 circuit opens: all sockets are shut down, so that waiting threads get an error immediately, and new
 connections are refused. The thread then tries to connect, and the first success closes the circuit.
 The guard adds no work to a statement.

@@ -65,7 +65,7 @@ class Egress:
 
     Args:
         policy: the allowed addresses.
-        ca_file: PEM file with certificate authorities to trust in addition to the public ones.
+        ca_file: PEM file with certificate authorities to trust in addition to public authorities.
     """
 
     def __init__(self, policy: Policy, *, ca_file: str | None = None) -> None:

@@ -60,7 +60,7 @@ class QueuedEmail:
 
 
 FindAddress = Callable[[Mapping[str, Any]], str | None]
-"""Returns the current address of a recipient, or None if the email must no longer be sent."""
+"""A function that returns the current address of a recipient, or None to cancel the email."""
 
 
 class Emails:
@@ -101,7 +101,8 @@ class Emails:
         Args:
             name: the name of the template.
             to: the recipient's address.
-            locale: the reader's locale; English is used if the template lacks the language.
+            locale: the reader's locale; English is used if there is no template in its
+                language.
             values: the values of all placeholders. `link` is a URL, a path from `app.kit.links`, or
                 None if there is no page to open. `token` is shown to API users. `unsubscribe` is
                 the URL for the headers of RFC 8058.

@@ -83,7 +83,7 @@ def _parse_template(language: str, name: str, table: Mapping[str, Any]) -> TextT
 
 
 class TextTemplates:
-    """All templates in a folder, in all its languages.
+    """All templates in a folder, in all languages.
 
     Files are named by language tag: `en.toml`, `de.toml`, `pt-BR.toml`.
     """

@@ -21,7 +21,7 @@ LEASE_SECONDS = 30
 MAX_BATCH_SIZE = 100
 """The maximum number of jobs in a batch."""
 FAULTS_BEFORE_ISOLATION = 3
-"""The number of consecutive faults after which a job runs alone, because it may be the cause."""
+"""The number of consecutive faults after which a job runs alone, as it may cause the faults."""
 FAIRNESS_KEY = """(
 CASE
     WHEN organization_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid

@@ -141,8 +141,8 @@ def retry(
     """Retry failed jobs: requeue them with reset counts, and return how many were requeued.
 
     `checkpoint` commits after each batch. `report_progress` then receives the number of processed
-    ids and the number of all ids. Jobs that have not failed are skipped. The caller must have bound
-    all organizations.
+    ids and the total number of ids. Jobs that have not failed are skipped. The caller must have
+    bound all organizations.
 
     Raises:
         ApiError: 409 `conflict` if the function of a job is unknown or cannot be retried. Earlier

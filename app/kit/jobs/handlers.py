@@ -16,7 +16,7 @@ from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
 
 stopping = Event()
-"""An event that is set when this process must stop. The process then starts no more jobs."""
+"""A `threading.Event` that is set when this process must stop and must start no more jobs."""
 YIELD_AFTER_SECONDS = 5.0
 """The time in seconds after which a resumable job yields to other due jobs in its queue."""
 
@@ -65,7 +65,7 @@ class Job:
     started_at: float = field(default_factory=monotonic)
 
     def checkpoint(self) -> None:
-        """Commit. Call it before slow work, so that no transaction stays open meanwhile.
+        """Commit the work so far. Call this before slow work, so that no transaction stays open.
 
         Raises:
             LostLease: another worker has the job. Nothing was committed.
@@ -98,8 +98,8 @@ class Job:
     def store_progress(self, value: dict[str, Any]) -> bool:
         """Store `value` as the `progress` of the next run, in the running transaction.
 
-        Returns False if the job was restarted with `enqueue_or_restart`. Nothing was stored then,
-        `args` are the new args, and the run must start over.
+        Returns False if the job was restarted with `enqueue_or_restart`. In this case, nothing was
+        stored, `args` contains the new args, and the run must start over.
 
         Raises:
             LostLease: another worker has the job.
@@ -198,8 +198,8 @@ def handler(
     with the organization bound, in a transaction that is committed afterwards. It may run twice for
     the same job. `listens` lists the events that enqueue a job. The `args` of such a job contain
     `event_id`, `name` and `data`. With `batch`, events that are emitted together become jobs of a
-    second handler, `…_many`. Workers of a release that does not know this handler leave its jobs to
-    other workers. The other arguments are attributes of `Handler`.
+    second handler, `…_many`. Workers of a release without this handler leave its jobs to other
+    workers. The other arguments are attributes of `Handler`.
     """
     assert queue in QUEUES, f"unknown queue {queue}"
 

@@ -63,7 +63,7 @@ class Relay:
                 pause = IDLE_SECONDS
             except (SQLAlchemyError, RedisError) as failure:
                 log.warning("relay.waiting", error=type(failure).__name__)
-                # Full jitter, so that several relays do not retry at the same time.
+                # A random pause, so that several relays do not retry at the same time.
                 pause = random.uniform(0.1, 1.0)  # noqa: S311 - no secret
             self.stopping.wait(pause)
 

@@ -126,7 +126,7 @@ def _requeue_after_fault(
     """Requeue jobs after a platform fault, without counting an attempt."""
     faults = claimed_jobs[0].faults + 1
     delays = _FAULT_BACKOFF_SECONDS
-    # Full jitter, so that jobs that failed together are not retried together.
+    # A random delay, so that jobs that failed together are not retried together.
     delay = delays[min(faults, len(delays)) - 1] * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
     write = log.error if faults % _FAULTS_UNTIL_ERROR == 0 else log.warning
     write("job.fault", function=job_handler.name, faults=faults, error=_describe_failure(failure))

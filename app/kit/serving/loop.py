@@ -138,7 +138,7 @@ class EventLoop:
             self._deferred_until = time.monotonic() + DEFER_SECONDS
 
     def _accept(self, listener: Listener) -> None:
-        # Accept only one connection. The other processes were also woken, and accept the others.
+        # Accept only one connection. The other processes accept the remaining connections.
         try:
             client, peer = listener.accept()
         except OSError as error:

@@ -215,7 +215,7 @@ class Request:
         self._wire_bytes += len(data)
         self._parse(data)
         if self._wire_bytes > _FRAMING_SLACK + 8 * self.body_store.size:
-            raise build_malformed_error("its chunks consist mostly of framing.")
+            raise build_malformed_error("its chunks are too small.")
         return b""
 
     def on_message_begin(self) -> None:

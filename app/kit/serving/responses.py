@@ -98,7 +98,7 @@ class Exchange:
 
     @property
     def unsent(self) -> int:
-        """Return the number of buffered bytes that the client has not received."""
+        """Return the number of buffered bytes that have not been sent."""
         return self.outbox.size
 
     @property

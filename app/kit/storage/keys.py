@@ -30,7 +30,7 @@ class TooLarge(Exception):  # noqa: N818 - names what happened
 
 
 class StorageUnavailable(Exception):  # noqa: N818 - names the state
-    """The storage is unreachable or reports an error; the cause is attached."""
+    """The storage is unreachable or reports an error, which is the cause of this exception."""
 
 
 def is_valid_key(text: str) -> bool:
