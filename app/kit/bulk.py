@@ -62,9 +62,10 @@ def find(statement: Select[Any], *order: ColumnElement[Any], expected: int | Non
     )
     matched = MatchedIds(bytes(db.session().scalar(select(packed)) or b""))
     if len(matched) != expected:
-        raise errors.conflict(
-            "The filter matches a different number of records than expected.", count=len(matched)
+        message = (
+            f"The filter matches {len(matched)} records. Check the filter and `expected_count`."
         )
+        raise errors.conflict(message, count=len(matched))
     return matched
 
 

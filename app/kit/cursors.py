@@ -63,7 +63,8 @@ def decode(text: str, list_binding: bytes) -> Cursor:
 
 
 def _build_error() -> errors.ApiError:
-    return errors.unprocessable("cursor", "The cursor does not belong to this list.")
+    message = "The cursor does not belong to this list. Request the first page again."
+    return errors.unprocessable("cursor", message)
 
 
 def _parse_value(value_type: type, value: JsonScalar) -> object:

@@ -195,7 +195,7 @@ def _check_size(data: dict[str, Any]) -> None:
         children = value.values() if isinstance(value, dict) else value
         count += len(children)
         if count > MAX_VALUES:
-            raise errors.unprocessable("body", f"The body has more than {MAX_VALUES} values.")
+            raise errors.unprocessable("body", f"Must not have more than {MAX_VALUES} values.")
         pending += [child for child in children if isinstance(child, dict | list)]
 
 

@@ -124,7 +124,9 @@ def _parse_form(
             raise errors.unprocessable(name, "Must be valid UTF-8 text.")
         fields[name] = values[0]
     if any(name != "file" for name in files):
-        raise errors.unprocessable(next(n for n in files if n != "file"), "Unknown file part.")
+        raise errors.unprocessable(
+            next(n for n in files if n != "file"), "Only `file` may be a file."
+        )
     return fields, files
 
 

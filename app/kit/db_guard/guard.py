@@ -133,7 +133,8 @@ class Guard:
                 thread.start()
             except RuntimeError:
                 # Without the thread, nothing would end the wait for a server that hangs.
-                raise psycopg2.OperationalError("no thread can watch the connection") from None
+                message = "cannot start the thread that watches the connection"
+                raise psycopg2.OperationalError(message) from None
             self._thread = thread
 
     def _watch(self) -> None:

@@ -69,8 +69,8 @@ class _GuardedConnection(HTTPConnection):
             except OSError as error:
                 last_error = error
         if isinstance(last_error, TimeoutError):
-            raise ConnectTimeoutError(self, "no connection in time") from last_error
-        raise NewConnectionError(self, "no connection") from last_error
+            raise ConnectTimeoutError(self, "the connection timed out") from last_error
+        raise NewConnectionError(self, "the connection failed") from last_error
 
     def _connect(self, call: Call, endpoint: Endpoint, untried: int) -> CallSocket:
         """Connect to one address.

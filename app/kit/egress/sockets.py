@@ -119,7 +119,7 @@ def get_current_call() -> Call:
         RuntimeError: a connection is used outside of a call.
     """
     if _current.call is None:
-        raise RuntimeError("connections can only be opened by the egress client")
+        raise RuntimeError("only the egress client can open connections")
     return _current.call
 
 
@@ -146,7 +146,7 @@ def connect(policy: Policy, host: str, port: int, timeout: float) -> socket.sock
     """
     deadline = monotonic() + timeout
     endpoints = resolve(policy, host, port, timeout)
-    error: OSError = TimeoutError("no connection in time")
+    error: OSError = TimeoutError("the connection timed out")
     for untried, endpoint in zip(range(len(endpoints), 0, -1), endpoints, strict=True):
         remaining = deadline - monotonic()
         if remaining <= 0:
