@@ -60,7 +60,7 @@ class _GuardedConnection(HTTPConnection):
         call = get_current_call()
         self._was_used = False
         endpoints = resolve(
-            call.policy, self._dns_host, self.port, min(call.remaining(), _LOOKUP_SECONDS)
+            call.policy, self._dns_host, self.port, min(call.get_remaining(), _LOOKUP_SECONDS)
         )
         last_error: OSError | None = None
         for position, endpoint in enumerate(endpoints):
@@ -83,7 +83,7 @@ class _GuardedConnection(HTTPConnection):
             for option in self.socket_options or ():
                 connection.setsockopt(*option)
             timeout = self.timeout if isinstance(self.timeout, int | float) else _LOOKUP_SECONDS
-            connection.settimeout(min(call.remaining() / untried, timeout))
+            connection.settimeout(min(call.get_remaining() / untried, timeout))
             connection.connect(endpoint.address)
             _check_peer(call, connection)
         except BaseException:

@@ -50,7 +50,7 @@ class Call:
     uses_pooled_connection: bool = field(default=False, init=False)
     needs_new_connection: bool = field(default=False, init=False)
 
-    def remaining(self) -> float:
+    def get_remaining(self) -> float:
         """Return the seconds until the deadline.
 
         Raises:
@@ -63,7 +63,7 @@ class Call:
 
     def set_timeout(self, connection: socket.socket) -> None:
         """Set the timeout of a socket for its next operation, within the limits of the call."""
-        seconds = min(self.remaining(), self.operation_timeout)
+        seconds = min(self.get_remaining(), self.operation_timeout)
         if seconds != inf:
             connection.settimeout(seconds)
 

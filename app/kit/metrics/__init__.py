@@ -38,7 +38,7 @@ __all__ = [
     "set_client_factory",
 ]
 
-set_client_factory = STORE.use
+set_client_factory = STORE.set_client_factory
 flush = STORE.flush
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -64,7 +64,7 @@ class MetricStore:
         self._batch: list[str] = []
         self._outage = OutageDetector(_OUTAGE_QUIET_SECONDS)
 
-    def use(self, connect: Callable[[], Redis] | None) -> None:
+    def set_client_factory(self, connect: Callable[[], Redis] | None) -> None:
         """Set the function that returns Redis clients. With None, the sums stay in this process.
 
         The clients need a short timeout, because a scrape by Prometheus waits for them.
