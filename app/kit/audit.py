@@ -68,7 +68,7 @@ def acting(
 
 
 def current() -> Context | None:
-    """Return the bound actor and operation, or None if none are bound."""
+    """Return the bound actor and operation, or None if nothing is bound."""
     return current_context.get()
 
 

@@ -33,7 +33,7 @@ class Context:
 
     @cached_property
     def sql(self) -> str:
-        """Return the SQL statement that sends this context. Callers put it before a statement."""
+        """Return the SQL statement that sends this context. Callers prepend it to a statement."""
         fields: dict[str, Any] = {
             "kind": self.kind,
             "id": self.id,
@@ -45,7 +45,7 @@ class Context:
             "ip_address": _clean_text(self.ip_address),
         }
         encoded = orjson.dumps({key: value for key, value in fields.items() if value is not None})
-        # JSON escapes keep these characters from SQL and from the driver's placeholders.
+        # Escaped in JSON, these characters cannot end the SQL string or begin a placeholder.
         text = encoded.decode().replace("'", "\\u0027").replace("%", "\\u0025")
         return f"SET LOCAL app.actor = '{text}'; "
 

@@ -40,7 +40,7 @@ class MatchedIds:
     def __len__(self) -> int:
         return len(self._packed) // _UUID_BYTES
 
-    def batches(self) -> Iterator[list[UUID]]:
+    def iterate_batches(self) -> Iterator[list[UUID]]:
         """Yield lists of at most `BATCH` ids, in the order of the query."""
         size = BATCH * _UUID_BYTES
         for start in range(0, len(self._packed), size):
@@ -62,9 +62,10 @@ def find(statement: Select[Any], *order: ColumnElement[Any], expected: int | Non
     )
     matched = MatchedIds(bytes(db.session().scalar(select(packed)) or b""))
     if len(matched) != expected:
-        raise errors.conflict(
-            "The filter matches a different number of records than expected.", count=len(matched)
+        message = (
+            f"The filter matches {len(matched)} records. Check the filter and `expected_count`."
         )
+        raise errors.conflict(message, count=len(matched))
     return matched
 
 
@@ -77,7 +78,7 @@ def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -
     """
     failures: dict[UUID, ApiError] = {}
     failed_count = 0
-    for number, batch in enumerate(matched.batches()):
+    for number, batch in enumerate(matched.iterate_batches()):
         remaining = len(matched) - number * BATCH
         try:
             batch_failures = act(batch)

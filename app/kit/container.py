@@ -80,7 +80,10 @@ class Container:
         return Mailer(settings.smtp_url, folder, settings.mail_from, closed=not settings.outbound)
 
     def redis(self, timeout: float | None = REDIS_TIMEOUT_SECONDS) -> redis.Redis:
-        """Return a new Redis client. Its timeout is short, so that no request waits long."""
+        """Return a new Redis client.
+
+        `timeout` is in seconds. The default is short, so that no request waits long.
+        """
         return redis.Redis.from_url(
             self.settings.redis_url,
             socket_timeout=timeout,

@@ -3,7 +3,8 @@
 A local time that is skipped when clocks go forward is due right after the change. A local time that
 occurs twice is due once. Expressions that are due every hour follow elapsed time instead. The
 library `cronsim` implements these rules of Debian's cron. Debian's cron also follows elapsed time
-in expressions such as `0 */2 * * *` and `*/30 2 * * *`; here, only `*` as the hour does that.
+in expressions such as `0 */2 * * *` and `*/30 2 * * *`; this module does so only if the hour is `*`
+or `*/1`.
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from app.kit import errors
 MAX_LENGTH = 100
 _FIELD_COUNT = 5
 _CHECKED_TIME_COUNT = 200
-"""The number of due times to check. With one per minute, they cover more than three hours."""
+"""The number of due times to check. At one due time per minute, this is more than three hours."""
 _SEARCHED_PERIODS = (timedelta(days=1), timedelta(days=32), timedelta(days=367))
 _EVERY_HOUR = frozenset({"*", "*/1"})
 _FULL_RANGES = ("0-59", "0-23")
@@ -63,7 +64,7 @@ def iterate_times(expression: str, time_zone: str, after: datetime) -> Iterator[
 
 
 def _replace_wildcards(expression: str) -> str:
-    """Replace `*` in minutes and hours by a range, unless the expression is due every hour.
+    """Replace `*` in minutes and hours with a range, unless the expression is due every hour.
 
     The library follows local times only if neither minutes nor hours begin with `*`.
     """

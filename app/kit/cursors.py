@@ -63,7 +63,8 @@ def decode(text: str, list_binding: bytes) -> Cursor:
 
 
 def _build_error() -> errors.ApiError:
-    return errors.unprocessable("cursor", "The cursor does not belong to this list.")
+    message = "The cursor does not belong to this list. Request the first page again."
+    return errors.unprocessable("cursor", message)
 
 
 def _parse_value(value_type: type, value: JsonScalar) -> object:
@@ -75,7 +76,7 @@ def _parse_value(value_type: type, value: JsonScalar) -> object:
 def parse_values(cursor: Cursor, types: Sequence[type]) -> list[Any]:
     """Return the cursor's sort values, converted to `types`.
 
-    Raises 422 for `cursor` if it has another number of values.
+    Raises 422 for `cursor` if it has a different number of values.
     """
     if len(cursor.values) != len(types):  # from a release with another sort order
         raise _build_error()

@@ -25,8 +25,8 @@ from app.kit.ids import uuid7
 
 RELEASE = 2
 """The value of `app.release` in PostgreSQL. Triggers that write data for instances of the previous
-release compare it, and do nothing for this release. When this release begins to write such data
-itself, increase the value by one (docs/contributors/migrations.md)."""
+release check this value, and do nothing for this release. When this release begins to write such
+data itself, increase the value by one (docs/contributors/migrations.md)."""
 
 JSON = dict[str, Any]
 Checkpoint = Callable[[], None]
@@ -122,7 +122,7 @@ _read_only: ContextVar[bool] = ContextVar("read_only", default=False)
 
 
 class RoutedSession(FlaskSession):
-    """Session that uses the autocommit pool for read-only requests and the other pool otherwise."""
+    """Session that uses the autocommit pool for read-only requests, else the default pool."""
 
     def get_bind(self, *_: object, **__: object) -> Engine:
         """Return the autocommit engine if the request is read-only, else the default engine."""
@@ -236,7 +236,7 @@ def close_unused_connections() -> None:
 
 
 def upgrade(revision: str = "head", *, progress: object = None) -> None:
-    """Upgrade the database at DATABASE_URL to `revision`. Do nothing if it has this revision.
+    """Upgrade the database at DATABASE_URL to `revision`, unless it already has this revision.
 
     `progress` receives the progress of long steps (`migrations.live.Reporter`). If it is None, the
     progress is shown on the terminal.

@@ -93,5 +93,7 @@ def _translate_integrity_error(failure: IntegrityError) -> Exception:
     if code == "23505":  # unique_violation
         return conflict("Another record with these values already exists.")
     if code == "23503":  # foreign_key_violation
-        return conflict("A related record no longer exists, or another record refers to this one.")
+        return conflict(
+            "A related record no longer exists, or another record refers to this record."
+        )
     return failure

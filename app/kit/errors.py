@@ -118,7 +118,7 @@ def unprocessable(field: str, message: str) -> ApiError:
 def busy(message: str, *, retry_after: int) -> ApiError:
     """Return the 503 error for too much concurrent work.
 
-    The response asks the client to retry after `retry_after` seconds.
+    `retry_after` is the value of the `Retry-After` header in seconds.
     """
     return ApiError(
         "service_unavailable",

@@ -193,7 +193,10 @@ def emit_many(name: str, payloads: Sequence[Mapping[str, object]]) -> None:
 
 
 def _encode_groups(name: str, ids: Sequence[str], payloads: Sequence[bytes]) -> list[str]:
-    """Split events into groups of at most `MAX_GROUP_SIZE`. Return each group as JSON arguments."""
+    """Split events into groups of at most `MAX_GROUP_SIZE`, and return the job args of each group.
+
+    The args are encoded as JSON.
+    """
     events = [
         {"event_id": event_id, "name": name, "data": orjson.Fragment(data)}
         for event_id, data in zip(ids, payloads, strict=True)

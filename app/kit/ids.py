@@ -1,4 +1,4 @@
-"""Generation of UUIDv7 (RFC 9562, section 5.7), which PostgreSQL supports from version 18 on."""
+"""Generation of UUIDv7 ids (RFC 9562, section 5.7). PostgreSQL before 18 cannot generate them."""
 
 import os
 import threading

@@ -90,8 +90,8 @@ class LineOutput:
         """Write a short line without the lock, so that threads do not wait for each other.
 
         A thread that needs a longer, non-atomic write first forbids short writes, and then waits
-        for the short writes in progress. Therefore this method registers itself before it checks
-        whether short writes are allowed.
+        for the short writes in progress. Therefore this method registers its thread before it
+        checks whether short writes are allowed.
         """
         thread_id = get_ident()
         self._short_writers.add(thread_id)
@@ -122,7 +122,7 @@ class LineOutput:
             if size:
                 self._drops, self._is_cut = 0, False
             if 0 < size < len(data):
-                self._append(data[size:])  # nothing else may be written before the rest of the line
+                self._append(data[size:])  # no other line may be written before the rest
         except _FAILURES:
             return False
         finally:
@@ -252,7 +252,7 @@ class DirectWriter:
     def write_atomically(self, descriptor: int, line: bytes) -> bool:
         """Write a line if the write is atomic, and return whether it was written.
 
-        POSIX guarantees atomic writes for short lines to pipes. Raises OSError.
+        POSIX guarantees atomic writes for short lines to pipes. Raises OSError if writing fails.
         """
         status = os.fstat(descriptor)
         state = self._state

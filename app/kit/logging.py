@@ -115,7 +115,7 @@ class _LineLogger:
 
 
 class LineHandler(logging.Handler):
-    """Writes the records of the standard library's loggers in the same format."""
+    """Writes the records of the standard library's loggers in the format of this module."""
 
     def emit(self, record: logging.LogRecord) -> None:
         line_logger = _LineLogger(record.name)
@@ -129,8 +129,8 @@ class LineHandler(logging.Handler):
                     return
                 event = _shorten_outage(event, sys.exc_info()[1])
             line_logger.msg(_render_line(line_logger, record.levelname.lower(), event))
-        except Exception as failure:  # noqa: BLE001 - logging must never fail its caller
-            # The standard library would write a traceback to standard error, and wait for it.
+        except Exception as failure:  # noqa: BLE001 - the caller must not fail
+            # The standard library would write a traceback to standard error, which may block.
             text = f"{type(failure).__name__}: {str(record.msg)[:100]}"
             event = {"event": "log.failed", "error": text}
             line_logger.msg(_render_line(line_logger, "error", event))
@@ -155,7 +155,7 @@ class OutageDetector:
 
 
 _REDIS_OUTAGES = (RedisConnectionError, RedisTimeoutError)
-# RQ logs one or two lines for each attempt, sometimes with tracebacks of chained exceptions.
+# RQ logs one or two lines for each attempt to connect, sometimes with long tracebacks.
 _redis_outage = OutageDetector()
 
 
@@ -191,7 +191,7 @@ def _get_stderr_descriptor() -> int:
 def _is_terminal() -> bool:
     try:
         return os.isatty(_get_stderr_descriptor())
-    except (AttributeError, OSError, ValueError):  # no standard error, or one without a descriptor
+    except (AttributeError, OSError, ValueError):  # no standard error, or no descriptor
         return False
 
 

@@ -194,4 +194,5 @@ def _translate_failures() -> Iterator[None]:
     except smtplib.SMTPNotSupportedError as error:
         raise MailFailed("the server lacks a required feature", permanent=True) from error
     except (smtplib.SMTPException, OSError) as error:
-        raise MailFailed(f"mail server: {type(error).__name__}", permanent=False) from error
+        reason = f"the mail server failed ({type(error).__name__})"
+        raise MailFailed(reason, permanent=False) from error

@@ -11,7 +11,7 @@ def parse_network(address: str) -> bytes:
 
     A household or a server has a whole /64 network, so a single address does not identify a client.
     An IPv4-mapped IPv6 address counts as IPv4. A port after the address is ignored, because some
-    proxies add one to `X-Forwarded-For`. Raises OSError if `address` is not an IP address.
+    proxies add a port to `X-Forwarded-For`. Raises OSError if `address` is not an IP address.
     """
     if address.startswith("["):
         address = address[1:].partition("]")[0]

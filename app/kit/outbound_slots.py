@@ -16,8 +16,8 @@ from app.kit import container, errors, tenancy
 SLOT_TIMEOUT = 0.5
 """The maximum time in seconds to wait for a free slot."""
 CHECK_TIMEOUT = 0.1
-"""The maximum time in seconds to wait for another check of the same owner."""
-_ended = Condition()
+"""The maximum time in seconds to wait until another check of the same owner ends."""
+_changed = Condition()
 _checking_owner_ids: set[UUID] = set()
 _slot_owner_ids: list[UUID] = []
 
@@ -32,20 +32,20 @@ def get_slot_count() -> int:
 def hold_slot(owner_id: UUID | None = None) -> Iterator[None]:
     """Hold a slot while waiting for another host.
 
-    An owner holds at most half of the slots at a time, so that one organization leaves slots to the
-    others. Raises 503 if no slot becomes free.
+    An owner holds at most half of the slots at a time, so that other organizations can use the
+    remaining slots. Raises 503 if no slot becomes free in time.
     """
     key = owner_id or tenancy.current_organization_id()
-    with _ended:
-        if not _ended.wait_for(lambda: _is_slot_free(key), SLOT_TIMEOUT):
+    with _changed:
+        if not _changed.wait_for(lambda: _is_slot_free(key), SLOT_TIMEOUT):
             raise _build_busy_error()
         _slot_owner_ids.append(key)
     try:
         yield
     finally:
-        with _ended:
+        with _changed:
             _slot_owner_ids.remove(key)
-            _ended.notify_all()
+            _changed.notify_all()
 
 
 def _is_slot_free(owner_id: UUID) -> bool:
@@ -58,20 +58,20 @@ def _is_slot_free(owner_id: UUID) -> bool:
 def hold_check_slot(owner_id: UUID | None = None) -> Iterator[None]:
     """Hold a slot while a host in somebody's settings is checked.
 
-    An owner holds one such slot at a time. Raises 503 if no slot becomes free.
+    An owner holds one slot for checks at a time. Raises 503 if no slot becomes free in time.
     """
     key = owner_id or tenancy.current_organization_id()
-    with _ended:
-        if not _ended.wait_for(lambda: key not in _checking_owner_ids, CHECK_TIMEOUT):
+    with _changed:
+        if not _changed.wait_for(lambda: key not in _checking_owner_ids, CHECK_TIMEOUT):
             raise _build_busy_error()
         _checking_owner_ids.add(key)
     try:
         with hold_slot(key):
             yield
     finally:
-        with _ended:
+        with _changed:
             _checking_owner_ids.discard(key)
-            _ended.notify_all()
+            _changed.notify_all()
 
 
 def _build_busy_error() -> errors.ApiError:

@@ -2,8 +2,8 @@
 
 Billing implements the interface, and the factory binds the implementation. A check and the addition
 that it allows run in one transaction. If a meter has a limit, other checks of the meter for this
-organization wait until this transaction ends. If it has none, nothing is locked or counted. A
-transaction must check limits before it locks the contents of documents.
+organization wait until this transaction ends. If the meter has no limit, nothing is locked or
+counted. A transaction must check limits before it locks the contents of documents.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -73,8 +73,8 @@ class Allowance:
     def _build_error(self, meter: Meter, limit: int) -> ApiError:
         return ApiError(
             CODE,
-            f"The plan allows {limit} {_NOUNS[meter]}, and {self.used[meter]} are in use. Use less,"
-            " or choose a larger plan.",
+            f"The plan allows {limit} {_NOUNS[meter]}, and {self.used[meter]} are in use. Reduce"
+            " the usage, or choose a larger plan.",
             details={
                 "meter": str(meter),
                 "limit": limit,

@@ -29,10 +29,11 @@ class Caller:
     """An authenticated caller: a user or an API key.
 
     `organization` and `role` are set for an API key, and for a user in organization-scoped
-    operations. An API key acts on behalf of the user who created it, even after that user has left.
-    `user_id` and `email` then belong to the user, and `api_key_id`, `name` and `role` belong to the
-    key. `expires_at` is None if the session or key does not expire. `only_organization` is set if
-    the session is valid for this organization only, and not for all organizations of the user.
+    operations. An API key acts on behalf of the user who created it, even after that user has left
+    the organization. `user_id` and `email` then belong to the user, and `api_key_id`, `name` and
+    `role` belong to the key. `expires_at` is None if the session or key does not expire.
+    `only_organization` is set if the session is valid for this organization only, and not for all
+    organizations of the user.
     """
 
     user_id: UUID

@@ -12,7 +12,7 @@ import signal
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
-_F_SETSIG = 10  # fcntl(2); the module has no name for it
+_F_SETSIG = 10  # fcntl(2); not defined in the module `fcntl`
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 

@@ -21,7 +21,7 @@ def purge(
 
     `checkpoint` commits after each batch. Locked rows are skipped. The condition needs an index,
     because every batch looks up its rows again. `table` and `condition` must be constants in the
-    code, never input. `values` are the parameters for the condition.
+    code, never user input. `values` are the parameters for the condition.
     """
     deleted = 0
     while True:

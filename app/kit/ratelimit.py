@@ -60,7 +60,7 @@ limiter = Limiter(
 def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
     """Set up Flask-Limiter on `app`, with Redis as the store."""
     _store.enabled = enabled
-    # Flask-Limiter has another name than redis-py for the scheme unix://.
+    # Flask-Limiter and redis-py have different names for the scheme unix://.
     app.config["RATELIMIT_STORAGE_URI"] = re.sub("^unix:", "redis+unix:", redis_url)
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {
         "socket_timeout": REDIS_TIMEOUT_SECONDS,
@@ -94,7 +94,7 @@ class RateLimitStore:
         """Count one request or action.
 
         Returns whether it is allowed, how many more are allowed, and the Unix time at which the
-        limit resets. Returns None if the store fails.
+        limit resets. Returns None if the store fails, or failed within the last few seconds.
         """
         if time.monotonic() < self._paused_until:
             return None

@@ -32,7 +32,8 @@ _SECRET_TEXT = re.compile(
 def redact(event: Mapping[str, Any]) -> dict[str, Any]:
     """Hide secrets, and convert all other values to types that JSON supports.
 
-    A value is a secret if its name indicates one, or if its text looks like one.
+    A value is hidden if its name indicates a secret. Within other texts, only the parts that look
+    like secrets are hidden.
     """
     return {
         key: _hide_value(value) if _is_secret(key) else _to_plain_value(value, 0)
@@ -53,7 +54,7 @@ def _to_plain_value(value: object, depth: int) -> object:
     if value is None or isinstance(value, str | int | float):
         return _redact_text(value) if isinstance(value, str) else value
     if depth > _MAX_DEPTH:
-        return "[nested too deep]"
+        return "[nested too deeply]"
     if isinstance(value, Mapping):
         return {
             str(key): _hide_value(item)

@@ -21,8 +21,8 @@ from app.kit import metrics
 from app.kit.errors import busy
 
 SIGNATURE_BYTES = 16
-# Argon2id with 19 MiB, two passes, one lane: OWASP Password Storage Cheat Sheet. One hash takes
-# about 20 ms of one core.
+# The OWASP Password Storage Cheat Sheet recommends Argon2id with 19 MiB, two passes and one lane. A
+# hash takes about 20 ms of one core.
 ARGON2_MEMORY_KIB = 19 * 1024
 ARGON2_PASSES = 2
 ARGON2_LANES = 1
@@ -189,7 +189,7 @@ class HashingSlots:
 
     @contextmanager
     def reserve_for_user(self, user_id: UUID) -> Iterator[None]:
-        """Reserve a slot for a signed-in user, who has at most one.
+        """Reserve a slot for a signed-in user, who can reserve at most one slot at a time.
 
         Otherwise, one user could prevent everybody else from signing in. Raises 503 if the user has
         a slot, or if no slot becomes free in time.

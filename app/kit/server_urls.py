@@ -31,7 +31,8 @@ def check(settings: Settings) -> None:
 
 
 def _find_database_problem(url: str) -> str | None:
-    # The supervisor of `make run`, which loads few packages, has no URL of its embedded servers.
+    # Imported only here, because the supervisor of `make run` loads few packages. It does not call
+    # this function if it starts the database itself.
     psycopg2 = import_module("psycopg2")
     make_dsn = import_module("psycopg2.extensions").make_dsn
     for option in _list_options(url):
@@ -56,10 +57,10 @@ def _find_storage_problem(url: str) -> str | None:
     protocol = urlsplit(url).scheme
     if protocol == "file":
         return None
-    # Only installations with an object store need this package.
+    # Only installations with an object store need fsspec.
     implementation = import_module("fsspec.registry").known_implementations.get(protocol)
     if implementation is None:
-        return f"begins with {protocol}://, which fsspec does not know"
+        return f"begins with {protocol}://, which fsspec does not support"
     package = implementation["class"].partition(".")[0]
     return None if find_spec(package) else f"needs the package {package}, which is not installed"
 

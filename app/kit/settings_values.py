@@ -125,7 +125,7 @@ def parse_smtp_url(raw: str) -> str:
     parts = _split_url(raw, "smtp", "smtps")
     if not parts.hostname:
         raise ValueError("must name a host: smtp://user:password@host:587?starttls=1")
-    # An option that is not understood would send the password without encryption.
+    # If a misspelled `starttls` were ignored, the password would be sent without encryption.
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
         if name != "starttls":
             raise ValueError("must have no other option than starttls")

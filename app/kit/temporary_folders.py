@@ -69,7 +69,7 @@ def _sweep_if_due() -> None:
     with suppress(OSError), os.scandir(parent) as entries:
         matches = [match for entry in entries if (match := _FOLDER_NAME.fullmatch(entry.name))]
     for match in matches:
-        # Another process uses the folder or deletes it.
+        # An error means that another process uses the folder, or is deleting it.
         with suppress(OSError):
             _delete_if_abandoned(str(parent / match[0]), is_job=match[1] == "job")
 

@@ -100,7 +100,7 @@ TENANT_TABLES: set[str] = set()
 
 
 class TenantModel:
-    """Mixin for tables whose rows belong to an organization. Its id is part of the primary key."""
+    """Mixin for tables of organizations' data. The organization id is part of the primary key."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         TENANT_TABLES.add(str(cls.__dict__["__tablename__"]))
@@ -140,7 +140,7 @@ def _reject_tenant_tables(statement: Executable) -> None:
 
 
 def build_scope_prefix(connection: extensions.connection, info: MutableMapping[Any, Any]) -> str:
-    """Return the SQL that sets the scope. It is put before a statement on `connection`.
+    """Return the SQL that sets the scope, to be prepended to a statement on `connection`.
 
     In autocommit, a setting lasts for one statement, so every statement needs this SQL. In a
     transaction, the SQL also sets the actor, because only transactions change audited records. It

@@ -61,8 +61,8 @@ def check_settings(
     if problem is not None:
         raise errors.invalid(_describe(problem), ".".join((field, *_find_path(problem))))
     _check_encryption(settings, field)
-    if found := settings_type.find_problem(settings):
-        name, message = found
+    if setting_problem := settings_type.find_problem(settings):
+        name, message = setting_problem
         raise errors.invalid(message, f"{field}.{name}")
     names = settings_type.secrets
     return ValidatedSettings(

@@ -1,4 +1,4 @@
-"""Queries of URLs in settings. They may contain a signature, so they are never returned."""
+"""Queries of URLs in settings. A query may contain a signature, so it is never shown to users."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence

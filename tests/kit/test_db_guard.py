@@ -195,7 +195,7 @@ def test_a_connection_that_no_thread_can_watch_is_refused_until_one_can(
 
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refuse)
-        with pytest.raises(OperationalError, match="no thread can watch"):
+        with pytest.raises(OperationalError, match="cannot start the thread"):
             _one(engine)
     assert _one(engine) == 1
     proxy.vanish()

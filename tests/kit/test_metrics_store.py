@@ -57,7 +57,7 @@ def store(own: EmbeddedValkey) -> MetricStore:
     increments = Increments()
     made = MetricStore(increments)
     increments.on_add = lambda: None
-    made.use(lambda: connect_to(own.url))
+    made.set_client_factory(lambda: connect_to(own.url))
     return made
 
 
@@ -89,7 +89,7 @@ def total(valkey: EmbeddedValkey, outcome: str) -> float:
 def wait_for_sum(valkey: EmbeddedValkey, outcome: str, expected: float) -> None:
     """Wait for a sum in the server, without starting a process for each check."""
     reader = MetricStore(Increments())
-    reader.use(lambda: connect_to(valkey.url))
+    reader.set_client_factory(lambda: connect_to(valkey.url))
     key: SeriesKey = ("labeling_deliveries", (outcome,), "")
     wait_until(lambda: (reader.read() or {}).get(key) == expected, "the sum")
 
@@ -175,7 +175,7 @@ def test_an_outage_costs_nothing(store: MetricStore, own: EmbeddedValkey) -> Non
     assert len(store._increments.copy()) == 1, "they are sums"
     own.start()
     own_again = connect_to(own.url)
-    store.use(lambda: own_again)
+    store.set_client_factory(lambda: own_again)
     assert store.send()
     assert store.read() == {KEY: 51.0}
 

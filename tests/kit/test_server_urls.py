@@ -19,7 +19,7 @@ from tests.kit.test_settings import GOOD
         ("REDIS_URL", "redis://cache/0?hunter=hunter22", "options: hunter\\)$"),
         ("REDIS_URL", "redis://cache/0?socket_timeout=hunter22", "options: socket_timeout\\)$"),
         ("REDIS_URL", "rediss://cache/0?ssl_cert_reqs=hunter22", "options: ssl_cert_reqs\\)$"),
-        ("STORAGE_URL", "s4://hunter22/files", "s4://, which fsspec does not know$"),
+        ("STORAGE_URL", "s4://hunter22/files", "s4://, which fsspec does not support$"),
         ("STORAGE_URL", "box://hunter22", "needs the package boxfs, which is not installed$"),
     ],
 )

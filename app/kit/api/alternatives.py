@@ -1,6 +1,6 @@
 """Request bodies that accept exactly one of several alternative sets of fields.
 
-One declaration drives both the validation and the OpenAPI description.
+Both the validation and the OpenAPI description are derived from one declaration.
 """
 
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ def _build_alternative_schema(
     alternative: Alternative, group: tuple[Alternative, ...]
 ) -> dict[str, Any]:
     description: dict[str, Any] = {"required": list(alternative)}
-    if any(len(other) > 1 for other in group):  # otherwise `oneOf` excludes the other fields
+    if any(len(other) > 1 for other in group):  # `oneOf` is sufficient for single fields
         excluded_names = [name for other in group if other != alternative for name in other]
         description["properties"] = dict.fromkeys(excluded_names, NEVER)
     return description

@@ -83,9 +83,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     Args:
         name: name of the blueprint, and its tag in the OpenAPI description.
         description: description of the tag.
-        tag: another blueprint's tag to share instead of adding one.
-        records: record type that the audit log uses for operations whose names do not imply one. By
-            default, it is derived from the tag.
+        tag: the tag of another blueprint, to be used instead of a new tag.
+        records: record type that the audit log uses for operations whose names do not imply a
+            record type. By default, it is derived from the tag.
     """
 
     operations: list[Operation]
@@ -123,7 +123,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         @wraps(op.handler)
         def view(**path: str) -> Response:
             if request.method == "HEAD" and op.writes and op.access == "public":
-                # Link scanners send HEAD. It must not use up what is valid for one GET.
+                # Link scanners send HEAD, which must not use up a link that is valid for one GET.
                 return Response(status=op.status)
             return run(op, path)
 
@@ -165,7 +165,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         return self._route("PATCH", path, **declaration)
 
     def delete(self, path: str, **declaration: object) -> Callable[[Handler], Handler]:
-        """Declare a DELETE operation. Its status is 204 unless the declaration states another."""
+        """Declare a DELETE operation. Its default status is 204."""
         return self._route("DELETE", path, **{"status": 204, **declaration})
 
 

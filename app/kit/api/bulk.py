@@ -8,7 +8,7 @@ MAX_IDS = 1000
 
 
 def build_ids_field(**options: Unpack[FieldOptions]) -> List:
-    """Return a field for request bodies that lists the ids of up to 1,000 records."""
+    """Return a request field for a list of up to 1,000 record ids."""
     return List(Uuid(), max_items=MAX_IDS, **options)
 
 

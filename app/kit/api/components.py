@@ -1,8 +1,8 @@
 """OpenAPI components for request and response bodies.
 
-A component that requests use includes limits. A component that only responses use includes
-properties, types, formats and enums, but no limits, because a later version may add properties or
-raise a limit.
+A component that is used by requests includes limits. A component that is used only by responses
+includes properties, types, formats and enums, but no limits, because a later version may add
+properties or raise a limit.
 """
 
 from collections.abc import Iterator
@@ -92,7 +92,7 @@ def _get_component_name(schema: SchemaReference) -> str:
 
 
 def finish_components(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Remove the limits from components that only responses use, and rewrite nullable enums."""
+    """Remove the limits from response-only components, and rewrite all nullable enums."""
     used_by_requests: set[str] = set()
     for operation in (operation for item in paths.values() for operation in item.values()):
         _collect_references(operation.get("requestBody", {}), schemas, used_by_requests)

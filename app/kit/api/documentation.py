@@ -81,8 +81,8 @@ def init(
     plugin = api.ma_plugin
     plugin.map_to_openapi_type(kit_fields.JsonObject, fields.Dict)
     api.register_field(kit_fields.UtcDateTime, "string", "date-time")
-    paths = {f"{PREFIX}{op.path}" for op in list_operations(blueprints)}
-    with routing.prefer_literals(app, paths):
+    url_paths = {f"{PREFIX}{op.path}" for op in list_operations(blueprints)}
+    with routing.prefer_literals(app, url_paths):
         for blueprint in blueprints:
             api.register_blueprint(blueprint)
     _remove_unused_tags(api, blueprints)
@@ -91,7 +91,8 @@ def init(
     for name in ("PaginationMetadataSchema", "ErrorSchema"):
         api.spec.components.schemas.pop(name, None)
     api.spec.components.responses.clear()
-    components.finish_components(api.spec._paths, api.spec.components.schemas)  # noqa: SLF001 - as above
+    paths = api.spec._paths  # noqa: SLF001 - apispec has no public accessor
+    components.finish_components(paths, api.spec.components.schemas)
     _describe_webhooks(api, webhooks)
     documentation_pages.init(app, TITLE, api.spec.to_dict)
     return api
@@ -100,7 +101,7 @@ def init(
 def _remove_unused_tags(api: Api, blueprints: list[Blueprint]) -> None:
     """Remove the tags of blueprints that use the tag of another blueprint."""
     unused = {blueprint.name for blueprint in blueprints if blueprint.tag != blueprint.name}
-    tags = api.spec._tags  # noqa: SLF001 - apispec offers no public view
+    tags = api.spec._tags  # noqa: SLF001 - apispec has no public accessor
     tags[:] = [tag for tag in tags if tag["name"] not in unused]
 
 
@@ -116,7 +117,7 @@ def _complete_operations(api: Api, operations_by_name: dict[str, Operation]) -> 
         "description": "The request does not match its schema.",
         "content": {"application/json": {"schema": error}},
     }
-    for item in api.spec._paths.values():  # noqa: SLF001 - apispec offers no public view
+    for item in api.spec._paths.values():  # noqa: SLF001 - apispec has no public accessor
         shared_parameters = item.pop("parameters", [])
         for operation in item.values():
             op = operations_by_name[operation["operationId"]]

@@ -17,7 +17,7 @@ Dumper = Callable[[Any], Any]
 
 
 def _reject_hooks(schema: Schema) -> None:
-    hooks = schema._hooks  # noqa: SLF001 - marshmallow offers no public view
+    hooks = schema._hooks  # noqa: SLF001 - marshmallow has no public accessor
     if hooks.get("pre_dump") or hooks.get("post_dump"):
         raise TypeError(f"{type(schema).__name__} has dump hooks")
 
@@ -80,7 +80,10 @@ def _build_dict_source(
     namespace: dict[str, Any],
     hidden_names: frozenset[str] = frozenset(),
 ) -> str:
-    """Return the source of a dict with all fields; `build_access` returns how to read a field."""
+    """Return the source of a dict with all fields.
+
+    `build_access` returns the source of the expression that reads the value of a field.
+    """
     parts = []
     for index, (name, field) in enumerate(schema.dump_fields.items()):
         key = field.data_key or name
@@ -112,7 +115,7 @@ def compile_dumper(
     """Return a function that converts a record to a plain dict.
 
     A record is an object or a dict. A dict may lack only fields whose `dump_default` is None. The
-    function returns None for fields in `hidden_names`.
+    values of fields in `hidden_names` are replaced with None.
     """
     schema = schema_class()
     _reject_hooks(schema)

@@ -35,7 +35,7 @@ class _Gunzip:
     """Decompresses a stream that consists of one gzip member.
 
     `gzip.GzipFile` would accept any number of gzip members (RFC 1952). An empty member has only
-    twenty bytes, but takes far longer to process.
+    twenty bytes, but takes far longer to process than twenty bytes of data.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -64,8 +64,8 @@ class _Gunzip:
 class BodyReader:
     """The decompressed body of the request.
 
-    `read` raises the error from `build_error` once more than `limit` bytes have been read. A
-    compressed body therefore cannot take more memory or time than the limit allows.
+    `read` raises the error from `build_error` as soon as more than `limit` bytes have been read.
+    Therefore, a compressed body cannot take more memory or time than the limit allows.
     """
 
     def __init__(self, limit: int, build_error: Callable[[], ApiError]) -> None:
@@ -78,7 +78,8 @@ class BodyReader:
     def read(self, size: int) -> bytes:
         """Return up to `size` bytes, and `b""` at the end.
 
-        Raises 422 if the body is not valid gzip, or the error from `build_error` (see above).
+        Raises 422 if the body is not valid gzip, and the error from `build_error` if it is too
+        large.
         """
         try:
             data = self._stream.read(size)

@@ -38,7 +38,7 @@ def check_text(value: str) -> str:
 def check_json(value: object, depth: int = 0) -> None:
     """Raise ValidationError if JSON is nested too deeply or has text that `check_text` rejects."""
     if depth > MAX_DEPTH:
-        raise ValidationError("Nested too deeply.")
+        raise ValidationError(f"Must not be nested deeper than {MAX_DEPTH} levels.")
     if isinstance(value, str):
         check_text(value)
     elif isinstance(value, dict):
@@ -257,7 +257,7 @@ class JsonObject(_DescribedField, fields.Dict):
         return super()._deserialize(value, *args, **options)  # type: ignore[no-untyped-call]
 
 
-class Any_(_DescribedField, fields.Raw):  # noqa: N801 - `Any` is taken
+class Any_(_DescribedField, fields.Raw):  # noqa: N801 - unlike `typing.Any`
     """Any JSON value."""
 
     def _deserialize(
@@ -294,7 +294,7 @@ class List(_DescribedField, fields.List):  # type: ignore[type-arg]
 
 
 class Nested(_DescribedField, fields.Nested):
-    """A nested object, or a list of nested objects, with a separate schema."""
+    """A nested object with its own schema, or a list of nested objects."""
 
 
 __all__ = ["OneOf"]

@@ -37,7 +37,10 @@ def build_security_headers(settings: Settings) -> dict[str, str]:
 
 
 def build_cors_headers(settings: Settings, origin: str) -> dict[str, str]:
-    """Return the CORS headers for a response that the server sends without the application."""
+    """Return the CORS headers for a response that the server itself sends.
+
+    Returns no headers if the settings do not allow `origin`.
+    """
     if origin not in settings.cors_origins and "*" not in settings.cors_origins:
         return {}
     allowed_origin = "*" if "*" in settings.cors_origins else origin

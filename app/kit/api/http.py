@@ -68,7 +68,7 @@ def _finish_response(response: Response, security_headers: Mapping[str, str]) ->
     seconds = time.perf_counter() - g.get("started_at", time.perf_counter())
     operation = g.get("operation", "none")
     metrics.observe_request(operation, request.method, response.status_code, seconds)
-    # Probes and scrapes come every few seconds, so only failures are logged.
+    # Probes and scrapes recur every few seconds, so only failures are logged at info level.
     is_probe = request.blueprint == "health" and response.status_code < 400  # noqa: PLR2004
     write = log.debug if is_probe else log.info
     write(

@@ -86,13 +86,13 @@ class Operation:
 
 
 def bind_authenticator(authenticator: Authenticator) -> None:
-    """Set the authenticator. `app.api` calls it once."""
+    """Set the authenticator. `app.api` calls this function once."""
     global _authenticator  # noqa: PLW0603 - bound once at start
     _authenticator = authenticator
 
 
 def run(op: Operation, path: dict[str, str]) -> Response:
-    """Run `op` for one request. Commit if it writes; on an error, roll back and translate it."""
+    """Run `op` for one request. Commit if `op` writes, and roll back on API or database errors."""
     g.operation = op.name
     try:
         response = _serve(op, path)
@@ -194,9 +194,9 @@ def _enter_organization(op: Operation, caller: Caller) -> None:
         raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required.")
     assert caller.role is not None
     require_role(caller.role, Role[op.access])
-    # Downloads also write, to the audit trail, but they are reads for the caller.
+    # A GET that writes to the audit log, such as a download, only reads records.
     if op.writes and op.method != "GET" and caller.organization.status == "suspended":
-        raise errors.denied("The organization is suspended; its data is read-only.")
+        raise errors.denied("The organization is suspended. Its data is read-only.")
     tenancy.bind(caller.organization.id)
     plan_limits.set_caller_organization(caller.organization)
     g.role = caller.role
@@ -215,7 +215,7 @@ def _check_api_key(op: Operation, caller: Caller) -> None:
     if not op.keys:
         raise errors.denied("API keys cannot be used for this operation. Sign in as a user.")
     if caller.read_only and op.method != "GET":
-        raise errors.denied("This API key is read-only.")
+        raise errors.denied("This API key is read-only. Use another key.")
 
 
 def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
@@ -248,7 +248,7 @@ def _check_operator() -> None:
     if scheme.lower() != "bearer" or not token:
         raise tokens.invalid()
     if not hmac.compare_digest(token.strip().encode(), expected.encode()):
-        raise ApiError("invalid_credentials", "The token is not the operator's token.")
+        raise ApiError("invalid_credentials", "The token is not the value of CONTROL_PLANE_TOKEN.")
 
 
 def _parse_path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
@@ -265,7 +265,7 @@ def _parse_path(op: Operation, path: dict[str, str]) -> dict[str, Any]:
         else:
             parameters[name] = requests.parse_record_id(text)
     if op.in_organization:
-        parameters.pop("org_slug", None)  # `caller` has it
+        parameters.pop("org_slug", None)  # `caller` contains the slug
     return parameters
 
 
@@ -293,7 +293,7 @@ def _read_revision(op: Operation, body: dict[str, Any]) -> int | None:
         and body_revision != header_revision
     ):
         # 400 and not 422, because each revision matches its schema.
-        raise errors.invalid("The body and If-Match name different revisions.", "revision")
+        raise errors.invalid("Send the same revision in the body and in If-Match.", "revision")
     revision = header_revision if body_revision is None else body_revision
     if revision is None and op.revision == "required":
         raise errors.unprocessable("revision", "Send the revision that the change is based on.")

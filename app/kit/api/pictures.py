@@ -30,7 +30,7 @@ def negotiate(respond: Callable[[Any], Response], render: Render) -> Callable[[A
         else:
             data = result.data if isinstance(result, Reply) else result
             response = Response(render(data, picture_format), mimetype=media_type)
-            # An SVG that is opened as a page must not run anything.
+            # An SVG that is opened as a page must not run scripts.
             response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
         response.vary.add("Accept")
         return response

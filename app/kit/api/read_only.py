@@ -1,4 +1,4 @@
-"""A field of nested objects that only the service sets, but that a request may repeat."""
+"""A field for properties that only the service sets. Requests may contain them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ STRINGS: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
 class ReadOnly(fields.Field[Any]):
     """A property of a response that a request may contain; its value is ignored.
 
-    So a client can read an object, change one of its properties, and send the whole object back.
+    A client can therefore read an object, change one of its properties, and send the whole object.
     `schema` is the JSON Schema of the property in the response, for the OpenAPI description.
     """
 
@@ -22,5 +22,5 @@ class ReadOnly(fields.Field[Any]):
         super().__init__(metadata={**schema, "readOnly": True, "description": text})
 
     def deserialize(self, *_: object, **__: object) -> Any:
-        """Return that the request does not contain the property."""
+        """Return `missing`, as if the request did not contain the property."""
         return missing

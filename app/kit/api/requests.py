@@ -19,7 +19,7 @@ MAX_VALUES = 200_000
 MAX_ERRORS = 100
 _MAX_ECHO_LENGTH = 64
 _REPEATED_MESSAGE = "This field or parameter is sent more than once."
-_NOT_UTF8_MESSAGE = "Not valid UTF-8 text."
+_NOT_UTF8_MESSAGE = "Must be valid UTF-8 text."
 _JSON_TYPES = ("application/json",)
 _UPLOAD_TYPES = ("multipart/form-data",)
 _FORM_TYPES = ("application/x-www-form-urlencoded",)
@@ -80,8 +80,8 @@ def load(schema: Schema, data: Mapping[str, Any]) -> dict[str, Any]:
 def read_body(limit: int) -> bytes:
     """Return the decompressed request body.
 
-    Raises 413 as soon as it exceeds `limit` bytes, 415 if the content coding is not supported, and
-    422 if the body is not valid gzip.
+    Raises 413 as soon as the body exceeds `limit` bytes, 415 if the content coding is not
+    supported, and 422 if the body is not valid gzip.
     """
 
     def build_size_error() -> ApiError:
@@ -99,8 +99,8 @@ def read_json_body(
 ) -> tuple[dict[str, Any], bytes]:
     """Return the validated JSON body, and its raw bytes.
 
-    If `has_upload`, the error for another media type also names the one for uploads. Raises 413 if
-    the body exceeds `limit` bytes, 415 if it is not JSON, and 422 if it is invalid.
+    If `has_upload`, the error for another media type also names the media type of uploads. Raises
+    413 if the body exceeds `limit` bytes, 415 if it is not JSON, and 422 if it is invalid.
     """
     if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
         raise _build_media_type_error(_JSON_TYPES + (_UPLOAD_TYPES if has_upload else ()))
@@ -113,9 +113,9 @@ def read_json_body(
 def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     """Return the validated optional JSON body with defaults, and the raw body.
 
-    If the client sends no fields, the returned raw body is empty, because some clients send `{}`
-    and others send an empty body of any media type. Otherwise raises 413, 415 and 422 like
-    `read_json_body`.
+    An empty body may have any media type, because some clients always send a media type. Other
+    clients send `{}`. If the schema has no defaults, the raw body of `{}` is returned as empty.
+    Raises 413, 415 and 422 like `read_json_body`.
     """
     has_body = request.content_length or "Transfer-Encoding" in request.headers
     raw = read_body(limit) if has_body else b""
@@ -195,12 +195,12 @@ def _check_size(data: dict[str, Any]) -> None:
         children = value.values() if isinstance(value, dict) else value
         count += len(children)
         if count > MAX_VALUES:
-            raise errors.unprocessable("body", f"The body has more than {MAX_VALUES} values.")
+            raise errors.unprocessable("body", f"Must not have more than {MAX_VALUES} values.")
         pending += [child for child in children if isinstance(child, dict | list)]
 
 
 def read_query(schema: Schema) -> dict[str, Any]:
-    """Return the validated query string. Only parameters that are lists may repeat.
+    """Return the validated query string. Only parameters that are lists may be repeated.
 
     Raises 422 if the query string is invalid.
     """
@@ -238,7 +238,7 @@ def _list_declared_names(schema: Schema) -> set[str]:
 
 
 def _find_list_parameters(schema: Schema) -> frozenset[str]:
-    """Return the names of the parameters that are lists. The schema caches the result."""
+    """Return the names of the parameters that are lists. The result is cached in the schema."""
     names: frozenset[str] | None = getattr(schema, "_list_names", None)
     if names is None:
         lists = (n for n, f in schema.load_fields.items() if isinstance(f, fields.List))

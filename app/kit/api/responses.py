@@ -89,7 +89,7 @@ def _encode_default(value: object) -> str:
 
 
 def encode(value: object) -> bytes:
-    """Return `value` as JSON. Times are in UTC with `Z`; UUIDs and decimals are strings."""
+    """Return `value` as JSON. UTC times end with `Z`. UUIDs and decimals become strings."""
     return orjson.dumps(value, default=_encode_default, option=_JSON_OPTIONS)
 
 

@@ -1,8 +1,8 @@
 """A JSON parser that rejects repeated property names and integers beyond 64 bits.
 
-Other JSON parsers interpret such text in different ways. orjson detects malformed text. The
-standard library's parser detects the other cases, because it passes each object and integer to a
-hook.
+JSON parsers disagree about the meaning of such text. orjson detects malformed text. The standard
+library's parser detects repeated names and large integers, because it passes each object and
+integer to a hook.
 """
 
 import json
@@ -59,7 +59,7 @@ def parse(text: bytes | str, field: str | None = None) -> object:
     try:
         value: object = json.loads(decoded, object_pairs_hook=build_object, parse_int=parse_int)
     except RecursionError:
-        raise NestedTooDeeplyError("Nested too deeply.") from None
+        raise NestedTooDeeplyError("The JSON text is nested too deeply.") from None
     return value
 
 

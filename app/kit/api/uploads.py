@@ -121,10 +121,12 @@ def _parse_form(
         if len(values) > 1:
             raise errors.unprocessable(name, "This part is sent more than once.")
         if "\ufffd" in values[0]:
-            raise errors.unprocessable(name, "Not valid UTF-8 text.")
+            raise errors.unprocessable(name, "Must be valid UTF-8 text.")
         fields[name] = values[0]
     if any(name != "file" for name in files):
-        raise errors.unprocessable(next(n for n in files if n != "file"), "Unknown file part.")
+        raise errors.unprocessable(
+            next(n for n in files if n != "file"), "Only `file` may be a file."
+        )
     return fields, files
 
 

@@ -46,7 +46,7 @@ class Between:
         rows: statement that selects the rows of the list regardless of the period. Its columns are
             the facets to show and, if the source has one, the measure as `measure`. It is used to
             count the rows in incomplete buckets at the edges of the period. An index must support
-            this.
+            this count.
     """
 
     bucket: str
@@ -98,7 +98,7 @@ def build_between(
     before: datetime | None,
     rows: Select[Any],
 ) -> Between | None:
-    """Return the filter for a period with the attributes of `Between`, or None without bounds."""
+    """Return a `Between` with these attributes, or None if the period has no bounds."""
     if after is None and before is None:
         return None
     return Between(bucket, column, after, before, rows)

@@ -166,7 +166,7 @@ class StatementBuilder:
             for cube in bucket_cubes:
                 cube_ranges = [part for part in ranges if part.level == cube.length]
                 if isinstance(span, PreparedSpan):
-                    # PostgreSQL cannot use an index for alternatives whose bounds it does not know.
+                    # PostgreSQL cannot use an index for an OR of ranges with unknown bounds.
                     selects = [
                         self._select_cube(cube, shown_facets, filters, [r]) for r in cube_ranges
                     ]
@@ -281,7 +281,7 @@ def _split_span(levels: Sequence[int], span: BucketSpan | PreparedSpan) -> list[
 
 
 def _get_hour_bounds(span: BucketSpan | PreparedSpan) -> Sequence[str | None]:
-    """Return the names of the first hour in a span, and of the first hour after it."""
+    """Return the names of the first hour in a span, and of the first hour after the span."""
     if isinstance(span, PreparedSpan):
         return [Parameter(f"{side}_{spans.HOUR}_{_MAX_RANGES}") for side in ("first", "end")]
     return [

@@ -72,7 +72,7 @@ def fold(checkpoint: Checkpoint) -> int:
 
 
 def fold_backlog() -> None:
-    """Fold one batch of deltas if the current organization has more than `BACKLOG`.
+    """Fold one batch of deltas if the current organization has more than `BACKLOG` deltas.
 
     Readers call this, but only every 100th call checks the number of deltas. It uses a separate
     connection, and logs database errors instead of raising them. It does nothing if all
@@ -127,7 +127,7 @@ def check(organization_id: UUID, slug: str, checkpoint: Checkpoint) -> int:
     """Compare the counts of an organization with the rows, and repair wrong cells.
 
     Returns how many cells were wrong. Only a bug causes wrong cells, so they are logged as an
-    error. `checkpoint` commits.
+    error. Calls `checkpoint`, which must commit, after each source.
     """
     repaired_count = 0
     for source in list_sources():

@@ -70,7 +70,7 @@ class Connection(extensions.connection):
         duplicate = socket.socket(fileno=self._descriptor)
         try:
             duplicate.shutdown(socket.SHUT_RDWR)
-        except OSError:  # the connection is closed already
+        except OSError:  # the connection is already closed
             pass
         finally:
             duplicate.detach()

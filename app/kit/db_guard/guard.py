@@ -1,7 +1,7 @@
 """A circuit breaker for a database that does not respond.
 
-A thread checks the connections of the process. When a statement or an attempt to connect takes
-long, the thread sends `SELECT 1` on its own connection. If there is no response in time, the
+A thread checks the connections of the process. When a statement or an attempt to connect takes a
+long time, the thread sends `SELECT 1` on its own connection. If there is no response in time, the
 circuit opens: all sockets are shut down, so that waiting threads get an error immediately, and new
 connections are refused. The thread then tries to connect, and the first success closes the circuit.
 The guard adds no work to a statement.
@@ -121,7 +121,7 @@ class Guard:
             self._connections.pop(id(connection), None)
 
     def _list_connections(self) -> list[Connection]:
-        """Return the open connections. No other thread closes one while the lock is held."""
+        """Return the open connections. No other thread closes them while the lock is held."""
         connections = (reference() for reference in list(self._connections.values()))
         return [connection for connection in connections if connection is not None]
 
@@ -133,7 +133,8 @@ class Guard:
                 thread.start()
             except RuntimeError:
                 # Without the thread, nothing would end the wait for a server that hangs.
-                raise psycopg2.OperationalError("no thread can watch the connection") from None
+                message = "cannot start the thread that watches the connection"
+                raise psycopg2.OperationalError(message) from None
             self._thread = thread
 
     def _watch(self) -> None:
@@ -147,11 +148,11 @@ class Guard:
                 elif self._stop_if_idle():
                     return
             except Exception:
-                # Keep this thread alive. Without it, a hanging server would block other threads.
+                # This thread must continue. Without it, a hanging server would block other threads.
                 log.exception("database.guard_failed")
 
     def _find_suspect(self) -> Connection | None:
-        """Return a connection that is waiting for the server now and was at the previous check.
+        """Return a connection that is waiting now and was also waiting at the previous check.
 
         After an attempt to connect timed out, return any connection. Return None if no connection
         needs to be checked.
@@ -197,7 +198,7 @@ class Guard:
             probe.close()
 
     def _open_circuit(self) -> None:
-        """Open the circuit: refuse new connections, and wake the threads that wait on open ones."""
+        """Open the circuit: refuse new connections, and interrupt threads that are waiting."""
         with self._lock:
             if self._is_open:
                 return

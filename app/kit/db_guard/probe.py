@@ -14,7 +14,7 @@ _EVENTS = {extensions.POLL_READ: select.POLLIN, extensions.POLL_WRITE: select.PO
 class ProbeResult(Enum):
     """The result of a probe.
 
-    ERROR: the connection or the query failed immediately. TIMEOUT: there was no response in time.
+    ERROR: the connection or the query failed. TIMEOUT: there was no response in time.
     """
 
     OK = "ok"

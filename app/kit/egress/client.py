@@ -65,7 +65,7 @@ class Egress:
 
     Args:
         policy: the allowed addresses.
-        ca_file: PEM file with certificate authorities to trust in addition to the public ones.
+        ca_file: PEM file with certificate authorities to trust in addition to public authorities.
     """
 
     def __init__(self, policy: Policy, *, ca_file: str | None = None) -> None:
@@ -217,12 +217,12 @@ class Egress:
     def _send_with_retry(self, prepared: PreparedRequest, call: Call) -> Response:
         adapter = self._adapter
         try:
-            return adapter.send_call(prepared, call, timeout=call.remaining())
+            return adapter.send_call(prepared, call, timeout=call.get_remaining())
         except (RequestException, OSError):
             if not call.may_repeat():
                 raise
         call.needs_new_connection = True
-        return adapter.send_call(prepared, call, timeout=call.remaining())
+        return adapter.send_call(prepared, call, timeout=call.get_remaining())
 
 
 class _Session(requests.Session):

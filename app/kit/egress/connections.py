@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Timeout = float | tuple[float, float] | tuple[float, None]
 """One timeout in seconds for both connecting and reading, or a timeout for each."""
-# The timeout in seconds for a DNS lookup, unless the deadline or the timeout is shorter.
+# The maximum time in seconds for a DNS lookup, and for connecting if no timeout is set.
 _LOOKUP_SECONDS = 10.0
 _TIMEOUTS = (10.0, 60.0)
 _MAX_URL_LENGTH = 2048
@@ -39,12 +39,12 @@ _MAX_IDLE_CONNECTIONS = 32
 
 
 class _FinalResponse(HTTPResponse):
-    """A response after its interim responses, of which the base class skips only status 100."""
+    """A response that skips interim responses. The base class skips only the status 100."""
 
     def begin(self) -> None:
         super().begin()
         while HTTPStatus.PROCESSING <= self.status < HTTPStatus.OK:
-            self.headers = None  # type: ignore[assignment]  # the base class then reads the next one
+            self.headers = None  # type: ignore[assignment]  # otherwise `begin` does nothing
             super().begin()
 
 
@@ -60,7 +60,7 @@ class _GuardedConnection(HTTPConnection):
         call = get_current_call()
         self._was_used = False
         endpoints = resolve(
-            call.policy, self._dns_host, self.port, min(call.remaining(), _LOOKUP_SECONDS)
+            call.policy, self._dns_host, self.port, min(call.get_remaining(), _LOOKUP_SECONDS)
         )
         last_error: OSError | None = None
         for position, endpoint in enumerate(endpoints):
@@ -69,20 +69,21 @@ class _GuardedConnection(HTTPConnection):
             except OSError as error:
                 last_error = error
         if isinstance(last_error, TimeoutError):
-            raise ConnectTimeoutError(self, "no connection in time") from last_error
-        raise NewConnectionError(self, "no connection") from last_error
+            raise ConnectTimeoutError(self, "the connection timed out") from last_error
+        raise NewConnectionError(self, "the connection failed") from last_error
 
     def _connect(self, call: Call, endpoint: Endpoint, untried: int) -> CallSocket:
         """Connect to one address.
 
-        The remaining time is divided equally among the `untried` addresses.
+        `untried` is the number of addresses that have not been tried. The remaining time is divided
+        equally among them.
         """
         connection = CallSocket(endpoint.family)
         try:
             for option in self.socket_options or ():
                 connection.setsockopt(*option)
             timeout = self.timeout if isinstance(self.timeout, int | float) else _LOOKUP_SECONDS
-            connection.settimeout(min(call.remaining() / untried, timeout))
+            connection.settimeout(min(call.get_remaining() / untried, timeout))
             connection.connect(endpoint.address)
             _check_peer(call, connection)
         except BaseException:
@@ -206,7 +207,8 @@ class GuardedAdapter(HTTPAdapter):
         check_target(call.policy, request.url or "")
         with calling(call):
             response = super().send(request, stream=True, timeout=timeout, verify=True)
-        # Never decompress. The request accepts no compression, so this may be a decompression bomb.
+        # Never decompress the body. It may be a decompression bomb, because the request does not
+        # accept compression.
         response.raw.headers.discard("Content-Encoding")
         return response
 
@@ -222,21 +224,21 @@ def check_target(policy: Policy, url: str) -> tuple[str, int]:
     if policy.closed:
         raise EgressRefused("outbound traffic is switched off")
     if len(url) > _MAX_URL_LENGTH or re.search(r"[\x00-\x20\x7f\\]", url):
-        raise EgressRefused("not a URL")
+        raise EgressRefused("the URL is malformed or too long")
     request = PreparedRequest()
     try:
         original = urlsplit(url)
         request.prepare_url(url, None)
         parts = urlsplit(request.url or "")
         port = parts.port
-        # `requests` would silently ignore a user name and port 0.
+        # `requests` would ignore a user name and port 0 without an error.
         has_user_or_port_0 = "@" in original.netloc or original.port == 0
-    except (RequestException, ValueError):  # lone surrogates are a UnicodeError
-        raise EgressRefused("not a URL") from None
+    except (RequestException, ValueError):  # a lone surrogate raises UnicodeError
+        raise EgressRefused("the URL is malformed") from None
     if parts.scheme not in (("https", "http") if policy.allow_http else ("https",)):
         raise EgressRefused("the URL must begin with https://")
     if has_user_or_port_0 or "@" in parts.netloc:
         raise EgressRefused("the URL must not have a user name, a password or port 0")
     if not parts.hostname:
-        raise EgressRefused("not a URL")
+        raise EgressRefused("the URL has no host")
     return parts.hostname, port or (443 if parts.scheme == "https" else 80)

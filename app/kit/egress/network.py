@@ -14,7 +14,7 @@ from app.kit.egress.policy import EgressRefused
 
 
 class GuardedNetwork:
-    """Network access for an engine. It connects only to hosts that the operator allows.
+    """Network access for an engine. It connects only to addresses that the policy allows.
 
     Args:
         egress: the client that opens the connections.
@@ -43,15 +43,16 @@ class GuardedNetwork:
 
 
 class ExpiringNetwork(GuardedNetwork):
-    """Network access that ends after a time. Use it as a context manager.
+    """Network access with a time limit. Use it as a context manager.
 
-    At the end, connections are shut down, so that operations stop waiting for them, and no others
-    can be opened. The timeout of a socket could not do this, because it restarts with every byte.
+    When the limit is reached, all connections are shut down, so that operations stop waiting, and
+    no new connections can be opened. The timeout of a socket cannot enforce this limit, because it
+    restarts with every byte.
 
     Args:
         egress: the client that opens the connections.
         build_error: see `GuardedNetwork`.
-        seconds: the time until the end.
+        seconds: the time limit in seconds.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class ExpiringNetwork(GuardedNetwork):
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
         """Return a connected TCP socket, as `GuardedNetwork.connect` does.
 
-        Raises TimeoutError after the end.
+        Raises TimeoutError after the time limit.
         """
         connection = super().connect(host, port, min(timeout, self._get_remaining()))
         with self._lock:
@@ -89,7 +90,7 @@ class ExpiringNetwork(GuardedNetwork):
         return connection
 
     def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
-        """Return a `requests` session whose requests time out when this network ends."""
+        """Return a `requests` session whose requests time out at the time limit."""
         return self._egress.session(
             deadline=deadline, max_response_bytes=max_response_bytes, ends_at=self._ends_at
         )

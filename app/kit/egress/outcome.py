@@ -90,11 +90,11 @@ def _match_known_error(error: BaseException) -> Failure | None:
 
 
 def _match_timeout(error: BaseException) -> Failure | None:
-    # In urllib3, NewConnectionError (a refused connection) is a subclass of a timeout.
+    # In urllib3, NewConnectionError (a failed connection) is a subclass of a timeout error.
     if isinstance(error, (ResolutionFailed, *_TIMEOUTS)) and not isinstance(
         error, urllib3.exceptions.NewConnectionError
     ):
-        return ErrorKind.TIMEOUT, "no complete response within the time allowed"
+        return ErrorKind.TIMEOUT, "no complete response was received in time"
     return None
 
 
@@ -103,7 +103,7 @@ def _match_connection_error(error: BaseException) -> Failure | None:
         case ssl.SSLError() | urllib3.exceptions.SSLError():
             return ErrorKind.TLS, "no secure connection could be established"
         case urllib3.exceptions.NewConnectionError():
-            return ErrorKind.CONNECT, "the connection was refused"
+            return ErrorKind.CONNECT, "the connection could not be established"
         case ConnectionError():
             return ErrorKind.PROTOCOL, "the connection was closed before the response was complete"
     return None

@@ -61,7 +61,7 @@ NON_PUBLIC: tuple[Network, ...] = tuple(
         "fe80::/10",  # link-local
         "fec0::/10",  # site-local
         "ff00::/8",  # multicast
-        "::/3",  # unassigned, as are the next two: only 2000::/3 is global unicast
+        "::/3",  # unassigned, as are the next two networks: only 2000::/3 is global unicast
         "4000::/2",
         "8000::/1",
     )

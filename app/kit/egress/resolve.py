@@ -12,9 +12,9 @@ from typing import NamedTuple
 from app.kit.egress.policy import EgressRefused, Policy
 
 # A lookup cannot be canceled. If it hangs, it blocks its thread until the system gives up, after
-# half a minute. Therefore the number of concurrent lookups is limited. An attempt to deliver ends
-# after ten seconds, so each of the 256 threads of a deliverer can leave three lookups behind. The
-# limit is higher, so that hanging name servers of one organization do not use it up.
+# half a minute. Therefore the number of concurrent lookups is limited. An attempt to deliver a
+# webhook ends after ten seconds, so each of the dispatcher's 256 threads can have three hanging
+# lookups. The limit is higher, so that one organization's name servers cannot use it up.
 _MAX_LOOKUPS = 1024
 _NUMERIC = re.compile(r"[0-9a-fx.:%]+", re.IGNORECASE)
 _lookup_semaphore = BoundedSemaphore(_MAX_LOOKUPS)
@@ -46,7 +46,7 @@ class ResolutionFailed(Exception):  # noqa: N818 - names what happened
 
 
 Guard = Callable[[], AbstractContextManager[None]]
-"""Returns a context manager that is held during a DNS lookup."""
+"""A function that returns a context manager, which is active during a DNS lookup."""
 
 
 def resolve(

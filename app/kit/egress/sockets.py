@@ -50,7 +50,7 @@ class Call:
     uses_pooled_connection: bool = field(default=False, init=False)
     needs_new_connection: bool = field(default=False, init=False)
 
-    def remaining(self) -> float:
+    def get_remaining(self) -> float:
         """Return the seconds until the deadline.
 
         Raises:
@@ -63,7 +63,7 @@ class Call:
 
     def set_timeout(self, connection: socket.socket) -> None:
         """Set the timeout of a socket for its next operation, within the limits of the call."""
-        seconds = min(self.remaining(), self.operation_timeout)
+        seconds = min(self.get_remaining(), self.operation_timeout)
         if seconds != inf:
             connection.settimeout(seconds)
 
@@ -87,7 +87,7 @@ class Call:
 
         The server may close an idle connection while the request is being sent. Then it is unknown
         whether the server received the request. A request that must not be sent twice therefore
-        uses only a connection that was idle for a short time, because servers keep it open.
+        uses only a connection that was idle for a short time, because servers do not close it.
         """
         return not self.needs_new_connection and (
             self.repeatable or idle_seconds <= MAX_IDLE_SECONDS
@@ -119,7 +119,7 @@ def get_current_call() -> Call:
         RuntimeError: a connection is used outside of a call.
     """
     if _current.call is None:
-        raise RuntimeError("connections can only be opened by the egress client")
+        raise RuntimeError("only the egress client can open connections")
     return _current.call
 
 
@@ -146,7 +146,7 @@ def connect(policy: Policy, host: str, port: int, timeout: float) -> socket.sock
     """
     deadline = monotonic() + timeout
     endpoints = resolve(policy, host, port, timeout)
-    error: OSError = TimeoutError("no connection in time")
+    error: OSError = TimeoutError("the connection timed out")
     for untried, endpoint in zip(range(len(endpoints), 0, -1), endpoints, strict=True):
         remaining = deadline - monotonic()
         if remaining <= 0:

@@ -40,10 +40,10 @@ class RenderedEmail:
 
 @cache
 def load_html_template(path: Path) -> Template:
-    """Load a Jinja template of HTML that needs no Flask application.
+    """Load an HTML template with Jinja, without Flask.
 
     Rendering raises UndefinedError if the template names a variable or attribute that does not
-    exist. Flask's environment would insert an empty text.
+    exist. Flask's environment would insert an empty string.
     """
     environment = Environment(
         loader=FileSystemLoader(path.parent), autoescape=True, undefined=StrictUndefined
@@ -117,8 +117,8 @@ def render(
 
     The value `link` is a URL, a path under `pages_url` (default: `public_url`), or None. The value
     `token` is shown below the button unless the text contains it. The value `unsubscribe` is a URL
-    that is shown at the end. `service` is the name in the sender's address. Raises KeyError if a
-    value is missing.
+    that is shown at the end. `service` is the display name of this installation. Raises KeyError
+    if a value is missing.
     """
     texts = {name: "" if v is None else _remove_control_characters(v) for name, v in values.items()}
     texts["link"] = page_url = _build_link(texts.get("link", ""), pages_url or public_url)
@@ -166,7 +166,7 @@ def _render_footer(footer: str, service: str, address: str) -> list[PhrasePart]:
 
 
 def _build_link(link: str, pages_url: str) -> str:
-    """Return an absolute http(s) URL, or an empty string for any other text."""
+    """Return the absolute URL for an http(s) URL or a path, or an empty string for other text."""
     if _PATH.fullmatch(link):
         return f"{pages_url}/{link.removeprefix('/')}"
     return link if _URL.fullmatch(link) else ""

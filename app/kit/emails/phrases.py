@@ -45,11 +45,14 @@ class Phrases:
         return {path.stem.lower(): path.stem for path in self.folder.glob("*.toml")}
 
     def choose_language(self, locales: Iterable[str]) -> str:
-        """Return the language tag of the first locale that has a file, or `en` if none has one."""
+        """Return the language tag of the first locale that has a file.
+
+        Returns `en` if no locale has a file.
+        """
         for locale in locales:
             if len(locale) > _MAX_TAG_LENGTH:
                 continue
-            # The last candidate is English, which the reader did not ask for.
+            # The last candidate is always English, even if it is not the language of the locale.
             for language in list_fallback_languages(locale)[:-1]:
                 if language in self.tags:
                     return self.tags[language]

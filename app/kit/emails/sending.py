@@ -38,8 +38,8 @@ _REMOVE_SECRETS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 class Email:
     """An email to be queued. `Emails.enqueue` documents the attributes.
 
-    `recipient` is the argument of the folder's function `find_address`; None sends to the address
-    `to` without another check.
+    `recipient` is the argument of the folder's function `find_address`. If it is None, the email is
+    sent to the address `to` without another check.
     """
 
     name: str
@@ -53,14 +53,14 @@ class Email:
 
 @dataclass(frozen=True, slots=True)
 class QueuedEmail:
-    """An email that was cancelled before it was sent, and the seconds that it still had to wait."""
+    """The recipient of a cancelled email, and the remaining seconds until its sending time."""
 
     recipient: Mapping[str, Any]
     delay: float
 
 
 FindAddress = Callable[[Mapping[str, Any]], str | None]
-"""Returns the current address of a recipient, or None if the email must no longer be sent."""
+"""A function that returns the current address of a recipient, or None to cancel the email."""
 
 
 class Emails:
@@ -101,7 +101,8 @@ class Emails:
         Args:
             name: the name of the template.
             to: the recipient's address.
-            locale: the reader's locale; English is used if the template lacks the language.
+            locale: the reader's locale; English is used if there is no template in its
+                language.
             values: the values of all placeholders. `link` is a URL, a path from `app.kit.links`, or
                 None if there is no page to open. `token` is shown to API users. `unsubscribe` is
                 the URL for the headers of RFC 8058.
@@ -143,7 +144,7 @@ class Emails:
         }
         with _across_organizations():
             if not jobs.enqueue(SEND_FUNCTION, args, unique_key=unique_key, **options):
-                # A worker is sending an email with this key.
+                # The email that has this key is being sent, so it can no longer be cancelled.
                 jobs.enqueue(SEND_FUNCTION, args, **options)
 
     @staticmethod

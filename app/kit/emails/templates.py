@@ -21,15 +21,15 @@ _RIGHT_TO_LEFT_SCRIPTS = {"arab", "hebr", "nkoo", "syrc", "thaa"}
 
 
 class TemplateError(ValueError):
-    """A template file is invalid, or a requested template does not exist."""
+    """A template file is invalid, or a requested template or a required value is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhrasePart:
     """A part of a phrase.
 
-    `text` is literal text. If `is_variable` is true, it is the name of a placeholder, until it is
-    replaced with the value of the placeholder.
+    If `is_variable` is false, `text` is literal text. Otherwise, `text` is the name of a
+    placeholder, or the value of the placeholder once the values have been inserted.
     """
 
     text: str
@@ -37,7 +37,10 @@ class PhrasePart:
 
 
 def parse_phrase(text: str) -> tuple[PhrasePart, ...]:
-    """Parse a phrase into literal text and placeholders. Raises TemplateError on a stray brace."""
+    """Parse a phrase into literal text and placeholders.
+
+    Raises TemplateError if there is a brace outside a placeholder.
+    """
     parts, end = [], 0
     for match in _PLACEHOLDER.finditer(text):
         parts += [PhrasePart(text[end : match.start()]), PhrasePart(match[1], is_variable=True)]
@@ -80,7 +83,7 @@ def _parse_template(language: str, name: str, table: Mapping[str, Any]) -> TextT
 
 
 class TextTemplates:
-    """All templates in a folder, in all its languages.
+    """All templates in a folder, in all languages.
 
     Files are named by language tag: `en.toml`, `de.toml`, `pt-BR.toml`.
     """

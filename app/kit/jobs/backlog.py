@@ -1,4 +1,4 @@
-"""The backlog of each queue: the number of due jobs, and how long the oldest has been waiting."""
+"""The backlog of each queue: the number of due jobs, and the waiting time of the oldest job."""
 
 from typing import NamedTuple
 

@@ -21,7 +21,7 @@ LEASE_SECONDS = 30
 MAX_BATCH_SIZE = 100
 """The maximum number of jobs in a batch."""
 FAULTS_BEFORE_ISOLATION = 3
-"""The number of consecutive faults after which a job runs alone, because it may be the cause."""
+"""The number of consecutive faults after which a job runs alone, as it may cause the faults."""
 FAIRNESS_KEY = """(
 CASE
     WHEN organization_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
@@ -109,8 +109,8 @@ _CLAIM = text(
               lease_token, request_id, created_at, taken.leased_until IS NOT NULL AS expired
     """  # noqa: S608 - consists of constants
 )
-# LIMIT 1 prevents PostgreSQL from joining with all jobs of the queue. `_CLAIM` skips jobs that
-# another transaction has locked. If they counted here, the relay would wake workers for nothing.
+# LIMIT 1 prevents PostgreSQL from joining with all jobs of the queue. Like `_CLAIM`, the statement
+# skips jobs that another transaction has locked, so that no worker wakes without finding a job.
 _IS_CLAIMABLE = text(
     f"""
     {_ROUND_ROBIN}
@@ -205,7 +205,7 @@ def claim(
     Returns:
         The claimed jobs; an empty list if no job can be claimed.
     """
-    # If a crash of the database loses a claim, the job is simply claimed again.
+    # If a crash of the database loses a claim, the job is claimed again.
     db.session().execute(_ASYNC_COMMIT)
     values = {
         "queue": queue,

@@ -116,7 +116,7 @@ def find_ids(job_filter: JobFilter) -> list[UUID]:
 def find_retryable_ids(job_filter: JobFilter) -> tuple[list[UUID], dict[str, int]]:
     """Return the ids of matching jobs that can be retried, oldest first.
 
-    The second value is the number of the other matching jobs by function.
+    The second value maps functions to the number of matching jobs that cannot be retried.
     """
     ids: list[UUID] = []
     other_counts: Counter[str] = Counter()
@@ -141,8 +141,8 @@ def retry(
     """Retry failed jobs: requeue them with reset counts, and return how many were requeued.
 
     `checkpoint` commits after each batch. `report_progress` then receives the number of processed
-    ids and the number of all ids. Jobs that have not failed are skipped. The caller must have bound
-    all organizations.
+    ids and the total number of ids. Jobs that have not failed are skipped. The caller must have
+    bound all organizations.
 
     Raises:
         ApiError: 409 `conflict` if the function of a job is unknown or cannot be retried. Earlier
@@ -191,6 +191,9 @@ def discard(
 
 
 def mark_reported() -> list[FailureCount]:
-    """Mark unreported failed jobs as reported. Return the number of these jobs by function."""
+    """Mark unreported failed jobs as reported, and return the number of these jobs by function.
+
+    Marks at most 10,000 jobs.
+    """
     rows = db.session().execute(_REPORT, {"limit": _REPORT_LIMIT})
     return [FailureCount(*row) for row in rows]

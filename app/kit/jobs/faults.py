@@ -37,7 +37,7 @@ def is_fault(error: BaseException) -> bool:
 
 def _is_direct_fault(error: BaseException) -> bool:
     if isinstance(error, SQLAlchemyError):
-        # The values in one job cause these two errors.
+        # The values of the job, and not the platform, cause these two errors.
         return not isinstance(error, DataError | IntegrityError)
     if isinstance(error, OSError):
         return isinstance(error, ConnectionError) or error.errno in _FAULT_ERRNOS

@@ -16,7 +16,7 @@ from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
 
 stopping = Event()
-"""An event that is set when this process must stop. The process then starts no more jobs."""
+"""A `threading.Event` that is set when this process must stop and must start no more jobs."""
 YIELD_AFTER_SECONDS = 5.0
 """The time in seconds after which a resumable job yields to other due jobs in its queue."""
 
@@ -26,13 +26,16 @@ class LostLease(Exception):  # noqa: N818 - a signal, not an error
 
 
 class Yielded(Exception):  # noqa: N818 - a signal, not an error
-    """The job yields to other due jobs. It is requeued without counting an attempt."""
+    """The job stops early, because other due jobs must run or the process must stop.
+
+    It is requeued without counting an attempt.
+    """
 
 
 class Retry(Exception):  # noqa: N818 - a signal, not an error
     """A handler raises this to run the job again after a delay. The job stores the message.
 
-    `min_delay` is in seconds; the job waits longer if its attempts require it.
+    `min_delay` is in seconds. The job waits longer if the backoff for its attempt is longer.
     """
 
     def __init__(self, message: str, *, min_delay: float = 0) -> None:
@@ -62,7 +65,7 @@ class Job:
     started_at: float = field(default_factory=monotonic)
 
     def checkpoint(self) -> None:
-        """Commit. Call it before slow work, so that no transaction stays open meanwhile.
+        """Commit the work so far. Call this before slow work, so that no transaction stays open.
 
         Raises:
             LostLease: another worker has the job. Nothing was committed.
@@ -78,7 +81,7 @@ class Job:
 
     @property
     def progress(self) -> dict[str, Any] | None:
-        """Return what an earlier run passed to `store_progress`, or None."""
+        """Return the value that an earlier run passed to `store_progress`, or None."""
         stored: dict[str, Any] | None = self.args.get(progress.PROGRESS)
         return stored
 
@@ -95,8 +98,8 @@ class Job:
     def store_progress(self, value: dict[str, Any]) -> bool:
         """Store `value` as the `progress` of the next run, in the running transaction.
 
-        Returns False if the job was restarted with `enqueue_or_restart`. Nothing was stored then,
-        `args` are the new args, and the run must start over.
+        Returns False if the job was restarted with `enqueue_or_restart`. In this case, nothing was
+        stored, `args` contains the new args, and the run must start over.
 
         Raises:
             LostLease: another worker has the job.
@@ -195,8 +198,8 @@ def handler(
     with the organization bound, in a transaction that is committed afterwards. It may run twice for
     the same job. `listens` lists the events that enqueue a job. The `args` of such a job contain
     `event_id`, `name` and `data`. With `batch`, events that are emitted together become jobs of a
-    second handler, `…_many`. Workers of a release that does not know this handler leave its jobs to
-    other workers. The other arguments are attributes of `Handler`.
+    second handler, `…_many`. Workers of a release without this handler leave its jobs to other
+    workers. The other arguments are attributes of `Handler`.
     """
     assert queue in QUEUES, f"unknown queue {queue}"
 
@@ -267,8 +270,8 @@ class DueSource:
         claim: function that claims due rows, in a transaction with access to all organizations.
         start: function that is called with the app when the process starts.
         stop: function that is called with a timeout in seconds when the process stops.
-        settle: function that waits until all accepted rows are handled, at most for a number of
-            seconds, and returns whether all were handled.
+        settle: function that is called with a timeout in seconds, waits until all accepted rows are
+            handled, and returns whether all were handled in time.
         depth: function that returns the number of due rows, and the age of the oldest row in
             seconds.
         late_after: age in seconds above which the queue is late.

@@ -163,8 +163,8 @@ def enqueue_or_restart(
 ) -> None:
     """Enqueue a job in the current transaction, or restart the unfinished job with `unique_key`.
 
-    A restarted job gets the new `args` and loses its progress. If it is running, it is informed by
-    `Job.store_progress`, which it must call in its last transaction too.
+    A restarted job gets the new `args` and loses its progress. A running job detects the restart
+    when it calls `Job.store_progress`, which it must also call in its last transaction.
     """
     args = {**args, progress.RESTART_ID: str(uuid7())}
     # The job may finish between the two statements. Then it is enqueued at the second attempt.

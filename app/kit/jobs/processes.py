@@ -60,7 +60,7 @@ class Child:
     restarts: RestartState = field(default_factory=RestartState)
 
     @property
-    def is_asleep(self) -> bool:
+    def is_stopped(self) -> bool:
         """Return whether the process is neither running nor about to be restarted."""
         return self.process is None and self.restarts.due_at is None
 
@@ -146,7 +146,7 @@ def main(app: Flask) -> int:
         _record_exits(children)
         requested_groups = wake_ups.pop_groups()
         for child in () if stop else children:
-            if child.restarts.is_due or (child.is_asleep and child.group in requested_groups):
+            if child.restarts.is_due or (child.is_stopped and child.group in requested_groups):
                 _start_child(app, child)
     stops = ((signal.SIGTERM, STOP_SECONDS),)
     stop_in_parallel([(child.process, stops) for child in children if child.process is not None])
@@ -184,7 +184,7 @@ def _run_child(app: Flask, child: Child, parent: int) -> NoReturn:
             db.dispose()
         child.target(app, stopping)
         status = 0
-    except BaseException:  # the parent restarts it after any failure
+    except BaseException:  # the parent restarts the child after any failure
         log.exception("worker.died", name=child.name)
     finally:
         sys.stdout.flush()
@@ -194,7 +194,7 @@ def _run_child(app: Flask, child: Child, parent: int) -> NoReturn:
 
 
 def _record_exits(children: list[Child]) -> None:
-    """Record which children have exited, and when to restart those that failed."""
+    """Record which children have exited, and when to restart failed children."""
     for child in children:
         if child.process is None or (status := child.process.poll()) is None:
             continue

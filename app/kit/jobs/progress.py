@@ -13,7 +13,7 @@ PROGRESS = "progress"
 RESTART_ID = "restart_id"
 """The key in a job's args that changes when the job is restarted."""
 
-# A restart has replaced the args if the id is another one. The new args must not be changed.
+# If the restart id differs, a restart has replaced the args, which must then stay unchanged.
 _STORE = text(
     f"""
     UPDATE jobs SET args = CASE
@@ -47,7 +47,7 @@ def store(
 
 
 def restart(unique_key: str, args: dict[str, Any], request_id: str | None) -> bool:
-    """Replace the args of the unfinished job with this key; return False if there is none."""
+    """Replace the args of the unfinished job with this key. Return whether the job exists."""
     values = {
         "unique_key": unique_key,
         "args": orjson.dumps(args).decode(),

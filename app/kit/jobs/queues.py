@@ -79,8 +79,8 @@ _ALL_QUEUES = (
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
     # Statistics import numpy and scipy, so they run in forked children that exit after the job.
     Queue("quality", _QUALITY, late_after=_HOUR),
-    # While one thread renders an invoice, the others wait for the disk. A busy disk takes longer to
-    # store an invoice than the processor to render it.
+    # While one thread renders an invoice, the other threads wait for the disk. A busy disk takes
+    # longer to store an invoice than the processor takes to render it.
     Queue("invoice_files", _INVOICES, slots=4, late_after=_HOUR),
     # Crawls mostly wait for other hosts.
     Queue("crawls", _CRAWLS, slots=4, late_after=15 * _MINUTE),
@@ -109,9 +109,8 @@ def list_queues(group: QueueGroup) -> list[Queue]:
 def count_local_slots(queue: Queue, job_workers: int) -> int:
     """Return the number of slots of `queue` on this machine.
 
-    The queue `documents` has `job_workers` slots, and one extra slot that stays free for
-    other organizations when one organization uses all other slots. The queue `ocr` has
-    `job_workers // 2` slots, but at least one.
+    The queue `documents` has one slot more than `job_workers`, because the quota always leaves a
+    slot for other organizations. The queue `ocr` has `job_workers // 2` slots, but at least one.
     """
     if queue.name == "documents":
         return job_workers + 1
@@ -121,6 +120,7 @@ def count_local_slots(queue: Queue, job_workers: int) -> int:
 def compute_quota(slots: int) -> int:
     """Return how many of `slots` one organization may use.
 
-    A quarter of the slots stays free for other organizations.
+    A quarter of the slots, but at least one slot, stays free for other organizations. If there is
+    only one slot, an organization may use it.
     """
     return max(1, slots - max(1, slots // 4))

@@ -63,7 +63,7 @@ class Relay:
                 pause = IDLE_SECONDS
             except (SQLAlchemyError, RedisError) as failure:
                 log.warning("relay.waiting", error=type(failure).__name__)
-                # Full jitter, so that several relays do not retry at the same time.
+                # A random pause, so that several relays do not retry at the same time.
                 pause = random.uniform(0.1, 1.0)  # noqa: S311 - no secret
             self.stopping.wait(pause)
 
@@ -95,7 +95,7 @@ class Relay:
         for name in due_queues:
             groups.setdefault(QUEUES[name].group.name, []).append(QUEUES[name])
         if groups:
-            # Start them even if no message is sent, because running processes increase the quotas.
+            # Start processes even if no message is sent, because they increase the quotas.
             self.start_processes(groups)
         lengths = self._count_messages(connection, list(groups))
         idle_groups = [

@@ -106,7 +106,7 @@ class _RestrictedWorker:
     def dequeue_job_and_maintain_ttl(
         self, timeout: int | None, max_idle_time: int | None = None
     ) -> tuple[Job, Queue] | None:
-        """Wait for a message. Return None only after `max_idle_time` seconds without one."""
+        """Wait for a message. Return None if none arrives in `max_idle_time` seconds."""
         message: tuple[Job, Queue] | None = super().dequeue_job_and_maintain_ttl(  # type: ignore[misc]
             timeout, max_idle_time
         )
@@ -168,13 +168,14 @@ class ForkingWorker(_RestrictedWorker, Worker):
     ) -> None:
         """Record the duration of the current message, unless Redis is unavailable.
 
-        RQ would stop waiting for the fork, and start another one beside it.
+        Otherwise, an error of Redis would make RQ stop waiting for the fork, and start a second
+        fork while the first fork is running.
         """
         with suppress(RedisError):
             super().set_current_job_working_time(current_job_working_time, pipeline)
 
     def maintain_heartbeats(self, job: Job) -> None:
-        """Tell Redis that the current message is running, unless Redis is unavailable."""
+        """Send the heartbeats of the worker and its message, unless Redis is unavailable."""
         with suppress(RedisError):
             super().maintain_heartbeats(job)
 
@@ -185,7 +186,7 @@ class ForkingWorker(_RestrictedWorker, Worker):
         """
         try:
             with ExitStack() as stack:
-                # On a full disk, the job gets the error if it needs a temporary file.
+                # If the disk is full, the job fails only if it needs a temporary file.
                 with suppress(OSError):
                     stack.enter_context(temporary_folders.use_for_process())
                 return super().perform_job(job, queue)

@@ -35,7 +35,7 @@ def run(app: Flask, queue: str, claimed_jobs: Sequence[ClaimedJob]) -> None:
     lease = Lease(first.lease_token, tuple(job.id for job in claimed_jobs))
     job_handler = HANDLERS.get(first.function)
     if job_handler is None:
-        # A newer release may have added it.
+        # A newer release may have added the function.
         log.error("job.unknown_function", function=first.function)
         _write_outcome(lambda: claims.requeue(lease, delay=_UNKNOWN_FUNCTION_SECONDS, error=None))
         return
@@ -126,7 +126,7 @@ def _requeue_after_fault(
     """Requeue jobs after a platform fault, without counting an attempt."""
     faults = claimed_jobs[0].faults + 1
     delays = _FAULT_BACKOFF_SECONDS
-    # Full jitter, so that jobs that failed together are not retried together.
+    # A random delay, so that jobs that failed together are not retried together.
     delay = delays[min(faults, len(delays)) - 1] * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
     write = log.error if faults % _FAULTS_UNTIL_ERROR == 0 else log.warning
     write("job.fault", function=job_handler.name, faults=faults, error=_describe_failure(failure))
@@ -188,7 +188,10 @@ def _fail_job(job_handler: Handler, job: Job, error: str) -> None:
 
 
 def _call_on_failure(job_handler: Handler, job: Job, error: str) -> None:
-    """Call `on_failure`. Its errors are logged and do not prevent the job from failing."""
+    """Call `on_failure`. Log its errors, so that the job is still marked as failed.
+
+    Platform faults are raised.
+    """
     assert job_handler.on_failure is not None
     try:
         with _bind_context(job_handler, job), db.session().begin_nested():
@@ -200,7 +203,7 @@ def _call_on_failure(job_handler: Handler, job: Job, error: str) -> None:
 
 
 def _write_outcome(write: Callable[[], T]) -> T | None:
-    """Run `write` in a transaction, and retry while the database is unavailable.
+    """Run `write` in a transaction, and retry for LEASE_SECONDS after platform faults.
 
     `write` checks the lease, so nothing is overwritten if the lease expires meanwhile. Returns the
     result of `write`, or None if it did not succeed.

@@ -1,7 +1,7 @@
 """The round-robin position of each queue, shared by all worker processes of this machine.
 
 The position is the fairness key that the queue served last (`claims.get_fairness_key`). The parent
-process maps the memory for it before forking. A torn write is harmless, because any value is a
+process maps the memory for it before forking. A partial write is harmless, because any value is a
 valid position.
 """
 

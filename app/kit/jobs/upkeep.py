@@ -8,8 +8,9 @@ from app.kit.jobs.handlers import Job, handler, periodic
 from app.kit.purging import purge as purge_rows
 
 _MAX_STAGED_AGE = timedelta(hours=24)
-"""An export may write to a staged file for hours. A batch of a crawl keeps its staged files for 90
-minutes if 16 documents, through 3 connections, take 15 minutes each."""
+"""The age after which a staged file is deleted. An export may write to a staged file for hours. A
+batch of a crawl keeps its staged files for up to 90 minutes: 16 documents, 3 at a time, 15 minutes
+each."""
 _OLD_ROWS = (
     ("jobs", "finished_at < now() - interval '1 day' AND status = 'completed'"),
     ("jobs", "finished_at < now() - interval '30 days' AND status IN ('failed', 'discarded')"),

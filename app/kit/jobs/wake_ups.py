@@ -9,11 +9,11 @@ import signal
 from collections.abc import Iterable
 
 SIGNAL = signal.SIGUSR1
-"""The signal that tells the parent process about new requests."""
+"""The signal that notifies the parent process of new requests."""
 
 
 class WakeUps:
-    """Tells the parent process for which queue groups the relay has requested processes.
+    """The queue groups for which the relay has requested processes, in shared memory.
 
     Create this object in the parent, before the fork.
     """
@@ -24,7 +24,7 @@ class WakeUps:
         self._parent = os.getpid()
 
     def request(self, groups: Iterable[str]) -> None:
-        """Ask the parent process to start the processes of `groups` that are not running."""
+        """Make the parent process start the processes of `groups` that are not running."""
         for group in groups:
             self._flags[self._positions[group]] = True
         os.kill(self._parent, SIGNAL)

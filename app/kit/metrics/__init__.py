@@ -38,7 +38,7 @@ __all__ = [
     "set_client_factory",
 ]
 
-set_client_factory = STORE.use
+set_client_factory = STORE.set_client_factory
 flush = STORE.flush
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -73,7 +73,7 @@ LOG_LINES_DROPPED = Counter(
 )
 STORAGE_REFUSALS = Counter(
     "labeling_storage_refusals",
-    "Writes refused because the disk is full.",
+    "Writes refused because too little disk space is free.",
     ["operation"],
     at_start=[("upload",), ("text",), ("export",)],
 )
@@ -89,6 +89,6 @@ def observe_request(operation: str, method: str, status: int, seconds: float) ->
     if series is None:
         known_method = method if method in _METHODS else "other"
         series = REQUESTS.labels(operation, known_method, str(status))
-        if known_method == method:  # methods that clients invent must not fill the memory
+        if known_method == method:  # clients must not fill the memory with invalid methods
             _request_series[key] = series
     series.observe(seconds)

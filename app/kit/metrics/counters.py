@@ -11,7 +11,7 @@ a counter, and `sum` or the upper bound of a bucket for a histogram."""
 
 
 class Increments:
-    """The increments of all metrics in this process since the last call of `take`.
+    """The increments of all metrics in this process since the last call of `pop_all`.
 
     Increments for the same key are added up, so the memory that they use does not grow with time. A
     forked child starts with no increments, because they belong to its parent. The lock is reentrant

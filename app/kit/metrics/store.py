@@ -56,7 +56,7 @@ class MetricStore:
         self._start_lock = RLock()
         self._send_lock = Lock()
         self._thread: Thread | None = None
-        # Keep a reference: if it were collected, the client would close the parent's connections.
+        # Keep a reference, because a garbage-collected client closes the parent's connections.
         self._inherited_clients.append(self._client)
         self._client = None
         self._mark_key = f"{{labeling:metrics}}:batch:{secrets.token_hex(8)}"
@@ -64,7 +64,7 @@ class MetricStore:
         self._batch: list[str] = []
         self._outage = OutageDetector(_OUTAGE_QUIET_SECONDS)
 
-    def use(self, connect: Callable[[], Redis] | None) -> None:
+    def set_client_factory(self, connect: Callable[[], Redis] | None) -> None:
         """Set the function that returns Redis clients. With None, the sums stay in this process.
 
         The clients need a short timeout, because a scrape by Prometheus waits for them.
@@ -81,7 +81,7 @@ class MetricStore:
         with self._start_lock:
             if self._thread is None:
                 thread = Thread(target=self._send_forever, name="metrics-sender", daemon=True)
-                # The next increment tries again. If the interpreter exits, `flush` sends the rest.
+                # The next increment tries again. On exit, `flush` sends the increments.
                 with suppress(RuntimeError):
                     thread.start()
                     self._thread = thread
@@ -118,8 +118,8 @@ class MetricStore:
         """Resend the batch that failed before, unchanged, and then send the new increments.
 
         A `marked` batch leaves a mark in Redis, so that it is added only once even if it is sent
-        repeatedly. The mark stays for an hour. A process that is about to exit should not leave
-        one.
+        repeatedly. The mark stays for an hour. A process that is about to exit should not leave a
+        mark.
         """
         if self._connect is None:
             return True

@@ -1,9 +1,9 @@
 """Distribution of new connections among the worker processes of a gunicorn master.
 
 All workers listen on one socket, and a new connection wakes all of them. Without this module, the
-fastest worker would accept it. One of two workers would then often serve all clients with
-persistent connections while the other worker is idle. Therefore, each worker writes its number of
-connections to shared memory, and a worker that has more connections than another worker waits
+fastest worker would accept the connection. One of two workers would then often serve all clients
+with persistent connections while the other worker is idle. Therefore, each worker writes its number
+of connections to shared memory, and a worker that has more connections than another worker waits
 DEFER_SECONDS before it accepts a connection.
 """
 

@@ -138,7 +138,7 @@ class EventLoop:
             self._deferred_until = time.monotonic() + DEFER_SECONDS
 
     def _accept(self, listener: Listener) -> None:
-        # Accept only one connection. The other processes were also woken, and accept the rest.
+        # Accept only one connection. The other processes accept the remaining connections.
         try:
             client, peer = listener.accept()
         except OSError as error:
@@ -154,7 +154,7 @@ class EventLoop:
             self._evict()
 
     def _evict(self) -> None:
-        """Close connections to make room for new ones.
+        """Close connections to make room for new connections.
 
         If no connection can be closed, stop accepting connections until the next sweep.
         """
@@ -249,7 +249,7 @@ class EventLoop:
             self._sockets.close(connection)
 
     def _make_room(self, connection: Connection) -> bool:
-        """Close a stalled connection to make room for a body. Return whether one was closed."""
+        """Close a stalled connection to make room for a body. Return whether this succeeded."""
         victim = self._table.find_stalled_body_connection(time.monotonic(), connection)
         if victim is not None:
             self._sockets.close(victim, reset=True)

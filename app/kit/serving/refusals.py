@@ -14,7 +14,7 @@ log = get_logger("app.serving")
 
 
 class Refusals:
-    """Renders error responses with the same envelope and headers as in the application."""
+    """Renders error responses with the same envelope and headers as those of the application."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -119,7 +119,7 @@ class Request:
         # The end of the head may be split between two calls, so the last three bytes are kept.
         index = (self._tail + data).find(_END_OF_HEAD)
         end = len(data) if index < 0 else index + len(_END_OF_HEAD) - len(self._tail)
-        head, rest = data[:end], data[end:]
+        head, following = data[:end], data[end:]
         self._tail = (self._tail + head)[-3:]
         self._head_bytes += len(head)
         self._parse(head)
@@ -127,7 +127,7 @@ class Request:
             raise ApiError("headers_too_large", "The request's headers are too large.")
         if self.head_complete:
             self._read_head()
-        return rest
+        return following
 
     def _parse(self, data: bytes | memoryview) -> None:
         try:
@@ -205,17 +205,17 @@ class Request:
 
     def _feed_body(self, data: bytes | memoryview) -> bytes:
         part = data[: self._remaining]
-        rest = bytes(data[self._remaining :])
+        following = bytes(data[self._remaining :])
         self.body_store.write(part)
         self._remaining -= len(part)
         self.complete = self._remaining == 0
-        return rest
+        return following
 
     def _feed_chunks(self, data: bytes | memoryview) -> bytes:
         self._wire_bytes += len(data)
         self._parse(data)
         if self._wire_bytes > _FRAMING_SLACK + 8 * self.body_store.size:
-            raise build_malformed_error("its chunks consist mostly of framing.")
+            raise build_malformed_error("its chunks are too small.")
         return b""
 
     def on_message_begin(self) -> None:

@@ -45,7 +45,7 @@ class Outbox:
             self.size += len(data)
 
     def flush(self) -> bool:
-        """Send as much as the socket accepts, and return whether all was sent.
+        """Send as much as the socket accepts, and return whether the buffer is empty.
 
         Raises ClientGone if the connection is broken.
         """
@@ -74,8 +74,8 @@ class Outbox:
 class Exchange:
     """A request that the application handles, and its response.
 
-    Only one thread at a time uses it. Different threads may produce successive parts of the
-    response, so it has a separate context (contextvars).
+    Only one thread at a time uses an exchange. Different threads may produce successive parts of
+    the response, so each exchange has its own context (contextvars).
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Exchange:
 
     @property
     def unsent(self) -> int:
-        """Return the number of buffered bytes that the client has not received."""
+        """Return the number of buffered bytes that have not been sent."""
         return self.outbox.size
 
     @property

@@ -59,12 +59,12 @@ class Sockets:
         """Set the state of a connection, and wait for its next event for at most `seconds`."""
         with self.lock:
             connection.set_state(state, time.monotonic(), seconds)
-            self._arm(connection)
+            self._register_next_event(connection)
 
     def resume_waiting(self, connection: Connection) -> None:
         """Wait for the next event of a connection, with the same state and deadline."""
         with self.lock:
-            self._arm(connection)
+            self._register_next_event(connection)
 
     def extend_deadline(self, connection: Connection, byte_count: int, seconds: float) -> None:
         """Extend the deadline of a connection for `byte_count` transferred bytes, and keep waiting.
@@ -74,9 +74,9 @@ class Sockets:
         with self.lock:
             now = time.monotonic()
             connection.extend_deadline(byte_count, now, self.limits.bytes_per_second, seconds)
-            self._arm(connection)
+            self._register_next_event(connection)
 
-    def _arm(self, connection: Connection) -> None:
+    def _register_next_event(self, connection: Connection) -> None:
         # If the next request has been received already, the loop must wake up immediately. The
         # socket is writable, so waiting for writability has this effect.
         write = connection.state is ConnectionState.SENDING or connection.received

@@ -6,15 +6,15 @@ from uuid import UUID
 MAX_KEY_LENGTH = 1024
 STAGING = "staging"
 """The folder for content that is being received and has no final key yet."""
-# An allow-list, because keys are created by the service and never by its users: no "..", no hidden
-# files, no characters that have a special meaning in a file system or an object store.
+# Only the service creates keys, so few characters are needed. The pattern excludes "..", hidden
+# files, and characters with a special meaning in a file system or an object store.
 _SEGMENT = r"[A-Za-z0-9_][A-Za-z0-9._=-]{0,199}"
 _KEY = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-class InvalidKey(ValueError):  # noqa: N818 - reads as what is wrong
-    """The key does not consist of valid segments separated by slashes."""
+class InvalidKey(ValueError):  # noqa: N818 - names what is wrong
+    """The key is too long, or does not consist of valid segments separated by slashes."""
 
 
 class NotStored(LookupError):  # noqa: N818 - names the state
@@ -30,7 +30,7 @@ class TooLarge(Exception):  # noqa: N818 - names what happened
 
 
 class StorageUnavailable(Exception):  # noqa: N818 - names the state
-    """The storage is unreachable or reports an error; the cause is attached."""
+    """The storage is unreachable or reports an error, which is the cause of this exception."""
 
 
 def is_valid_key(text: str) -> bool:

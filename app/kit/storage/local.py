@@ -21,7 +21,7 @@ _NOT_FOUND_ERRORS = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 class LocalWriter:
-    """A file that is being written. Nothing reads it before `commit`."""
+    """A file that is being written. It must not be read before `commit`."""
 
     def __init__(self, path: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -88,7 +88,7 @@ class LocalFiles:
                     staged_path.replace(path)
                     break
                 except FileNotFoundError:
-                    # Or `prune` has deleted the empty folder since.
+                    # Either the source does not exist, or `prune` has deleted the empty folder.
                     if not staged_path.exists():
                         raise NotStored(source) from None
             _sync_folder(path.parent)

@@ -37,7 +37,10 @@ def _translate_errors(key: str, not_found_error: type[Exception] = NotStored) ->
 
 
 def _translate_read_errors(file: BinaryIO, key: str) -> None:
-    """Translate the errors of later reads from an open file; files in blocks have a `cache`."""
+    """Translate the errors of later reads from an open file.
+
+    Only a file that fsspec reads block by block has a `cache`.
+    """
     cache = getattr(file, "cache", None)
     if cache is None:
         return
@@ -52,7 +55,7 @@ def _translate_read_errors(file: BinaryIO, key: str) -> None:
 
 
 class WritableFile(Protocol):
-    """A file of fsspec that is being written. Only files in blocks have `discard`."""
+    """An fsspec file that is being written. Only files with a `blocksize` have `discard`."""
 
     closed: bool
 
@@ -134,7 +137,7 @@ class RemoteFiles:
         self._protocol = parts.scheme
         self._root = (parts.netloc + parts.path).rstrip("/")
         self._options: dict[str, Any] = dict(parse_qsl(parts.query))
-        # Listings are not cached because other processes may have written since.
+        # Listings are not cached, because other processes may write files at any time.
         self._options |= {"use_listings_cache": False, "skip_instance_cache": True}
         if self._protocol == "s3":
             self._options["config_kwargs"] = {"retries": {"total_max_attempts": _MAX_S3_ATTEMPTS}}

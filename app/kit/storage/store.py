@@ -114,7 +114,7 @@ class StagedFile:
     ) -> None:
         if self._is_open:
             self._is_open = False
-            # If removing fails, `sweep` does it later; the original error is more important.
+            # If this fails, `sweep` deletes the file later. The original error is more important.
             with suppress(StorageUnavailable, OSError):
                 self._writer.abort()
 
@@ -160,7 +160,7 @@ class Storage:
             return staged.promote(key)
 
     def write_many(self, contents: Mapping[str, bytes]) -> None:
-        """Store many small files by key, which is faster than one by one.
+        """Store many small files by key. This is faster than storing them one by one.
 
         Each file is written atomically. After an error, some of the files may exist.
         """
@@ -261,7 +261,10 @@ class Storage:
         self.prune(prefix)
 
     def prune(self, prefix: str) -> None:
-        """Delete a folder and its subfolders if they are empty, as a local disk keeps them."""
+        """Delete a folder and its subfolders if they are empty.
+
+        Only a local disk keeps empty folders.
+        """
         self._backend.prune(check_prefix(prefix))
 
     def sweep(self, prefix: str, older_than: timedelta) -> int:

@@ -26,5 +26,5 @@ class FileStream(Iterator[bytes]):
         return data
 
     def close(self) -> None:
-        """Close the file before its end is reached."""
+        """Close the file. Call this if the iteration stops before the end of the file."""
         self._file.close()

@@ -45,7 +45,7 @@ class Build:
         """Return the head tags and policy for one response, with a new nonce."""
         nonce = secrets.token_urlsafe(16)
         policy = _POLICY.format(nonce=nonce)
-        return PageHead(Markup(self.tags.replace(_NONCE, nonce)), policy)  # noqa: S704 - no input in it
+        return PageHead(Markup(self.tags.replace(_NONCE, nonce)), policy)  # noqa: S704 - no user input
 
     def render_index(self) -> tuple[str, str]:
         """Render the index page with a new nonce. Return its HTML and Content-Security-Policy."""
