@@ -10,7 +10,7 @@ EQUATION = _MATH + "oMath"
 
 
 def format_equation(element: etree._Element) -> str:
-    """Return the text of an equation or of a part of one."""
+    """Return the text of an equation, or of a part of an equation."""
     if element.tag == _MATH + "t":
         return element.text or ""
     format_element = _FORMATS.get(element.tag)
@@ -28,7 +28,10 @@ def _format_part(element: etree._Element, name: str) -> str:
 
 
 def _group(text: str) -> str:
-    """Put a text of several terms in parentheses, as the layout of the equation groups them."""
+    """Enclose text in parentheses, unless it is a number or a single character.
+
+    The parentheses replace the grouping by the layout of the equation.
+    """
     return text if text.isdecimal() or len(text) <= 1 else f"({text})"
 
 

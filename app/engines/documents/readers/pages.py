@@ -81,10 +81,11 @@ def build_page(
 def compute_pixel_size(
     width: float, height: float, width_px: int | None, scale: float | None, limits: Limits
 ) -> tuple[int, int]:
-    """Return the width and height in pixels of a page image; the page has width x height points.
+    """Return the width and height of a page image in pixels.
 
-    The image is `width_px` wide, or has `scale` pixels per point (1 if both are None).
-    Raises `ParseFailed` (`too_many_pixels`) before memory of that size is allocated.
+    `width` and `height` are the size of the page in points. The image is `width_px` pixels wide, or
+    has `scale` pixels per point (1 if both are None). Raises `ParseFailed` (`too_many_pixels`)
+    before memory of that size is allocated.
     """
     factor = width_px / width if width_px is not None else (scale or 1.0)
     columns, rows = width * factor, height * factor

@@ -44,7 +44,7 @@ def render_page(
 ) -> "Image.Image":
     """Render page `number` (from 1), rotated as it is displayed.
 
-    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
     `ParseFailed`.
     """
     document = _open_document(file)

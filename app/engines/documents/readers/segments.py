@@ -159,7 +159,7 @@ class Segment:
         return segment
 
     def add(self, token: Token) -> None:
-        """Append a token to the right."""
+        """Append a token at the right end."""
         self.tokens.append(token)
         self.line = self._gaps = None
         self.x1 = max(self.x1, token.x1)

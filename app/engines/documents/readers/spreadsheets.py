@@ -192,5 +192,5 @@ def _format_duration(value: dt.timedelta) -> str:
 
 
 def collapse_spaces(text: str) -> str:
-    """Replace each run of white space by one space, and strip the text."""
+    """Replace each run of white space with one space, and strip the text."""
     return " ".join(text.split())
