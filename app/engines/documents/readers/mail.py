@@ -55,7 +55,7 @@ def split_mbox(data: bytes) -> Iterator[bytes]:
 
 
 class AttachedPart(NamedTuple):
-    """An attachment; its `name` may be empty. A forwarded message is itself the `part`."""
+    """An attachment. `name` may be empty. If `is_message`, `part` is the forwarded message."""
 
     name: str
     part: Message
