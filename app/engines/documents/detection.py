@@ -188,7 +188,7 @@ def _decode_head(head: bytes) -> str | None:
 
 
 def _is_mail(text: str) -> bool:
-    """Return whether `text` begins with header fields, at least two of them `_MAIL_FIELDS`."""
+    """Return whether `text` begins with header fields, two or more of them in `_MAIL_FIELDS`."""
     field_names: set[str] = set()
     for index, line in enumerate(text.splitlines()):
         if line[:1] in (" ", "\t") or (index == 0 and line.startswith("From ")):

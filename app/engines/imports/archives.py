@@ -55,7 +55,10 @@ class ArchiveEntry(NamedTuple):
 
 
 class _LimitedFile:
-    """A file wrapper whose `read` raises ImportFileError for more than `MAX_DIRECTORY_BYTES`."""
+    """A file wrapper whose `read` raises ImportFileError for sizes above `MAX_DIRECTORY_BYTES`.
+
+    zipfile reads the directory of an archive in one call.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -49,8 +49,8 @@ class _CsvLines(Iterator[str]):
     """Iterates over the lines for the CSV parser.
 
     `offset` is the end of the last line that was read. `is_too_long` is true if a line of the row
-    exceeds MAX_LINE_BYTES; such a line is replaced by an empty line. Raises _RowTooLargeError for a
-    very long row, because the parser keeps a whole row in memory.
+    exceeds MAX_LINE_BYTES; such a line is replaced with an empty line. Raises _RowTooLargeError for
+    a row of more than MAX_LINE_BYTES, because the parser keeps a whole row in memory.
     """
 
     def __init__(self, file: BinaryIO, offset: int) -> None:

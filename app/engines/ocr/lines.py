@@ -198,7 +198,7 @@ def _is_tall(quad: NDArray[np.floating]) -> bool:
 
 
 def _measure_quad(quad: NDArray[np.floating]) -> tuple[float, float]:
-    """Return the width and height of a quadrilateral: in each direction, the longer side."""
+    """Return the width and height of a quadrilateral, from the longer side in each direction."""
     sides = [float(np.hypot(*(quad[n] - quad[n - 1]))) for n in range(4)]
     return max(sides[1], sides[3]), max(sides[2], sides[0])
 

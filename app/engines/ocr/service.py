@@ -71,5 +71,6 @@ def _decode_result(payload: bytes, number: int) -> RecognizedPage:
     if not all(0 <= confidence <= 1 for confidence in confidences):
         raise build_invalid_result_error()
     if len(page.text) > LIMITS.max_text_chars:
-        raise ParseFailed("too_large_unpacked", "The page has too much text.")
+        message = f"The page has more than {LIMITS.max_text_chars} characters."
+        raise ParseFailed("too_large_unpacked", message)
     return RecognizedPage(page.text, words)

@@ -35,7 +35,7 @@ _STOP_SECONDS = 3.0
 
 
 class ForkServer:
-    """A client for a fork server, which starts on first use or with `start`.
+    """A client for a fork server. The server starts on first use or with `start`.
 
     Processes forked after the start share the server, because they inherit the socket to it. The
     server exits after the last process that uses it has exited or called `stop`. This class is
@@ -129,7 +129,7 @@ class ForkServer:
                 if channel is not None:
                     return channel
             time.sleep(_RETRY_SECONDS)
-        raise SandboxUnavailable("The fork server does not start processes.")
+        raise SandboxUnavailable("The fork server did not start a process in time.")
 
     def _request_process(
         self, request: bytes, document: BinaryIO | None, deadline: float

@@ -113,7 +113,7 @@ def confine_process(
 
 
 def _drop_root() -> None:
-    """Change to an unprivileged user, because the limit on processes does not apply to root."""
+    """Change from root to an unprivileged user. The limit on processes does not apply to root."""
     if os.geteuid() != 0:
         return
     try:

@@ -82,7 +82,7 @@ def _permit_reading(rules: int, folder: str) -> None:
 def restrict_self(rules: int) -> None:
     """Apply the rules to this process. Requires `PR_SET_NO_NEW_PRIVS`.
 
-    Raises OSError if the kernel refuses.
+    Raises OSError if the kernel refuses the rules.
     """
     if _LIBC.syscall(_RESTRICT_SELF, rules, 0) != 0:
         raise OSError(ctypes.get_errno(), "landlock_restrict_self failed")

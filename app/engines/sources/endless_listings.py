@@ -30,7 +30,7 @@ class EndlessListingDetector:
         """Check a page that is not the last page. Raises SourceError if the listing is endless.
 
         Args:
-            token: requests the next page.
+            token: the token that requests the next page.
             keys: the names of the objects on the page.
             is_empty: whether the page has neither objects nor folders.
         """

@@ -61,7 +61,7 @@ def parse_mlsd_line(line: str) -> ListingLine | None:
 def parse_list_line(line: str) -> ListingLine | None:
     """Parse a line from LIST. Return None for links, invalid names and unknown formats.
 
-    The formats of Unix and Windows are known.
+    The known formats are the formats of Unix and of Windows.
     """
     match = _UNIX_LINE.fullmatch(line) or _WINDOWS_LINE.fullmatch(line)
     if match is None:

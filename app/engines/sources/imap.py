@@ -111,7 +111,7 @@ class ImapSource:
             yield SourceObject(path, version, message.size, message.received_at)
 
     def browse(self, path: str, limit: int) -> list[SourceEntry]:
-        """Browse the folder: return its first `limit` messages. It has no subfolders."""
+        """Browse the folder: return its first `limit` messages. There are no subfolders."""
         if path:
             raise build_missing_folder_error()
         return [

@@ -6,8 +6,8 @@ IDLE_SECONDS = 30.0
 OPERATION_SECONDS = 120.0
 """The maximum time to sign in, to list one folder, or to request one page of a listing."""
 READ_SECONDS = 900.0
-"""The maximum time to receive one document. Only for HTTP, this includes the time in which the
-caller processes the chunks."""
+"""The maximum time to receive one document. For HTTP only, the time in which the caller processes
+the chunks counts, too."""
 SKIP_SECONDS = 3600.0
 """The maximum time to read empty pages of a listing, or to look for the position at which an
 earlier listing stopped, in a store whose listings cannot start after a name."""

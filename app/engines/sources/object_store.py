@@ -232,7 +232,7 @@ def build_prefix(folder: str) -> bytes:
 
 
 def check_key(key: bytes) -> None:
-    """Check a key. Raises SourceError if a host may confuse it with another key."""
+    """Raise SourceError if a host may confuse a key with another key."""
     if _DOT_SEGMENTS.search(key):
         message = "The name contains the segment `.` or `..`, which could lead to another document."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)

@@ -16,7 +16,7 @@ _MAX_UNREAD_BYTES = 4 * 1024 * 1024
 
 
 class LimitedPacketizer(Packetizer):  # type: ignore[misc]
-    """Reads packets; rejects large packets, and messages that claim more entries than they have."""
+    """Reads packets; rejects large packets, and messages that claim too many entries."""
 
     def read_all(self, n: int, check_rekey: bool = False) -> bytes:  # noqa: FBT001, FBT002 - the signature of paramiko
         """Read `n` bytes. Raises SSHException if a packet cannot be so long."""

@@ -80,7 +80,7 @@ class Numbering:
         self._started: set[tuple[str, int]] = set()
 
     def start_part(self) -> None:
-        """Reset all numbers, because each part, such as the body or a header, counts separately."""
+        """Reset all numbers. Each part, such as the body or a header, has its own numbers."""
         self._numbers.clear()
         self._started.clear()
 

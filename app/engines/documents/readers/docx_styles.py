@@ -10,7 +10,7 @@ _OFF = {"0", "false", "off"}
 
 
 def get_value(parent: etree._Element | None, name: str) -> str | None:
-    """Return the value of the child `name`, or None if there is no such child or no parent."""
+    """Return the value of the child `name`, or None if `parent` is None or has no such child."""
     element = None if parent is None else parent.find(WORD + name)
     return None if element is None else element.get(_VALUE)
 
@@ -22,7 +22,7 @@ def get_on_off_value(parent: etree._Element | None, name: str) -> bool | None:
 
 
 def is_on(value: str) -> bool:
-    """Return whether the value of an on-off property, such as `1` or `false`, means on."""
+    """Return whether the value of an on-off property is other than `0`, `false` and `off`."""
     return value.lower() not in _OFF
 
 

@@ -30,7 +30,7 @@ def _format_part(element: etree._Element, name: str) -> str:
 def _group(text: str) -> str:
     """Enclose text in parentheses, unless it is a number or a single character.
 
-    The parentheses replace the grouping by the layout of the equation.
+    In an equation, the layout groups the terms; on one line, parentheses do.
     """
     return text if text.isdecimal() or len(text) <= 1 else f"({text})"
 

@@ -54,7 +54,7 @@ def render_page(
     scale: float | None,
     limits: Limits,
 ) -> Image.Image:
-    """Render frame `number` (from 1) upright on a white background.
+    """Render frame `number`, counted from 1, upright on a white background.
 
     The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
     `ParseFailed`.

@@ -264,10 +264,9 @@ def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
 
 
 def _iterate_parts(message: Message) -> Iterator[tuple[Message, Message | None]]:
-    """Yield each part with content and the `multipart/alternative` part around it, or None.
+    """Yield each part with content, and the outermost `multipart/alternative` around it, or None.
 
-    A message inside the message counts as one part. If such parts are nested, the outermost is
-    yielded.
+    A message inside the message counts as one part.
     """
     pending: list[tuple[Message, Message | None]] = [(message, None)]
     while pending:

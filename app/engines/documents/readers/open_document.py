@@ -214,7 +214,7 @@ def _is_hidden_by_condition(element: etree._Element) -> bool:
 
 
 def _iterate_rows(table: etree._Element) -> Iterator[etree._Element]:
-    """Yield the rows of a table in order, including rows in groups, but not in nested tables."""
+    """Yield the rows of a table in order, including rows in groups, but not of nested tables."""
     for child in table:
         if child.tag == _TABLE + "table-row":
             yield child

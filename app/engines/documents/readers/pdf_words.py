@@ -48,7 +48,10 @@ def read_words(
 
 
 def rotate_box(box: Box, quarters: int, width: float, height: float) -> Box:
-    """Return a box after rotating its page of width x height by clockwise quarter turns."""
+    """Return a box after rotating its page by `quarters` clockwise quarter turns.
+
+    `width` and `height` are the size of the page before the rotation.
+    """
     x0, y0, x1, y1 = box
     for _ in range(quarters % 4):
         x0, y0, x1, y1 = height - y1, x0, height - y0, x1

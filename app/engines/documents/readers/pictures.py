@@ -56,7 +56,7 @@ def render_page(
     scale: float | None,
     limits: Limits,
 ) -> Image.Image:
-    """Render page `number` (from 1) with its picture on a white background.
+    """Render page `number`, counted from 1, with its picture on a white background.
 
     The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
     `ParseFailed`.

@@ -73,8 +73,8 @@ def _replace_groups(
     """Replace each group that starts with `opening`.
 
     `replace` receives the text of the pattern's first capturing group, or "" if the pattern has no
-    such group, and the content after the match. The text from a group without an end on is left
-    unchanged.
+    such group, and the content after the match. If a group has no end, the text from its start on
+    is left unchanged.
     """
     pieces: list[str] = []
     position = 0

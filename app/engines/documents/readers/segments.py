@@ -184,7 +184,7 @@ def find_gaps(segment: Segment, min_width: float) -> list[int]:
 
 
 def build_tokens(words: Iterable[Token | Line]) -> list[Token]:
-    """Return the words as tokens; each line is replaced by its tokens."""
+    """Return the words as tokens; each line is replaced with its tokens."""
     return [
         token
         for word in words
