@@ -1,7 +1,7 @@
 """Recognize the lines of an image with PP-OCR, run by RapidOCR on ONNX Runtime.
 
-Runs only in sandboxed processes. Models and method: C. Cui et al., "PaddleOCR 3.0 Technical Report"
-(2025).
+This module runs only in sandboxed processes. Models and method: C. Cui et al., "PaddleOCR 3.0
+Technical Report" (2025).
 """
 
 from collections.abc import Iterator, Sequence

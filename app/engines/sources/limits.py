@@ -1,4 +1,4 @@
-"""Limits for time, size and depth in all sources."""
+"""Define the limits for time, size and depth that apply to all sources."""
 
 CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 30.0

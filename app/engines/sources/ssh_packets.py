@@ -2,7 +2,7 @@
 
 paramiko reads packets of up to 4 GB. It also reads as many entries of a message as a server claims,
 up to four billion, which takes hours and, for prompts, all memory. Its thread does this even after
-the connection was closed. It also stores data from a server that is never read.
+the connection was closed. It also stores all received data, even if no caller reads the data.
 """
 
 from paramiko import Channel, Message, SSHException

@@ -61,7 +61,7 @@ class _DocumentMetadata(NamedTuple):
 
 
 _UNREADABLE = _DocumentMetadata("unreadable", None, None)
-"""The metadata of a document that the host refuses to send. Opening it reports the error."""
+"""The metadata of a document that the host refuses to send. `open` then raises the error."""
 
 
 class WebSource(FolderSource):

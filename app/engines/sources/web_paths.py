@@ -144,11 +144,11 @@ def _index_by_path(urls: Sequence[str]) -> dict[str, str]:
     for path, same_path_urls in urls_by_path_and_query.items():
         for query, url in same_path_urls.items():
             is_unique = len(same_path_urls) == 1 or not query
-            urls_by_path[path if is_unique else f"{path}?{_digest(query)}"] = url
+            urls_by_path[path if is_unique else f"{path}?{_compute_digest(query)}"] = url
     return urls_by_path
 
 
-def _digest(query: str) -> str:
+def _compute_digest(query: str) -> str:
     return sha256(query.encode()).hexdigest()[:_DIGEST_CHARS]
 
 

@@ -49,7 +49,7 @@ class _Level(NamedTuple):
     start: int
     number_format: str
     text: str
-    restart: int  # the numbers restart after a paragraph whose level index is less than this
+    restart: int  # the numbers restart after a paragraph whose level index is less than this value
     is_legal: bool  # whether the numbers of all levels are displayed in digits
     suffix: str
     style: str | None  # paragraphs of this style have this level if they specify no level

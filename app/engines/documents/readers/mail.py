@@ -122,7 +122,7 @@ class MailText:
             text = html.extract_text(get_payload(part), part.get_content_charset())
             self._bodies.append(_Body(text, is_plain=False, alternatives=alternatives))
         elif part.get_content_maintype() in ("text", "multipart"):
-            # An invitation to a meeting, a malformed type, or a multipart without its boundary.
+            # The part is an invitation, has a malformed type, or is a multipart without a boundary.
             self._other_texts.append(decode_text(get_payload(part), part.get_content_charset()))
 
     def get_header(self, name: str) -> str:

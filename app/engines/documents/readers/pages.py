@@ -13,14 +13,14 @@ class PageWords:
     """The words of a page in reading order, as parallel lists.
 
     `starts` and `ends` are offsets in the page's text; `boxes` has four coordinates per word,
-    x0, y0, x1, y1, on the displayed page, in `BOX_UNITS`. `tokens` contains the index of the first
-    token of each word, or 0 for the words of a row with right-to-left letters.
+    x0, y0, x1, y1, on the displayed page, in `BOX_UNITS`. `token_indexes` contains the index of
+    the first token of each word, or 0 for the words of a row with right-to-left letters.
     """
 
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     boxes: list[int] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)
+    token_indexes: list[int] = field(default_factory=list)
 
     def __len__(self) -> int:
         """Return the number of words."""
