@@ -15,7 +15,8 @@ _MAX_NAME_CHARS = 255
 class Attachment(NamedTuple):
     """A file attached to an email, or an email in a mailbox.
 
-    `name` is the file name that the sender chose, or a generated name.
+    `name` is the file name that the sender chose, or a generated name. Of a long name, only the end
+    is kept.
     """
 
     name: str
@@ -25,8 +26,9 @@ class Attachment(NamedTuple):
 def iterate_attachments(path: Path, media_type: str) -> Iterator[Attachment]:
     """Yield the attachments and forwarded messages of an email, or the emails in a mailbox.
 
-    `media_type` is one of `MAIL_TYPES`. Small pictures inside the text, such as logos, are left
-    out. Raises `ParseFailed`.
+    `media_type` is one of `MAIL_TYPES`. Empty files, and small pictures inside the text, such as
+    logos, are left out. Raises `ParseFailed`, and `SandboxUnavailable` if no process could be
+    started.
     """
     with call_entry(
         "extract_attachments", path, {"media_type": media_type}, DEFAULT_LIMITS

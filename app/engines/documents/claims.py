@@ -62,9 +62,9 @@ _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
 
 
 _DOC, _PPT = _TYPES_BY_EXTENSION[".doc"], _TYPES_BY_EXTENSION[".ppt"]
-# Other contents that programs write under these types, and that Office opens. Browsers on Windows
-# declare RTF as Word and CSV as Excel.
-_OTHER_CONTENTS = {
+# The types of content that programs save under these types, and that Office opens. Browsers on
+# Windows declare RTF as Word and CSV as Excel.
+_COMPATIBLE_TYPES = {
     _DOC: {RTF, DOCX, HTML, MAIL},
     _PPT: {PPTX},
     XLS: {XLSX, HTML, MAIL, PLAIN},
@@ -79,27 +79,28 @@ def list_claims(extension: str, declared: str | None) -> list[str]:
 
 
 def check_binary_type(detected: str, claims: list[str]) -> None:
-    """Raise `UnsupportedMediaType` if a claim excludes the type of the content."""
+    """Raise `UnsupportedMediaType` if a claim contradicts the type of the content."""
     for claim in claims:
         is_image = claim in IMAGE_TYPES and detected in IMAGE_TYPES
-        if claim != detected and not is_image and not _is_written_as(detected, claim):
+        if claim != detected and not is_image and not _is_saved_as(detected, claim):
             raise UnsupportedMediaType(claim, detected)
 
 
 def choose_text_type(detected: str, claims: list[str], *, is_markup: bool) -> str:
     """Return the first text-based type in `claims`, or `detected` if there is none.
 
-    `is_markup` is whether the text begins like XML. Raises `UnsupportedMediaType` if a claim is not
-    a text type.
+    `is_markup` is true if the text begins like XML. Raises `UnsupportedMediaType` if a claim is
+    neither a text type nor a type under which programs save this content. Plain text that begins
+    like XML is rejected under any claim that is not a text type.
     """
     for claim in claims:
         is_text = claim in TEXT_BASED_TYPES or _TEXT_LIKE.match(claim)
-        is_unreadable = detected == PLAIN and is_markup  # such as a workbook in XML of Excel 2003
-        if not is_text and (is_unreadable or not _is_written_as(detected, claim)):
+        is_unreadable = detected == PLAIN and is_markup  # such as an Excel 2003 workbook in XML
+        if not is_text and (is_unreadable or not _is_saved_as(detected, claim)):
             raise UnsupportedMediaType(claim, detected)
     default = CSV if detected == PLAIN and XLS in claims else detected
     return next((claim for claim in claims if claim in TEXT_BASED_TYPES), default)
 
 
-def _is_written_as(detected: str, claim: str) -> bool:
-    return detected in _OTHER_CONTENTS.get(claim, ())
+def _is_saved_as(detected: str, claim: str) -> bool:
+    return detected in _COMPATIBLE_TYPES.get(claim, ())

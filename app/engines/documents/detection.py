@@ -80,9 +80,11 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
 
     Text types (plain, Markdown, CSV, HTML, email) do not conflict: the extension has priority, then
     `declared`, then the content. An empty file has the claimed type; by default, it is plain text.
+
     Raises `UnsupportedMediaType` if the type of the content is not supported, or differs from the
-    type of the extension or `declared`, unless both are images, or the content is one that programs
-    write under that type, such as HTML as XLS. A claim of `application/octet-stream` is ignored.
+    type that the extension or `declared` claims. Different image types are allowed, and so is
+    content that programs save under the claimed type, such as HTML under XLS. A claim of
+    `application/octet-stream` is ignored.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     claims = list_claims(extension, declared)
@@ -129,7 +131,10 @@ def _detect_image(head: bytes) -> str | None:
 
 
 def _detect_zip_type(head: bytes, claims: list[str]) -> str:
-    """Determine the media type of a ZIP archive from the names of its first entries."""
+    """Determine the media type of a ZIP archive from its first entries.
+
+    If these entries allow several types of Office files, the type in `claims` is returned.
+    """
     for match in _ZIP_ENTRY.finditer(head):
         name_length, extra_length = (int.from_bytes(group, "little") for group in match.groups())
         name = head[match.end() : match.end() + name_length]
@@ -158,7 +163,7 @@ def _inflate(packed: bytes) -> bytes:
 
 
 def _detect_text(head: bytes) -> str | None:
-    """Return the media type of a text, or None if the content is not text."""
+    """Return the media type of text content, or None if the content is not text."""
     text = _decode_head(head)
     if text is None:
         return None
@@ -183,7 +188,7 @@ def _decode_head(head: bytes) -> str | None:
 
 
 def _is_mail(text: str) -> bool:
-    """Return whether the text begins with header fields, two or more from `_MAIL_FIELDS`."""
+    """Return whether `text` begins with header fields, two or more of them in `_MAIL_FIELDS`."""
     field_names: set[str] = set()
     for index, line in enumerate(text.splitlines()):
         if line[:1] in (" ", "\t") or (index == 0 and line.startswith("From ")):

@@ -138,7 +138,7 @@ def render_page(document: BinaryIO, arguments: dict[str, Any], limits: Limits, s
 
 @send_failures
 def render_text(document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send) -> None:
-    """Render the virtual page whose text is the document in UTF-8, and send it as `render_page`.
+    """Render the first virtual page of a text in UTF-8, and send it as `render_page` does.
 
     `arguments` has the keys `width_px` and `format`.
     """

@@ -69,10 +69,10 @@ class VirtualPage:
 
 
 def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
-    """Lay out a plain text on virtual pages and detect its language, without a sandbox.
+    """Lay out plain text on virtual pages and detect its language, without a sandbox.
 
-    The words of a page are computed on first use. NUL and lone surrogates are replaced by U+FFFD
-    one for one; all other code points, including line ends, keep their positions. Raises
+    The words of a page are computed on first use. Each NUL and each lone surrogate is replaced with
+    one U+FFFD, so all other code points, including line breaks, keep their positions. Raises
     `ParseFailed` (`empty_document`, `too_large_unpacked`, `too_many_pages`).
     """
     from app.engines.documents.language import detect_language  # noqa: PLC0415 - on first use only
@@ -82,7 +82,7 @@ def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
 
 
 def check_text(text: str, limits: Limits) -> str:
-    """Check that a text is not empty or too long, and return it unchanged. Raises `ParseFailed`."""
+    """Return `text` unchanged. Raises `ParseFailed` if it is blank or too long."""
     if len(text) > limits.max_text_chars:
         message = f"The text is longer than {limits.max_text_chars} characters."
         raise ParseFailed("too_large_unpacked", message)
@@ -92,7 +92,7 @@ def check_text(text: str, limits: Limits) -> str:
 
 
 def lay_out_pages(text: str, limits: Limits) -> Iterator[Page]:
-    """Yield the virtual pages of a flowing text, with sizes in points.
+    """Yield the virtual pages of flowing text, with sizes in points.
 
     Raises `ParseFailed` (`too_many_pages`) after `limits.max_pages` pages.
     """
@@ -114,7 +114,7 @@ def lay_out_pages(text: str, limits: Limits) -> Iterator[Page]:
 
 
 def paginate(text: str) -> Iterator[VirtualPage]:
-    """Yield the virtual pages of a text; together they cover it without gaps."""
+    """Yield the virtual pages of `text`; together, the pages cover the text without gaps."""
     start = position = 0
     rows: list[TextSpan] = []
     for line in text.splitlines(keepends=True):
@@ -132,7 +132,7 @@ def paginate(text: str) -> Iterator[VirtualPage]:
 
 
 def build_virtual_page_words(text: str, virtual_page: VirtualPage) -> list[Word]:
-    """Build the words of one virtual page of `text`, row by row.
+    """Return the words of one virtual page of `text`, row by row.
 
     Box coordinates are between 0 and 1. The offsets are positions in `text`.
     """
@@ -196,7 +196,7 @@ def _find_row_end(chunk: str, max_chars: int) -> int:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text is ASCII without tabs, so that each character takes one column."""
+    """Return whether `text` is ASCII without tabs, so that each character takes one column."""
     return text.isascii() and "\t" not in text
 
 

@@ -39,8 +39,8 @@ def start_server(
     """Start one fork server for this process and for the processes that it forks later.
 
     Without this call, each process starts its own server with its first document, and that server
-    exits after five idle minutes. Returns immediately; the server starts in the background. Calling
-    this function again is cheap, and replaces a server that has exited.
+    exits after five idle minutes. The function returns immediately; the server starts in the
+    background. Calling the function again is cheap, and replaces a server that has exited.
 
     Args:
         max_processes: The maximum number of documents read or rendered at the same time;
@@ -69,7 +69,7 @@ def call_entry(
     """Call an entry function on a file; yield an iterator over the frames that it sends.
 
     `entry` is the name of a function in `entries`, or `module:function` for a function of another
-    module. `server` is a fork server that has loaded this module; by default, `SERVER` is used.
+    module. `server` is a fork server that has loaded that module; by default, `SERVER` is used.
 
     Each frame is a tuple of its type and its payload. Raises `ParseFailed`, and
     `SandboxUnavailable` if no process could be started.

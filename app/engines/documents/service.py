@@ -35,7 +35,7 @@ _LANGUAGE_CODE_BYTES = 2
 def parse(path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
     """Parse a file, and return its text, pages and language.
 
-    Takes the same arguments and raises the same errors as `parse_stream`.
+    Takes the same arguments as `parse_stream` except `on_page`, and raises the same errors.
     """
     pages: list[Page] = []
     summary = parse_stream(path, media_type, limits, pages.append)
@@ -139,7 +139,7 @@ def render_text(
     format: ImageFormat = "png",  # noqa: A002 - as in `render`
     limits: Limits = DEFAULT_LIMITS,
 ) -> bytes:
-    """Render one virtual page by its text, and return an image file in the given `format`.
+    """Render the first virtual page of `text`, and return an image file in the given `format`.
 
     Raises `ParseFailed` (`too_many_pixels`), and `SandboxUnavailable` if no process could be
     started.
@@ -164,7 +164,7 @@ def check_media_type(media_type: str) -> None:
 def _pass_flowing_pages(
     text: str, language: str | None, limits: Limits, on_page: Callable[[Page], None]
 ) -> DocumentSummary:
-    """Lay out a flowing text on virtual pages and pass each page to `on_page`."""
+    """Lay out flowing text on virtual pages, and pass each page to `on_page`."""
     count = 0
     for page in lay_out_pages(text, limits):
         on_page(page)
@@ -194,13 +194,13 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
     Raises `ParseFailed` (`crashed`) if the page is invalid.
     """
     try:
-        received = orjson.loads(payload)
-        text = replace_unstorable_chars(received["text"])
-        starts, ends = array("I", received["starts"]), array("I", received["ends"])
-        boxes = array("I", received["boxes"])
-        size = float(received["width"]), float(received["height"])
-        rotation, has_text_layer = int(received["rotation"]), bool(received["has_text_layer"])
-        is_blank, is_scan = bool(received["is_blank"]), bool(received["is_scan"])
+        page_data = orjson.loads(payload)
+        text = replace_unstorable_chars(page_data["text"])
+        starts, ends = array("I", page_data["starts"]), array("I", page_data["ends"])
+        boxes = array("I", page_data["boxes"])
+        size = float(page_data["width"]), float(page_data["height"])
+        rotation, has_text_layer = int(page_data["rotation"]), bool(page_data["has_text_layer"])
+        is_blank, is_scan = bool(page_data["is_blank"]), bool(page_data["is_scan"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise build_invalid_result_error() from error
     if len(starts) > limits.max_words_per_page or not _are_words_valid(
@@ -234,7 +234,7 @@ def _are_words_valid(
 ) -> bool:
     """Return whether the arrays of a page's words match, and their values are in range.
 
-    A word is a range of at least one of `length` characters, with a box on the page.
+    A word is a non-empty range within the `length` characters of the page, with a box on the page.
     """
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False

@@ -13,8 +13,8 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Legacy encodings with the languages written in them (ISO 639-1). On a tie the first one is used,
-# so the encodings that are more common today come first.
+# Legacy encodings with the languages written in them (ISO 639-1). On a tie, the encoding that comes
+# first is used, so the more common encodings come first.
 _LEGACY_ENCODINGS = {
     "cp1252": "af ca da de en es eu fi fr ga gl is it lb nl nn no oc pt sv",
     "cp1250": "bs cs hr hu pl ro sh sk sl sq sr",
@@ -32,8 +32,8 @@ _LEGACY_ENCODINGS = {
     "iso8859_2": "bs cs hr hu pl ro sh sk sl sq sr",
     "cp1257": "et lt lv",
 }
-# Programs declare these encodings for text in a superset of them, which browsers therefore use
-# (WHATWG Encoding Standard, 4.2). Some of these labels are unknown to Python.
+# Programs declare these encodings for text in a superset of the encoding, so browsers decode the
+# superset (WHATWG Encoding Standard, 4.2). Some of these labels are unknown to Python.
 _DECODED_AS = {
     "ascii": "cp1252",
     "big5": "cp950",
@@ -85,10 +85,10 @@ _CONTROL_REPLACEMENTS: dict[int, str | None] = {
 
 
 def replace_unstorable_chars(text: str) -> str:
-    """Replace each NUL and each lone surrogate by one U+FFFD, so that offsets are preserved.
+    """Replace each NUL and each lone surrogate with one U+FFFD, so that offsets are preserved.
 
-    Also replaces combining marks in excessive numbers (see `limit_marks`), because the index for
-    searches normalizes the text.
+    Also replaces excessive combining marks (see `limit_marks`), so that the search index can
+    normalize the text.
     """
     return limit_marks(_UNSTORABLE.sub("\ufffd", text))
 
@@ -96,7 +96,7 @@ def replace_unstorable_chars(text: str) -> str:
 def normalize_text(text: str) -> str:
     """Normalize text to composed form (NFC), and remove control and invisible characters.
 
-    Tabs, line feeds, carriage returns and form feeds are kept; other line ends become line feeds.
+    Tabs, line feeds, carriage returns and form feeds are kept; other line breaks become line feeds.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -116,7 +116,7 @@ def detect_bom(data: bytes) -> tuple[str, int] | None:
 def detect_utf16_without_bom(data: bytes) -> str | None:
     """Return the UTF-16 codec of text without a byte order mark, or None if it is not UTF-16.
 
-    In Latin text, every other byte of UTF-16 is NUL.
+    In UTF-16, every other byte of Latin text is NUL.
     """
     head = data[:4096]
     half = len(head) // 2
@@ -129,11 +129,11 @@ def detect_utf16_without_bom(data: bytes) -> str | None:
 
 
 def decode_text(data: bytes, declared: str | None = None) -> str:
-    """Decode bytes to text in the encoding that is most likely.
+    """Decode bytes to text in their most likely encoding.
 
-    Tries the byte order mark, the `declared` encoding, UTF-16 without a mark, ISO-2022-JP, UTF-8,
-    and then a guess. The mark is not part of the result; line ends are unchanged. Bytes that cannot
-    be decoded become U+FFFD, so this function never fails.
+    Tries the byte order mark, the `declared` encoding, UTF-16 without a mark, ISO-2022-JP and
+    UTF-8, and then guesses. The mark is not part of the result; line breaks are unchanged. Bytes
+    that cannot be decoded become U+FFFD, so this function never fails.
     """
     if bom := detect_bom(data):
         encoding, length = bom
@@ -178,7 +178,8 @@ def _decode_iso_2022_jp(data: bytes) -> str | None:
     """Decode ISO-2022-JP, or return None if the bytes are invalid.
 
     Python's codec rejects half-width katakana and the additional characters of Windows, such as
-    `㈱`, which email programs send in this encoding. EUC-JP has them with the high bit set.
+    `㈱`, which email programs send in this encoding. EUC-JP encodes these characters in the same
+    way, but with the high bit set.
     """
     if (text := _decode_as(data, "iso2022_jp")) is not None:
         return text

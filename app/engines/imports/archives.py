@@ -42,8 +42,9 @@ class DamagedEntryError(Exception):
 class ArchiveEntry(NamedTuple):
     """A file in an archive.
 
-    `path` is for display. `error` contains a code and a message if the file cannot be imported.
-    `is_ignored` is True for files that operating systems add, which are not documents.
+    `path` is for display; `name` is the file name. `error` contains a code and a message if the
+    file cannot be imported. `is_ignored` is True for files that operating systems add, which are
+    not documents.
     """
 
     number: int
@@ -54,7 +55,10 @@ class ArchiveEntry(NamedTuple):
 
 
 class _LimitedFile:
-    """A file wrapper that raises ImportFileError for directories over `MAX_DIRECTORY_BYTES`."""
+    """A file wrapper whose `read` raises ImportFileError for sizes above `MAX_DIRECTORY_BYTES`.
+
+    zipfile reads the directory of an archive in one call.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -127,8 +131,9 @@ def _build_entries(infos: list[ZipInfo], archive_size: int) -> Iterator[ArchiveE
 def _decode_name(info: ZipInfo) -> str:
     """Return the path of a file in an archive.
 
-    macOS stores names as UTF-8 without the flag that says so, and with decomposed accents. Without
-    the flag, zipfile decodes names as code page 437, in which names are rarely valid UTF-8.
+    macOS stores names as UTF-8 without the flag for UTF-8, and with decomposed accents. Without the
+    flag, zipfile decodes names as code page 437. Names that are really in code page 437 are rarely
+    valid UTF-8.
     """
     if info.flag_bits & _UTF8_FLAG:
         return info.filename

@@ -1,8 +1,9 @@
 """Read CSV with a header: one document in each row.
 
 The column `text` contains the text, `name` and `external_id` are properties of the document, and
-all other columns become its metadata. Of the delimiters that separate the column `text`, the most
-frequent one in the header is used, unless Excel's line `sep=` before the header states it.
+all other columns become its metadata. If Excel's line `sep=` precedes the header, it specifies the
+delimiter. Otherwise, of the delimiters that separate the column `text` from other columns, the most
+frequent in the header is used.
 """
 
 import csv
@@ -48,8 +49,8 @@ class _CsvLines(Iterator[str]):
     """Iterates over the lines for the CSV parser.
 
     `offset` is the end of the last line that was read. `is_too_long` is true if a line of the row
-    exceeds MAX_LINE_BYTES; such a line is replaced by an empty line. Raises _RowTooLargeError for a
-    very long row, because the parser keeps a whole row in memory.
+    exceeds MAX_LINE_BYTES; such a line is replaced with an empty line. Raises _RowTooLargeError for
+    a row of more than MAX_LINE_BYTES, because the parser keeps a whole row in memory.
     """
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
@@ -114,7 +115,7 @@ class CsvReader:
 def _read_rows(
     file: BinaryIO, offset: int, delimiter: str
 ) -> Iterator[tuple[list[str], tuple[str, str] | None, int]]:
-    """Yield each row that is not blank, with its error or None, and the offset after the row."""
+    """Yield each row that is not blank, its error or None, and the offset after the row."""
     lines = _CsvLines(file, offset)
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
@@ -136,17 +137,20 @@ def _read_rows(
 
 
 def find_delimiter_line(head: bytes) -> re.Match[bytes] | None:
-    """Match Excel's first line, such as `sep=;`. Group 1 of the match is the delimiter."""
+    """Match the line with the delimiter, such as `sep=;`, that Excel allows before the header.
+
+    Group 1 of the match is the delimiter. Returns None if `head` does not begin with such a line.
+    """
     return _DELIMITER_LINE.match(head)
 
 
 def _read_header(file: BinaryIO) -> _CsvHeader:
     lines = read_lines(file, START.offset)
     line = next(lines, None)
-    stated = find_delimiter_line(line.data) if line and line.data else None
-    if stated:
+    delimiter_line = find_delimiter_line(line.data) if line and line.data else None
+    if delimiter_line:
         line = next(lines, None)
-    delimiters = stated[1].decode() if stated else DELIMITERS
+    delimiters = delimiter_line[1].decode() if delimiter_line else DELIMITERS
     if line is None or line.data is None or len(line.data) > _MAX_HEADER_BYTES:
         raise ImportFileError("The first line must contain the names of the columns.")
     try:

@@ -17,9 +17,9 @@ _DOCUMENT_EXTENSIONS = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epu
 def detect_format(head: bytes, name: str) -> str | None:
     """Return the id of the format, or None if it is not recognized.
 
-    `head` contains the first line of the file, or a part of it if the line is very long. The format
-    depends on the content. The name only distinguishes CSV from other text, and archives from
-    documents that are ZIP files.
+    `head` contains the first line of the file, or the start of a very long line. The format depends
+    on the content. The name only distinguishes CSV from other text, and archives from documents
+    that are ZIP files.
     """
     if head.startswith(_ZIP_SIGNATURES):
         return None if name.lower().endswith(_DOCUMENT_EXTENSIONS) else "zip"

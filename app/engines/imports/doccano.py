@@ -1,8 +1,8 @@
 """Read the JSON Lines that doccano exports: one document and its labels on each line.
 
 A label is either a span of the text or a string. A span is `[start, end, label]`, or an object with
-`start_offset`, `end_offset` and `label`. A string is a category or a text value.
-The format is that of the exports of https://doccano.github.io/doccano/.
+`start_offset`, `end_offset` and `label`. A string is a category or a text value. See
+https://doccano.github.io/doccano/.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from app.engines.imports.records import ContentError, RecordContent
 LABEL_PROPERTIES = ("label", "labels", "entities", "cats")
 """The properties that contain labels. They depend on the version and the type of the project."""
 _TEXT_PROPERTIES = ("text", "data")
-"""The properties that may contain the text; versions of 2021 call it `data`."""
+"""The properties that may contain the text. Versions from 2021 use `data`."""
 _NON_METADATA_PROPERTIES = ("id", "text", "relations", "Comments", "comments")
 _SPAN_LENGTH = 3
 
@@ -22,7 +22,7 @@ _SPAN_LENGTH = 3
 def convert_line(line: dict[str, Any]) -> RecordContent:
     """Convert a line of a doccano export to the content of a record.
 
-    The `id` becomes the external id. Other properties become metadata if they are plain values. A
+    The `id` becomes the external id. Other properties with simple values become metadata. A
     document without labels is imported as unlabeled. Raises ContentError if the text is missing, a
     label is malformed, or the line has the numbers of labels instead of their names.
     """

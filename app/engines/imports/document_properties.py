@@ -7,7 +7,10 @@ from typing import Any
 def build_properties(
     text: str, external_id: str | None, metadata: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Build the properties of a document. Only plain values of `metadata` are kept."""
+    """Build the properties of a document.
+
+    Of `metadata`, only non-empty strings, numbers and Boolean values are kept.
+    """
     plain_metadata = {
         name: value
         for name, value in metadata.items()

@@ -56,7 +56,7 @@ class _Utf8File(io.RawIOBase):
 def open_as_utf8(file: BinaryIO) -> BinaryIO:
     """Return a file with the same text in UTF-8 if `file` has the byte order mark of UTF-16.
 
-    Otherwise, returns `file`.
+    Otherwise, returns `file` itself, rewound to its start.
     """
     file.seek(0)
     is_utf16 = file.read(len(_UTF16_MARKS[0])) in _UTF16_MARKS

@@ -105,7 +105,7 @@ class _ArrayScanner:
             except RecursionError:
                 raise ImportFileError("The JSON is nested too deeply.") from None
             else:
-                # The rest of a number may follow.
+                # More digits of a number may follow.
                 if end < len(self._text) or not self._read_chunk():
                     return self._index + end - start
 

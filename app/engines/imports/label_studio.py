@@ -1,6 +1,6 @@
 """Read the tasks that Label Studio exports as JSON, with the labels of their annotations.
 
-Predictions, relations and comments are ignored. Source: the format of
+Predictions, relations and comments are ignored. See
 https://labelstud.io/guide/export#Label-Studio-JSON-format-of-annotated-tasks.
 """
 
@@ -12,7 +12,7 @@ from app.engines.imports.marks import Mark, SpanMark, ValueMark
 from app.engines.imports.records import ContentError, RecordContent
 
 _SEPARATOR = " / "
-"""Joins the levels of a taxonomy path, as in the option values that a schema import creates."""
+"""The separator between the levels of a taxonomy path. Schema imports use it in option values."""
 _MAX_SHOWN_CHARS = 64
 _IGNORED_TYPES = ("relation",)
 _OLD_NAME = "completions"
@@ -22,7 +22,7 @@ _OLD_NAME = "completions"
 def convert_task(task: dict[str, Any]) -> RecordContent:
     """Convert a task from Label Studio to the content of a record.
 
-    The `id` of the task becomes the external id, and plain values of its `data` become metadata.
+    The `id` of the task becomes the external id, and simple values of its `data` become metadata.
     Each annotation that was not canceled becomes a list of marks; ground truths come first. Raises
     ContentError if the text is missing, or if a result is malformed or not supported.
     """
@@ -42,7 +42,7 @@ def convert_task(task: dict[str, Any]) -> RecordContent:
 
 
 def _find_text_property(data: Mapping[str, Any]) -> str:
-    """Find the property that contains the document's text: `text`, or the only string property."""
+    """Return the name of the property with the document's text: `text`, or the only string."""
     names = [name for name, value in data.items() if isinstance(value, str)]
     if "text" in names:
         return "text"

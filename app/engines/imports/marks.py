@@ -1,8 +1,9 @@
 """Convert marks, which are labels from other tools, to tags for the fields of a schema.
 
-Other tools have other names for fields. A name refers to the field with this key or label. If there
-is none, it refers to the field whose key or label is the same in snake_case, so it matches the
-field that an import of the tool's labeling configuration created (`app.engines.schema_sources`).
+Other tools have other names for fields. A name refers to the field with this key or label. If no
+field has this key or label, the name refers to the field whose key or label is the same in
+snake_case, so that it matches the field that an import of the tool's labeling configuration created
+(`app.engines.schema_sources`).
 """
 
 import re
@@ -119,7 +120,7 @@ class _FieldNames:
                 self._by_snake_case[name].append(field)
 
     def find(self, name: str) -> Field | None:
-        """Return the field with a name, or None. Raises MarkError if several fields have it.
+        """Return the field that `name` refers to, or None. Raises MarkError if several match.
 
         Different labels can have the same name in snake_case, for example `C` and `C++`.
         """
@@ -131,8 +132,9 @@ class _FieldNames:
         )
         if len(fields) > 1:
             keys = ", ".join(f"`{field['key']}`" for field in fields[:_MAX_SHOWN_FIELDS])
-            shown = name[:_MAX_SHOWN_CHARS]
-            raise MarkError(f"Several fields of the schema match the label `{shown}`: {keys}.")
+            short_name = name[:_MAX_SHOWN_CHARS]
+            message = f"Several fields of the schema match the label `{short_name}`: {keys}."
+            raise MarkError(message)
         return fields[0] if fields else None
 
 
@@ -154,7 +156,7 @@ def _index_by_option(fields: Sequence[Field]) -> dict[str, dict[str, Any]]:
 
 
 def _find_option_value(field: Field, value: object) -> object:
-    """Find the value of the option whose value or label is `value`; otherwise return `value`."""
+    """Return the value of the option whose value or label is `value`, or else `value` itself."""
     if field["type"] != "choice" or not isinstance(value, str):
         return value
     name = to_line(value)
@@ -171,14 +173,14 @@ Raises MarkError if the text at the offsets differs from the exported text.
 
 
 def _choose_locator(spans: Sequence[SpanMark], text: str) -> _Locator:
-    """Return the locator for the unit in which a document's spans count: code points or UTF-16.
+    """Return the locator for the unit of a document's offsets: code points or UTF-16 code units.
 
-    All spans of a document count in one unit. The unit that more spans match is chosen, because a
-    single span can match the text in both units, if its text repeats.
+    All spans of a document use the same unit. The unit in which more spans match their text is
+    chosen, because a single span may match in both units if its text is repeated.
     """
     locate_by_code_points = partial(_locate_by_code_points, text)
     pair_offsets = _list_pair_offsets(text)
-    if not pair_offsets:  # the units are the same
+    if not pair_offsets:  # the offsets are the same in both units
         return locate_by_code_points
     locators = (locate_by_code_points, partial(_locate_by_utf16, text, pair_offsets))
     return min(locators, key=partial(_count_mismatches, spans))
@@ -216,12 +218,12 @@ def _check_text(mark: SpanMark, text: str, start: int, end: int) -> None:
     if end > len(text):
         raise MarkError(f"The span from {mark.start} to {mark.end} exceeds the text.")
     if mark.text is not None and not _is_same_text(text[start:end], mark.text):
-        shown = mark.text[:_MAX_SHOWN_CHARS]
-        raise MarkError(f"The text from {mark.start} to {mark.end} is not `{shown}`.")
+        short_text = mark.text[:_MAX_SHOWN_CHARS]
+        raise MarkError(f"The text from {mark.start} to {mark.end} is not `{short_text}`.")
 
 
 def _is_same_text(span_text: str, exported_text: str) -> bool:
-    """Return whether two strings are equal except for white space, because tools change it."""
+    """Return whether two strings are equal except for white space, which tools may change."""
     exported = "".join(exported_text.replace("\\n", "\n").split())
     position = 0
     # The span may be much longer than the exported text: stop at the first difference.

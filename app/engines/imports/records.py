@@ -69,12 +69,13 @@ def parse_object(
 ) -> tuple[RecordContent | None, tuple[str, str] | None]:
     """Parse a record that is a JSON object, and return its content and its error.
 
-    Either the content or the error, a (code, message) pair, is None.
+    The error is a pair of code and message. Either the content or the error is None.
     """
     try:
         orjson.loads(data)
         _name_checker.decode(data.decode())
-        # Parsed again, because a value may take thirty times the memory of its text.
+        # Parsed again, because keeping the first value during the check would take much memory: a
+        # value may take thirty times the memory of its text.
         return _convert_object(orjson.loads(data), convert), None
     except orjson.JSONDecodeError as failure:
         return None, (UNREADABLE, f"Malformed JSON: {failure}")

@@ -1,4 +1,4 @@
-"""Recognize pages; runs only in sandboxed processes.
+"""Recognize the text of pages. This module runs only in sandboxed processes.
 
 The fork server imports this module once. The models are therefore loaded, and the libraries have
 read their files, before a process is confined. The application itself must not import this module.
@@ -38,6 +38,6 @@ def recognize_page(
     """
     image = readers.render_page(document, arguments, limits)
     width, height = (side / arguments["scale"] for side in image.size)
-    composed, confidences = pages.recognize_page(image, width, height)
-    page = build_page(width, height, 0, composed.text, composed.words)
+    page_text, confidences = pages.recognize_page(image, width, height)
+    page = build_page(width, height, 0, page_text.text, page_text.words)
     send(frames.PAGE, orjson.dumps({**page, "confidences": confidences}))

@@ -1,7 +1,7 @@
 """Recognize the lines of an image with PP-OCR, run by RapidOCR on ONNX Runtime.
 
-Runs only in sandboxed processes. Models and method: C. Cui et al., "PaddleOCR 3.0 Technical Report"
-(2025).
+This module runs only in sandboxed processes. Models and method: C. Cui et al., "PaddleOCR 3.0
+Technical Report" (2025).
 """
 
 from collections.abc import Iterator, Sequence
@@ -78,7 +78,7 @@ class DetectedLines(NamedTuple):
 
 
 def detect(image: Image.Image) -> DetectedLines:
-    """Detect the lines of text in an image, and cut them out."""
+    """Detect the lines of text in an image, and return each line's corners and picture."""
     pixels = np.asarray(image.convert("RGB"))[:, :, ::-1]
     resized, record = _RECOGNIZER.preprocess_img(pixels)
     try:
@@ -91,7 +91,7 @@ def detect(image: Image.Image) -> DetectedLines:
 
 
 def find_rotation(detection: DetectedLines) -> int:
-    """Find the rotation of most of the text, as a number of clockwise quarter turns."""
+    """Return the rotation of most of the text, as a number of clockwise quarter turns."""
     if not detection.pictures:
         return 0
     lengths = [max(_measure_quad(quad)) for quad in detection.quads]
@@ -114,9 +114,9 @@ def find_rotation(detection: DetectedLines) -> int:
 
 
 def recognize(detection: DetectedLines) -> list[RecognizedLine]:
-    """Recognize the text of detected lines. Most of the lines must be upright.
+    """Return the recognized lines. Lines with a low confidence are left out.
 
-    Tall lines may run up or down the page.
+    Most of the lines must be upright. Tall lines may run up or down the page.
     """
     tall_flags = [_is_tall(quad) for quad in detection.quads]
     pictures = detection.pictures
@@ -161,7 +161,7 @@ def _recognize_pictures(pictures: list[NDArray[np.uint8]]) -> list[_Reading]:
     if not pictures:
         return []
     result = _RECOGNIZER.recognize_txt(pictures)
-    # RapidOCR annotates the tuples that replace these objects in a later step, which is not run.
+    # RapidOCR's annotation is for the tuples of a later step, which is not run.
     word_results = cast("Sequence[WordInfo]", result.word_results)
     return [
         _Reading(replace_unstorable_chars(text), float(score), info)
@@ -198,14 +198,14 @@ def _is_tall(quad: NDArray[np.floating]) -> bool:
 
 
 def _measure_quad(quad: NDArray[np.floating]) -> tuple[float, float]:
-    """Return the width and height of a quadrilateral: the longer of each two opposite sides."""
+    """Return the width and height of a quadrilateral, from the longer side in each direction."""
     sides = [float(np.hypot(*(quad[n] - quad[n - 1]))) for n in range(4)]
     return max(sides[1], sides[3]), max(sides[2], sides[0])
 
 
 def split_line(line: RecognizedLine) -> Iterator[LineWord]:
     """Split a line into words in the same way as the document readers, and yield the words."""
-    half = _measure_character_distance(line) / 2
+    half_distance = _measure_character_distance(line) / 2
     last_end, first_index = 0, 0  # an offset in the text, and an index into `line.positions`
     for match in WORD.finditer(line.text):
         gap = line.text[last_end : match.start()]
@@ -213,7 +213,8 @@ def split_line(line: RecognizedLine) -> Iterator[LineWord]:
         end_index = first_index + len(match[0])
         positions = line.positions[first_index:end_index]
         confidence = min(line.confidences[first_index:end_index])
-        box = _compute_box(line, max(0.0, positions[0] - half), min(1.0, positions[-1] + half))
+        start = max(0.0, positions[0] - half_distance)
+        box = _compute_box(line, start, min(1.0, positions[-1] + half_distance))
         yield LineWord(match[0], box, bool(gap), min(1.0, max(0.0, confidence)))
         last_end, first_index = match.end(), end_index
 

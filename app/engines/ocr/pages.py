@@ -1,4 +1,4 @@
-"""Compose the text of a page from its recognized lines. Runs only in sandboxed processes."""
+"""Compose the text of a page from its recognized lines, only in sandboxed processes."""
 
 from PIL import Image
 
@@ -35,8 +35,8 @@ def recognize_page(image: Image.Image, width: float, height: float) -> tuple[Pag
             if is_oblique:
                 token.x0, token.y0, token.x1, token.y1 = rotate_box(token.box, quarter_turns, *size)
             groups.setdefault(OBLIQUE if is_oblique else quarter_turns, []).append(token)
-    composed = compose_text(groups, width, height)
-    return composed, [confidences[token] for token in composed.words.tokens]
+    page_text = compose_text(groups, width, height)
+    return page_text, [confidences[index] for index in page_text.words.token_indexes]
 
 
 def _build_tokens(line: RecognizedLine, scale: float, confidences: list[float]) -> list[Token]:

@@ -15,7 +15,7 @@ _ENTRIES = "app.engines.ocr.entries"
 _MAX_SIDE_PX = 2_000
 """The maximum length of a page side in pixels; the recognizer would shrink larger images."""
 _MAX_SCALE = 300 / 72
-"""The maximum number of pixels per point (300 dpi). Only small pages reach it."""
+"""The maximum number of pixels per point (300 dpi). Only small pages reach this limit."""
 _MAX_PROCESSES = 64
 _MAX_TOTAL_PROCESSES = 200
 _IDLE_SECONDS = 60.0
@@ -31,12 +31,14 @@ _SERVER = ForkServer(
 def recognize_page(
     path: Path, media_type: str, number: int, *, width: float, height: float
 ) -> RecognizedPage:
-    """Recognize the text shown on page `number` of a file; pages count from 1.
+    """Recognize the text shown on page `number` of a file; page numbers start at 1.
 
     `media_type` is a result of `detect_media_type`. `width` and `height` are the size of the
     displayed page in points. Text that is rotated by quarter turns or slightly skewed is also
-    recognized. Raises `ParseFailed` if the page cannot be rendered or exceeds `LIMITS`, and
-    `SandboxUnavailable` if no process could be started.
+    recognized.
+
+    Raises `ParseFailed` if the page does not exist, cannot be rendered or exceeds `LIMITS`,
+    `UnsupportedMediaType`, and `SandboxUnavailable` if no process could be started.
     """
     check_media_type(media_type)
     scale = min(_MAX_SCALE, _MAX_SIDE_PX / max(width, height, 1.0))
@@ -56,7 +58,7 @@ def stop_server() -> None:
 
 
 def _decode_result(payload: bytes, number: int) -> RecognizedPage:
-    """Validate and decode the result of the process, which an untrusted file may control."""
+    """Decode and validate a result from a process that an untrusted file may have taken over."""
     page = decode_page(payload, number, 0, LIMITS)
     try:
         confidences = [float(value) for value in orjson.loads(payload)["confidences"]]
@@ -69,5 +71,6 @@ def _decode_result(payload: bytes, number: int) -> RecognizedPage:
     if not all(0 <= confidence <= 1 for confidence in confidences):
         raise build_invalid_result_error()
     if len(page.text) > LIMITS.max_text_chars:
-        raise ParseFailed("too_large_unpacked", "The page has too much text.")
+        message = f"The page has more than {LIMITS.max_text_chars} characters."
+        raise ParseFailed("too_large_unpacked", message)
     return RecognizedPage(page.text, words)

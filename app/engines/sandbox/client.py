@@ -35,7 +35,7 @@ _STOP_SECONDS = 3.0
 
 
 class ForkServer:
-    """A client for a fork server, which starts on first use or with `start`.
+    """A client for a fork server. The server starts on first use or with `start`.
 
     Processes forked after the start share the server, because they inherit the socket to it. The
     server exits after the last process that uses it has exited or called `stop`. This class is
@@ -68,7 +68,7 @@ class ForkServer:
         idle_seconds: float | None = None,
         nice: int = 0,
     ) -> None:
-        """Start the server unless it is running, without waiting for it.
+        """Start the server unless it is running, and return before it is ready.
 
         Call this in a long-lived process before it forks the processes that use the server. A
         second call replaces a server that has exited. If `idle_seconds` is set, only the launcher
@@ -79,7 +79,7 @@ class ForkServer:
             if self._control is not None and _is_disconnected(self._control):
                 self._disconnect()
             if self._control is None:
-                # Kept, because a server that replaces this server needs the same options.
+                # Store the options, because a server that replaces this server needs them.
                 self._options = replace(self._options, idle_seconds=idle_seconds, nice=nice)
                 if max_processes is not None:
                     self._options = replace(self._options, max_processes=max_processes)
@@ -122,14 +122,14 @@ class ForkServer:
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             if document is not None:
-                document.seek(0)  # a process that was lost may have read the document
+                document.seek(0)  # a process that was killed may have read the document
             # These errors mean that the server has exited or that its request queue is full.
             with suppress(ConnectionError, BlockingIOError):
                 channel = self._request_process(request, document, deadline)
                 if channel is not None:
                     return channel
             time.sleep(_RETRY_SECONDS)
-        raise SandboxUnavailable("The fork server does not start processes.")
+        raise SandboxUnavailable("The fork server did not start a process in time.")
 
     def _request_process(
         self, request: bytes, document: BinaryIO | None, deadline: float
@@ -146,7 +146,7 @@ class ForkServer:
             if document is not None:
                 descriptors.append(document.fileno())
             self._send_request(request, descriptors)
-            # If the caller kept these ends open, it would not notice when the process closes them.
+            # While the caller has these ends open, it does not notice when the process closes them.
             server_ends.close()
             if _wait_for_start(reports, deadline):
                 caller_ends.pop_all()
@@ -165,7 +165,7 @@ class ForkServer:
                 raise
 
     def _disconnect(self) -> None:
-        """Close the socket to the server. The server exits after all its users have closed it."""
+        """Close the socket to the server. The server exits when no other process has it open."""
         if self._control is not None:
             self._control.close()
             self._control = None

@@ -6,7 +6,8 @@ restrictions itself: resource limits, no files except the libraries, no signals 
 and an unprivileged user if the server is root.
 
 Three restrictions always apply: resource limits, no new privileges, and termination with the
-parent. If the kernel lacks or refuses any other restriction, the process runs without it.
+parent. If the kernel does not support another restriction, or does not permit the change of the
+network or the user, the process runs without this restriction.
 """
 
 import ctypes
@@ -29,7 +30,7 @@ The limit only prevents a hostile document from using up the threads of the mach
 UNPRIVILEGED_ID = 65_533
 """The user id and group id for a process whose server is root; no system assigns this id."""
 
-# Not /usr as a whole, because some installations keep the service and its documents below it.
+# Not /usr as a whole, because some installations keep the service and its documents below /usr.
 _LIBRARIES = {
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"),
     *("/usr/share", "/usr/local/share"),  # fonts
@@ -45,7 +46,7 @@ _CAPABILITY_VERSION_3, _CAPABILITY_WORDS = 0x20080522, 6
 def exit_with_parent(parent: int) -> None:
     """Make the kernel kill this process when the process `parent` exits.
 
-    A later change of the user id cancels this.
+    A later change of the user id cancels this request.
     """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # the parent exited before the request reached the kernel
@@ -58,7 +59,7 @@ def confine_server() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_SERVER_OPEN_FILES, MAX_SERVER_OPEN_FILES))
     _isolate_network()
-    # Prevents other processes of this user from reading the memory or tracing this process.
+    # Prevents other processes of this user from tracing this process or reading its memory.
     _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
@@ -75,7 +76,8 @@ def _isolate_network() -> None:
 def create_file_rules() -> int | None:
     """Create rules that permit reading the libraries and no other files.
 
-    Returns the descriptor of the rules, or None if the kernel does not support such rules.
+    Returns the descriptor of the rules, or None if the kernel does not support such rules. Raises
+    OSError if the kernel refuses the rules.
     """
     paths = sysconfig.get_paths()
     packages = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -87,7 +89,8 @@ def confine_process(
 ) -> None:
     """Confine this process, which has just been forked from `parent`.
 
-    The `kept_descriptors` stay open. `file_rules` is a result of `create_file_rules`.
+    The `kept_descriptors` stay open. `file_rules` is a result of `create_file_rules`. Raises
+    OSError if the kernel refuses the rules.
     """
     _drop_root()
     exit_with_parent(parent)
@@ -110,7 +113,7 @@ def confine_process(
 
 
 def _drop_root() -> None:
-    """Change to an unprivileged user, because the limit on processes does not apply to root."""
+    """Change from root to an unprivileged user. The limit on processes does not apply to root."""
     if os.geteuid() != 0:
         return
     try:

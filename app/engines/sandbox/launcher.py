@@ -1,8 +1,8 @@
 """Keep a fork server running as long as a process holds the other end of the control socket.
 
-Runs as a script that uses only the standard library, so that it needs little memory and rarely
-fails: `python -I -S launcher.py CONTROL_FD now|on-demand COMMAND…`. COMMAND starts a server; the
-launcher appends its own process id and the descriptor of a pipe for reports.
+This module runs as a script that uses only the standard library, so that it needs little memory
+and rarely fails: `python -I -S launcher.py CONTROL_FD now|on-demand COMMAND…`. COMMAND starts a
+server; the launcher appends its own process id and the descriptor of a pipe for reports.
 
 A server that crashes or is killed is replaced. A server that requests a successor (see `server.py`)
 keeps working until the successor is ready. A server that exits with status 0 was idle for too long;

@@ -78,10 +78,11 @@ class ServerOptions:
     """The options of a fork server.
 
     `preload` lists the modules that the server imports before it forks; only these modules can
-    contain entry functions. At most `max_processes` run at the same time; further requests wait.
-    After `max_total_processes` the server is replaced. After `idle_seconds` without work it exits,
-    and the next request starts it again; if `idle_seconds` is None, it keeps running. `nice` lowers
-    the priority of the server and its processes.
+    contain entry functions. At most `max_processes` processes run at the same time; further
+    requests wait. After starting `max_total_processes` processes, the server is replaced. After
+    `idle_seconds` without work, the server exits, and the next request starts it again; if
+    `idle_seconds` is None, it keeps running. `nice` lowers the priority of the server and its
+    processes.
     """
 
     preload: tuple[str, ...]
@@ -113,10 +114,10 @@ def decode_exit_report(data: bytes) -> ExitReport:
 
 def write_frame(descriptor: int, frame_type: bytes, payload: bytes = b"") -> None:
     """Write one frame to a pipe, and wait while the pipe is full."""
-    unwritten = [memoryview(FRAME_HEADER.pack(frame_type, len(payload))), memoryview(payload)]
-    while unwritten:
-        count = os.writev(descriptor, unwritten)  # one call, because each call wakes the caller
-        while unwritten and count >= len(unwritten[0]):
-            count -= len(unwritten.pop(0))
-        if unwritten:
-            unwritten[0] = unwritten[0][count:]
+    buffers = [memoryview(FRAME_HEADER.pack(frame_type, len(payload))), memoryview(payload)]
+    while buffers:
+        count = os.writev(descriptor, buffers)  # one write, because each write wakes the reader
+        while buffers and count >= len(buffers[0]):
+            count -= len(buffers.pop(0))
+        if buffers:
+            buffers[0] = buffers[0][count:]

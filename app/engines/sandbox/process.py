@@ -21,7 +21,7 @@ from app.engines.sandbox.model import (
     decode_exit_report,
 )
 
-_CHUNK_BYTES = 1 << 16  # the maximum content of a pipe; a larger buffer costs time
+_CHUNK_BYTES = 1 << 16  # the capacity of a pipe; a larger buffer costs time
 _REPORT_BYTES = 64
 # A process that has closed its pipe is exiting, which takes less than this time.
 _EXIT_WAIT_SECONDS = 2.0

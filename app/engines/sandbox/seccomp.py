@@ -1,7 +1,7 @@
 """Prevent a process from starting other processes, but allow threads (Linux).
 
 The kernel's limit on the processes of a user also counts threads, so it cannot forbid processes
-without threads. A system call filter can, because it sees the flags of `clone`.
+but allow threads. A system call filter can, because it sees the flags of `clone`.
 
 The constants come from linux/seccomp.h, linux/filter.h, linux/audit.h and asm/unistd.h.
 """
@@ -59,7 +59,7 @@ def forbid_new_processes() -> bool:
     is not supported.
     """
     architecture = _ARCHITECTURES.get(platform.machine())
-    if architecture is None or sys.maxsize < 2**32:  # system call numbers differ in 32 bits
+    if architecture is None or sys.maxsize < 2**32:  # 32-bit system calls have other numbers
         return False
     rules = _build_rules(architecture)
     instructions = (_Instruction * len(rules))(*(_Instruction(*rule) for rule in rules))

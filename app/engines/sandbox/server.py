@@ -1,11 +1,11 @@
 """Run the fork server: import the libraries once, then fork a confined process per request.
 
-The launcher starts it with the arguments CONTROL_FD OPTIONS LAUNCHER_PID REPORT_FD. The server
-never reads a document; it only passes the descriptors of documents to the processes. A request is
-one message on the control socket. It carries the descriptors of the pipe for results, the socket
-for reports, and the document, if there is one. On the report socket, the caller receives `STARTED`
-when the process is running, and an `ExitReport` when it has exited. When the caller closes its end
-of the socket, the process is killed.
+The launcher starts the server with the arguments CONTROL_FD OPTIONS LAUNCHER_PID REPORT_FD. The
+server never reads a document; it only passes the descriptors of documents to the processes. A
+request is one message on the control socket. It carries the descriptors of the pipe for results,
+the socket for reports, and the document, if there is one. On the report socket, the caller receives
+`STARTED` when the process is running, and an `ExitReport` when it has exited. When the caller
+closes its end of the socket, the process is killed.
 """
 
 import gc
@@ -87,7 +87,7 @@ class _Server:
         self._wake_descriptor = self._install_signal_handlers()
 
     def serve(self) -> None:
-        """Serve requests until a successor has taken over or the idle time has passed."""
+        """Serve requests until a successor is ready or the idle time has passed."""
         os.write(self._launcher_reports, READY)
         while self._children or not self._is_draining:
             self._update_control_polling()
@@ -116,7 +116,7 @@ class _Server:
         self._is_draining = True
 
     def _update_control_polling(self) -> None:
-        """Poll the control socket only while a slot is free; until then, requests wait there."""
+        """Poll the control socket only while a slot is free; otherwise, requests wait there."""
         is_accepting = not self._is_draining and len(self._children) < self._options.max_processes
         self._poll.register(self._control, select.POLLIN if is_accepting else 0)
 
@@ -266,7 +266,7 @@ def _get_entry(name: str, preload: Sequence[str]) -> Entry:
 
 def main() -> None:
     """Run the server; see the module docstring for the command line."""
-    # clears any signals that the application had blocked
+    # unblock any signals that the application had blocked
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
     control, options = int(sys.argv[1]), ServerOptions(**orjson.loads(sys.argv[2]))
     launcher, launcher_reports = int(sys.argv[3]), int(sys.argv[4])
@@ -277,8 +277,8 @@ def main() -> None:
     confinement.exit_with_parent(launcher)
     os.dup2(0, 2)  # up to here, errors go to the stderr of the service
     requests = socket.socket(fileno=os.dup(control))
-    # A caller with many open files passes a high number. The processes close only the numbers that
-    # the server's limit allows.
+    # A caller with many open files passes a high descriptor. The processes close only descriptors
+    # up to the server's limit.
     os.close(control)
     requests.settimeout(0)  # non-blocking, because a second server may also read from it
     server = _Server(requests, launcher_reports, options)

@@ -1,7 +1,7 @@
 """Read documents from an Azure Blob Storage container over the REST API.
 
-Requests carry a shared access signature. Microsoft's library creates it from the account key,
-without opening a connection.
+Requests carry a shared access signature: either the signature in the settings, or a signature that
+Microsoft's library creates from the account key without opening a connection.
 """
 
 from collections.abc import Iterator, Mapping

@@ -14,8 +14,8 @@ _MAX_EMPTY_PAGES = 1000
 class EndlessListingDetector:
     """Detects endless listings.
 
-    These are cycles of tokens (Brent's algorithm), too many empty pages, and pages of a sorted
-    listing that contain only names up to the last name of an earlier page.
+    These are cycles of tokens (Brent's algorithm), too many empty pages, empty pages for too long,
+    and pages of a sorted listing that contain only names up to the last name of an earlier page.
     """
 
     def __init__(self, *, is_sorted: bool) -> None:
@@ -27,10 +27,10 @@ class EndlessListingDetector:
         self._last_key = b""
 
     def check(self, token: str, keys: Sequence[bytes], *, is_empty: bool) -> None:
-        """Check a page that is not the last one. Raises SourceError if the listing is endless.
+        """Check a page that is not the last page. Raises SourceError if the listing is endless.
 
         Args:
-            token: requests the next page.
+            token: the token that requests the next page.
             keys: the names of the objects on the page.
             is_empty: whether the page has neither objects nor folders.
         """
@@ -52,5 +52,5 @@ class EndlessListingDetector:
 
 def build_endless_error() -> SourceError:
     """Build the SourceError for a listing that makes no progress."""
-    message = "The listing of the host does not end: it repeats names, or omits the last known one."
+    message = "The listing of the host does not end: it repeats names or omits the last known name."
     return SourceError(SourceErrorKind.PROTOCOL, message)

@@ -30,7 +30,7 @@ def build_connection_error(error: BaseException) -> SourceError:
             message = f"The certificate of the host is not valid: {reason}."
             return SourceError(SourceErrorKind.PROTOCOL, message)
         case TimeoutError():
-            message = "The host did not answer in time."
+            message = "The host did not respond in time."
         case ssl.SSLEOFError() | ssl.SSLZeroReturnError():
             message = "The connection to the host failed or was lost."
         case ssl.SSLError():
@@ -39,7 +39,7 @@ def build_connection_error(error: BaseException) -> SourceError:
         case ConnectionRefusedError():
             message = "The host refuses connections on this port."
         case socket.gaierror():
-            message = "The host name does not resolve."
+            message = "The host name cannot be resolved."
         case _:
             message = "The connection to the host failed or was lost."
     return SourceError(SourceErrorKind.UNREACHABLE, message)

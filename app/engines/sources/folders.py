@@ -110,14 +110,17 @@ class FolderSource(ABC):
         """Yield the items of the folder at a path. Raises ObjectMissing if it does not exist."""
 
     def _complete_item(self, path: str, item: FolderItem) -> FolderItem:
-        """Return the item at a path with what the host does not list, but sends on request."""
+        """Return the item with the properties that the host sends only on request."""
         del path
         return item
 
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
     ) -> Iterator[SourceObject | ListingPosition]:
-        """Yield all selected documents, sorted by path, with their versions from the listings."""
+        """Yield all selected documents, sorted by path, with their versions from the listings.
+
+        For each subfolder and each other document, a `ListingPosition` is yielded.
+        """
         try:
             for path, listed in list_tree(self._read_folder, after, path_filter):
                 if listed is None:
@@ -143,7 +146,7 @@ class FolderSource(ABC):
 
 
 def convert_time(seconds: float | None) -> datetime | None:
-    """Convert seconds since 1970 to a UTC time, or return None if they are None or out of range."""
+    """Convert seconds since 1970 to a UTC time, or return None for None or a value out of range."""
     if seconds is None:
         return None
     try:

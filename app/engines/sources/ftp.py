@@ -32,7 +32,7 @@ from app.engines.sources.paths import split_path
 from app.engines.sources.tls import build_context
 
 _MAX_LINE_BYTES = limits.MAX_NAME_BYTES + 1024
-"""The length at which a line of a folder listing is skipped: a name and its facts."""
+"""The length from which lines of a folder listing are skipped: room for a name and its facts."""
 _PROBE_SECONDS = 20.0
 """The idle time after which a connection is tested before use; the server may have closed it."""
 _COMPLETE_CODES = ("226", "250")
@@ -41,7 +41,7 @@ _COMPLETE_CODES = ("226", "250")
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "FtpSource":
-    """Sign in to an FTP server, and open a folder on it as a source."""
+    """Sign in to an FTP server, and open a folder on it as a source. Raises SourceError."""
     del local_root
     source = FtpSource(settings, network)
     source.connect()
@@ -144,7 +144,7 @@ class FtpSource(FolderSource):
         client = self.connect()
         budget = self._build_budget(client)
         with self._run(budget, refusal_means_missing=True):
-            # LIST gets no argument, because servers would interpret options and `*` in it.
+            # LIST gets no path, because servers would interpret options and `*` in the path.
             client.cwd(target)
         if self._supports_mlsd:
             with self._run(budget):
@@ -207,7 +207,7 @@ def _get_size(client: FtpClient, path: str) -> int | None:
 
 
 def _read_list_items(client: FtpClient) -> Iterator[FolderItem]:
-    """Yield the items of a folder. Raises SourceError if the format of all lines is unknown."""
+    """Yield the items of a folder. Raises SourceError if no line has a known format."""
     is_known, has_unknown_lines = False, False
     for line in _read_lines(client, "LIST"):
         entry = parse_list_line(line)
@@ -217,7 +217,7 @@ def _read_list_items(client: FtpClient) -> Iterator[FolderItem]:
         elif is_entry_line(line):
             has_unknown_lines = True
     if has_unknown_lines and not is_known:
-        message = "The host lists folders in a format that this service does not know."
+        message = "The host lists folders in a format that this service does not support."
         raise SourceError(SourceErrorKind.PROTOCOL, message)
 
 

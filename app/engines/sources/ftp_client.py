@@ -1,4 +1,4 @@
-"""The FTP client from the standard library, adapted to use guarded connections.
+"""Adapt the FTP client from the standard library to guarded connections.
 
 Data connections go to the host of the control connection, regardless of the address that the server
 sends.

@@ -16,14 +16,15 @@ _WINDOWS_LINE = re.compile(
     r"(?:\d\d-\d\d-\d{2,4}|\d{4}-\d\d-\d\d)\s+\d\d:\d\d\s?(?:[AP]M)?\s+"
     r"(?P<size><DIR>|\d+)\s(?P<name>.+)"
 )
-# The total of a listing, a link or a device, and the folder itself or the one above it.
+# An empty line, the total of a listing, a link or a device, the folder itself, or its parent.
 _OTHER_LINE = re.compile(r"\s*|\S+\s+\d+|[bclps][-rwxsStTl]{9}.*|.*\s\.\.?")
 
 
 class ListingLine(NamedTuple):
-    """A line in a folder listing, which describes one entry. `name` is as the server sent it.
+    """A line in a folder listing, which describes one entry.
 
-    `modified` is in seconds since 1970; it is None if the listing has no exact time.
+    `name` contains the bytes that the server sent. `modified` is in seconds since 1970, or None if
+    the listing has no exact time.
     """
 
     name: bytes
@@ -40,7 +41,7 @@ class ListingLine(NamedTuple):
 
 
 def parse_mlsd_line(line: str) -> ListingLine | None:
-    """Parse a line from MLSD. Return None for links, devices and the folder itself."""
+    """Parse a line from MLSD. Return None for invalid names, links, devices, `.` and `..`."""
     facts, _, name = line.partition(" ")
     values = dict(fact.lower().partition("=")[::2] for fact in facts.split(";") if fact)
     entry_type = values.get("type")
@@ -58,7 +59,10 @@ def parse_mlsd_line(line: str) -> ListingLine | None:
 
 
 def parse_list_line(line: str) -> ListingLine | None:
-    """Parse a line from LIST in Unix or Windows format. Return None if it is not an entry."""
+    """Parse a line from LIST. Return None for links, invalid names and unknown formats.
+
+    The known formats are the formats of Unix and of Windows.
+    """
     match = _UNIX_LINE.fullmatch(line) or _WINDOWS_LINE.fullmatch(line)
     if match is None:
         return None
@@ -77,7 +81,7 @@ def is_entry_line(line: str) -> bool:
 
 
 def parse_time(text: str | None) -> float | None:
-    """Parse a UTC time from MLSD or MDTM to seconds since 1970, or to None if it is invalid."""
+    """Parse a UTC time from MLSD or MDTM. Return seconds since 1970, or None if it is invalid."""
     try:
         timestamp, _, fraction = (text or "").strip().partition(".")
         seconds = datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()

@@ -132,7 +132,7 @@ class _Bucket:
             if response.status_code != HTTPStatus.OK:
                 raise self.build_refusal_error(response)
             page = _parse_listing(read_body(response))
-        # `startOffset` includes the name itself.
+        # With `startOffset`, the listing includes the object with this name.
         return page._replace(
             objects=[stored for stored in page.objects if stored.key != query.after]
         )

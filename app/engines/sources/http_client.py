@@ -165,7 +165,7 @@ def _build_http_error(error: Exception) -> SourceError:
         return SourceError(SourceErrorKind.UNREACHABLE, message)
     timeouts = (TimeoutError, requests.exceptions.Timeout, urllib3.exceptions.TimeoutError)
     if any(isinstance(cause, timeouts) for cause in causes):
-        message = "The host did not answer in time."
+        message = "The host did not respond in time."
         return SourceError(SourceErrorKind.UNREACHABLE, message)
     if isinstance(error, requests.exceptions.InvalidURL | UnicodeError):
         return SourceError(SourceErrorKind.PROTOCOL, "The URL is not valid.")

@@ -58,7 +58,7 @@ class _ListedMessage(NamedTuple):
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "ImapSource":
-    """Sign in to a mail server, and open a mailbox folder as a source."""
+    """Sign in to a mail server, and open a mailbox folder as a source. Raises SourceError."""
     del local_root
     source = ImapSource(settings, network)
     source.connect()
@@ -76,8 +76,8 @@ class ImapSource:
         self._client: ImapClient | None = None
         self._folder = str(settings.get("folder") or "INBOX")
         # Folders may have the same UIDVALIDITY, for example if they were created together.
-        place = "\n".join((settings["host"], settings["username"], self._folder))
-        self._place_digest = sha256(place.encode()).hexdigest()[:_DIGEST_DIGITS]
+        location = "\n".join((settings["host"], settings["username"], self._folder))
+        self._location_digest = sha256(location.encode()).hexdigest()[:_DIGEST_DIGITS]
         self._uid_validity = ""
         self._used_at = 0.0
 
@@ -102,16 +102,16 @@ class ImapSource:
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
     ) -> Iterator[SourceObject]:
-        """Yield all messages in order of arrival."""
-        del path_filter  # it would not save requests
+        """Yield the messages after `after`, or all messages, in order of arrival."""
+        del path_filter  # a filter would not save requests
         match = _PATH.fullmatch(after) if after else None
         for message in self._list_messages(int(match[1]) if match else 0):
-            version = f"{self._place_digest}-{self._uid_validity}-{message.uid}"
+            version = f"{self._location_digest}-{self._uid_validity}-{message.uid}"
             path = f"{message.uid}.eml"
             yield SourceObject(path, version, message.size, message.received_at)
 
     def browse(self, path: str, limit: int) -> list[SourceEntry]:
-        """Browse the folder: return its first `limit` messages. It has no subfolders."""
+        """Browse the folder: return its first `limit` messages. There are no subfolders."""
         if path:
             raise build_missing_folder_error()
         return [

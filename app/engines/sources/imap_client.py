@@ -1,4 +1,4 @@
-"""The IMAP client from the standard library, with guarded connections and bounded memory."""
+"""Adapt the IMAP client from the standard library to guarded connections and bounded memory."""
 
 import imaplib
 import re
@@ -36,8 +36,8 @@ class ImapClient(imaplib.IMAP4):
 
     Attributes:
         message_count: number of messages in the open folder.
-        has_new_numbers: whether sequence numbers changed, because messages were deleted. The
-            caller resets it.
+        has_new_numbers: whether sequence numbers have changed because messages were deleted. The
+            caller resets this flag.
     """
 
     def __init__(
@@ -92,9 +92,10 @@ class ImapClient(imaplib.IMAP4):
             self.login(quote(username), password)
 
     def fetch_part(self, uid: int, offset: int) -> bytes:
-        """Fetch the part of a message at `offset`, which is empty after the end of the message.
+        """Fetch the part of a message that begins at `offset`, at most `CHUNK_BYTES` bytes.
 
-        Raises ObjectMissing if the message is missing.
+        Returns empty bytes after the end of the message. Raises ObjectMissing if the message does
+        not exist.
         """
         status, data = self.uid("FETCH", str(uid), f"(BODY.PEEK[]<{offset}.{limits.CHUNK_BYTES}>)")
         parts = [item[1] for item in data if isinstance(item, tuple)]

@@ -1,4 +1,4 @@
-"""Limits for time, size and depth in all sources."""
+"""Define the limits for time, size and depth that apply to all sources."""
 
 CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 30.0
@@ -6,11 +6,11 @@ IDLE_SECONDS = 30.0
 OPERATION_SECONDS = 120.0
 """The maximum time to sign in, to list one folder, or to request one page of a listing."""
 READ_SECONDS = 900.0
-"""The maximum time to receive one document. For HTTP, this includes the time in which the caller
-processes the chunks; for other protocols, it does not."""
+"""The maximum time to receive one document. For HTTP only, the time in which the caller processes
+the chunks counts, too."""
 SKIP_SECONDS = 3600.0
-"""The maximum time to read pages of a listing without names, or to look for the position of an
-earlier listing in a store whose listings cannot start after a name."""
+"""The maximum time to read empty pages of a listing, or to look for the position at which an
+earlier listing stopped, in a store whose listings cannot start after a name."""
 CHUNK_BYTES = 256 * 1024
 MAX_LISTING_BYTES = 16 * 1024 * 1024
 """The maximum size of an index page, or of one page of an object store's listing."""
@@ -23,14 +23,14 @@ MAX_NAME_BYTES = 8 * 1024
 
 File systems and object stores do not allow longer names."""
 MAX_START_CHARS = 512
-"""The maximum length of the name after which a listing starts, percent-encoded. The rest of the URL
-has a prefix and the token for a page, which may contain another name."""
+"""The maximum percent-encoded length of the name after which a listing starts. The URL also has a
+prefix and the token for a page, which may contain another name."""
 MAX_URL_CHARS = 2048
 """The maximum length of a URL; the guarded session refuses longer URLs."""
 MAX_REDIRECTS = 5
 MAX_SORTED_ITEMS = 10_000
-"""The maximum number of items in a folder that are sorted in memory."""
+"""The maximum number of folder items that are sorted in memory at a time."""
 MAX_SORTED_FILES = 500
-"""The maximum number of files, of MAX_SORTED_ITEMS items, in which a folder is sorted on disk."""
+"""The maximum number of temporary files with MAX_SORTED_ITEMS items to sort a folder on disk."""
 MAX_SORTED_BYTES = 1024 * 1024 * 1024
-"""The maximum size of these files together."""
+"""The maximum total size of the temporary files to sort a folder on disk."""

@@ -9,7 +9,7 @@ from app.engines.sources.model import SourceError, SourceErrorKind
 _MAX_LINK_CHARS = 8 * 1024
 _MAX_LINKS = 200_000
 _MAX_TOTAL_CHARS = 32 * 1024 * 1024
-"""The maximum length of all absolute URLs together. A page can make each short link a long URL."""
+"""The maximum total length of all absolute URLs. A long base URL makes each short link long."""
 
 
 class _LinkCollector:
@@ -36,7 +36,7 @@ class _LinkCollector:
             self._char_count += len(url)
 
     def close(self) -> list[str] | None:
-        """Return all links as absolute URLs, or None if there are too many."""
+        """Return all links as absolute URLs, or None if there are too many links."""
         return None if self._is_full else list(self._urls)
 
     @property
@@ -47,7 +47,7 @@ class _LinkCollector:
 def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
     """Return the links in an HTML page as absolute URLs without fragments.
 
-    Raises SourceError if there are too many.
+    Links that are too long are left out. Raises SourceError if there are too many links.
 
     Args:
         page: the HTML of the page.

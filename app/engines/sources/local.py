@@ -2,8 +2,8 @@
 
 Every file is opened from the root downwards with `O_NOFOLLOW`. Therefore neither a name nor a link
 that changes at the same time can lead out of the root. If a link points to a file inside the root,
-its target is opened in the same way; other links are not listed. Folders are never entered through
-links.
+the link's target is opened in the same way; all other links are not listed. Folders are never
+entered through links.
 """
 
 import os
@@ -152,7 +152,7 @@ def _build_item(name: bytes, status: os.stat_result, *, is_folder: bool) -> Fold
 
 
 def _split_below(target: bytes, root: bytes) -> list[bytes] | None:
-    """Split a path below the root into names, or return None if it is outside the root."""
+    """Split a path below the root into names, or return None if the path is outside the root."""
     if target == root:
         return []
     prefix = root.rstrip(b"/") + b"/"

@@ -1,4 +1,4 @@
-"""The common interface of all sources."""
+"""Define the common interface of all sources."""
 
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +26,7 @@ class SourceError(Exception):
     """The source cannot be used.
 
     `message` is a complete sentence for the administrator of the connector. It contains no
-    credential and no internal address.
+    credentials and no internal addresses.
     """
 
     def __init__(self, kind: SourceErrorKind, message: str) -> None:
@@ -59,11 +59,11 @@ class SourceObject:
 
 @dataclass(frozen=True, slots=True)
 class ListingPosition:
-    """A position in a listing, which a source yields when it reads much and has no documents.
+    """A position in a listing, which a source yields if it has read on without finding a document.
 
     Attributes:
-        path: a later listing can continue after this path. None if the source has made no progress,
-            for example while it skips what an earlier listing has yielded.
+        path: the path after which a later listing can continue. None if the source has made no
+            progress, for example while it skips documents that an earlier listing yielded.
     """
 
     path: str | None
@@ -123,13 +123,14 @@ class Source(Protocol):
         """Yield all documents in an order that does not change between two listings.
 
         Listings are read in parts, so memory use does not grow with the number of documents. A
-        source yields something at least after each request, so that the caller can stop there.
+        source yields a document or position at least after each request, so that the caller can
+        stop there.
 
         Args:
             after: the path or position at which an earlier listing stopped. A source may continue
                 after this path, or list everything.
-            path_filter: selects documents. A source may leave out other documents, to save
-                requests, or list them.
+            path_filter: selects documents. A source may leave out documents that are not selected,
+                to save requests, or list them.
         """
 
     def browse(self, path: str, limit: int) -> list[SourceEntry]:
@@ -138,8 +139,8 @@ class Source(Protocol):
     def open(self, path: str) -> AbstractContextManager[Iterator[bytes]]:
         """Open a document to read it in chunks of at most 1 MiB.
 
-        Raises ObjectMissing if the document does not exist. Reading the chunks may also raise it,
-        if the document changes in the meantime.
+        Raises ObjectMissing if the document does not exist. Reading the chunks may also raise
+        ObjectMissing, if the document changes in the meantime.
         """
 
     def close(self) -> None:
@@ -162,7 +163,7 @@ class SourceType:
         open: opens a source. Takes settings that match the schema, a network, and the operator's
             folder that must contain all local sources, or None. Raises SourceError if the source
             cannot be opened.
-        find_problem: finds a problem of the settings that the schema cannot describe, without
+        find_problem: finds a problem with the settings that the schema cannot describe, without
             connecting. Returns the name of the setting and a message, or None.
     """
 

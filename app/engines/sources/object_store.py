@@ -105,7 +105,7 @@ class ObjectStoreSource:
         self, after: str | None = None, path_filter: PathFilter | None = None
     ) -> Iterator[SourceObject | ListingPosition]:
         """Yield all documents in the order in which the store lists them."""
-        del path_filter  # it would not save requests
+        del path_filter  # a filter would not save requests
         start = self._prefix + decode_path(after) if after else b""
         for stored_objects in self._list_after(start):
             for stored in stored_objects:
@@ -117,7 +117,7 @@ class ObjectStoreSource:
                 yield ListingPosition(None if last_key is None else self._find_path(last_key))
 
     def _list_after(self, start: bytes) -> Iterator[list[StoredObject]]:
-        """Yield the objects after a name, page by page; pages before the name are empty."""
+        """Yield the objects after a name, in one list per page, empty for pages before the name."""
         query = ListingQuery(self._prefix, after=_shorten_key(start))
         if start and not self._store.can_start_after:
             is_found = False
@@ -136,7 +136,7 @@ class ObjectStoreSource:
             yield [stored for stored in page.objects if stored.key > start]
 
     def _find_path(self, key: bytes) -> str | None:
-        """Find the path of a key, or None if a listing cannot continue after it."""
+        """Return the path of a key, or None if a listing cannot continue after this path."""
         is_inside = key.startswith(self._prefix) and len(key) <= limits.MAX_NAME_BYTES
         return encode_key(key[len(self._prefix) :]) or None if is_inside else None
 
@@ -207,18 +207,18 @@ class ObjectStoreSource:
 def _shorten_key(key: bytes) -> bytes:
     """Shorten a key to a prefix that fits into the URL of a listing.
 
-    Of the names that a store lists after the prefix, only those up to the key must be skipped.
+    The store then also lists names from the prefix up to the key, which the caller must skip.
     """
     lengths = accumulate(1 if byte in _UNRESERVED else len("%00") for byte in key)
     end = sum(length <= limits.MAX_START_CHARS for length in lengths)
-    # Stores refuse a name that ends within a character.
+    # Stores refuse a name that ends within the bytes of a character.
     while 0 < end < len(key) and key[end] & 0xC0 == 0x80:  # noqa: PLR2004 - the bits of UTF-8
         end -= 1
     return key[:end]
 
 
 def _count_until(stored_objects: list[StoredObject], key: bytes) -> int:
-    """Count the objects up to and including the object with this key; 0 if there is none."""
+    """Count the objects up to the object with this key, inclusive; 0 if there is no such object."""
     return next(
         (count for count, stored in enumerate(stored_objects, 1) if stored.key == key),
         0,
@@ -232,16 +232,17 @@ def build_prefix(folder: str) -> bytes:
 
 
 def check_key(key: bytes) -> None:
-    """Check a key. Raises SourceError if a host may confuse it with another key."""
+    """Raise SourceError if a host may confuse a key with another key."""
     if _DOT_SEGMENTS.search(key):
         message = "The name contains the segment `.` or `..`, which could lead to another document."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
 
 
 def check_parts(page: bytes, *separators: bytes) -> None:
-    """Check that a page of a listing has few enough parts to be parsed in memory.
+    """Raise SourceError if a page of a listing has too many parts to be parsed in memory.
 
-    A part takes a hundred bytes in memory, but as few as three on the page. Raises SourceError.
+    A part takes a hundred bytes in memory, but as few as three on the page. Each of the
+    `separators` marks the beginning or end of a part.
     """
     if any(page.count(separator) > _MAX_PARTS for separator in separators):
         raise build_protocol_error()
@@ -280,7 +281,7 @@ def build_status_error(
     if status == HTTPStatus.NOT_FOUND:
         return SourceError(SourceErrorKind.NOT_FOUND, f"The {container} does not exist.")
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        message = f"The host cannot answer at the moment (HTTP status {status})."
+        message = f"The host is not available at the moment (HTTP status {status})."
         return SourceError(SourceErrorKind.UNREACHABLE, message)
-    message = f"The host does not answer like an object store (HTTP status {status})."
+    message = f"The host does not respond like an object store (HTTP status {status})."
     return SourceError(SourceErrorKind.PROTOCOL, message)

@@ -4,8 +4,8 @@ File names are arbitrary bytes. A path shows them as text in which `%XX` represe
 could mislead a program or a reader: control characters, characters that change the direction of
 text, bytes that are not UTF-8, a `/` within a name, and the names `.` and `..`. An empty name,
 which object stores allow, becomes `%2F`. A `%` that looks like such an escape is escaped itself.
-Everything else stays as it is, so `Ärger 50%.pdf` is shown unchanged. Each name has exactly one
-path, and the path determines the name.
+All other characters are unchanged, so the path of `Ärger 50%.pdf` is the same text. Each name has
+exactly one path, and the path determines the name.
 """
 
 import re
@@ -41,7 +41,7 @@ def encode_key(key: bytes) -> str:
             slashes = ""
         else:
             slashes += "%2F"
-    # The key ends with slashes: the first slash separates, and the others belong to the last name.
+    # The key ends with slashes: the first is a separator, and the others belong to the last name.
     if slashes:
         segments.append(slashes.removesuffix("%2F"))
     return "/".join(segments)
@@ -54,12 +54,12 @@ def decode_path(path: str) -> bytes:
 
 
 def is_valid_name(name: bytes) -> bool:
-    """Return whether a name from a host is valid for one entry of a folder."""
+    """Return whether a name from a host is a valid name for an entry of a folder."""
     return name not in (b"", b".", b"..") and b"/" not in name and b"\x00" not in name
 
 
 def split_path(path: str) -> list[bytes] | None:
-    """Split a path into the names of its folders and document; return None if it is invalid."""
+    """Split a path into the names of its folders and document, or return None if it is invalid."""
     names = [decode_path(segment) for segment in path.split("/")] if path else []
     return names if all(is_valid_name(name) for name in names) else None
 

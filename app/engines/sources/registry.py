@@ -1,4 +1,4 @@
-"""The registry of source types. The libraries of a type are imported when a source is opened."""
+"""Define the source types. The libraries of a type are imported when a source is opened."""
 
 import importlib
 from collections.abc import Mapping

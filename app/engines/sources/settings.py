@@ -1,4 +1,4 @@
-"""JSON Schemas for the settings of each source type."""
+"""Define the JSON Schemas for the settings of each source type."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -23,7 +23,7 @@ def build_text_schema(title: str, description: str, **rules: object) -> Schema:
 
 
 def build_secret_schema(title: str, description: str, **rules: object) -> Schema:
-    """Build the JSON Schema for a secret, a line of text that is stored encrypted."""
+    """Build the JSON Schema for a secret: a line of text that is stored encrypted."""
     return build_text_schema(title, description, minLength=1, writeOnly=True, **rules)
 
 

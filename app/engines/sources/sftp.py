@@ -22,7 +22,7 @@ from app.engines.sources.sftp_session import SftpReader
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "SftpSource":
-    """Sign in to an SFTP server, and open a folder on it as a source."""
+    """Sign in to an SFTP server, and open a folder on it as a source. Raises SourceError."""
     del local_root
     connector = SftpConnector(settings, network)
     connector.connect()

@@ -1,4 +1,4 @@
-"""Read the attributes of files in the responses of SFTP servers."""
+"""Read the attributes of files from the responses of SFTP servers."""
 
 import stat
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ from app.engines.sources.ssh_packets import MAX_PACKET_BYTES
 
 _INT_BYTES = 4
 _MAX_EXTENSIONS = MAX_PACKET_BYTES // (2 * _INT_BYTES)
-"""The maximum number of extended attributes in a packet: a name and a value, with their lengths."""
+"""The maximum number of extended attributes in a packet. Each has two strings with a length."""
 _TYPES_BY_LETTER: Mapping[bytes, int] = {b"-": stat.S_IFREG, b"d": stat.S_IFDIR, b"l": stat.S_IFLNK}
-"""The types of entries by the first letter of the line of text that describes them."""
+"""The types of entries, by the first letter of the line of text that describes an entry."""
 
 
 class FileAttributes(NamedTuple):
@@ -28,8 +28,8 @@ class FileAttributes(NamedTuple):
 def read_attributes(message: Message) -> FileAttributes:
     """Read attributes from a response.
 
-    paramiko would read as many extended attributes as the server claims, which may take hours.
-    Raises SFTPError if the response cannot contain them.
+    paramiko would read as many extended attributes as the server claims, which may take hours. This
+    function raises SFTPError if the server claims more than a response can contain.
     """
     flags = message.get_int()
     size = message.get_int64() if flags & SFTPAttributes.FLAG_SIZE else None

@@ -36,7 +36,7 @@ _KEY_TYPES: Mapping[type, type[paramiko.PKey]] = {
 
 
 class SftpConnection(NamedTuple):
-    """A connection that is signed in. `root` is the absolute path of the configured folder."""
+    """An authenticated connection. `root` is the absolute path of the configured folder."""
 
     socket: socket.socket
     transport: paramiko.Transport
@@ -122,7 +122,7 @@ def translate_ssh_errors() -> Iterator[None]:
             except (FileNotFoundError, PermissionError, SftpStatusError) as error:
                 raise _build_refusal_error(error) from None
     except paramiko.AuthenticationException as error:
-        # paramiko has no other class for this error.
+        # paramiko has no separate class for this error.
         if str(error) == "Authentication timeout.":
             raise build_connection_error(TimeoutError()) from None
         message = "The host rejected the user name, password or key."
@@ -137,7 +137,7 @@ def translate_ssh_errors() -> Iterator[None]:
 def _translate_sign_in_errors() -> Iterator[None]:
     """Translate errors from signing in to SourceError.
 
-    paramiko raises the errors of its thread, which have any type if the host is faulty.
+    paramiko also raises the errors of its thread, which may be of any type if the host is faulty.
     """
     try:
         with translate_ssh_errors():
@@ -184,7 +184,7 @@ def _load_key(settings: Mapping[str, Any]) -> paramiko.PKey | None:
 
 
 def _prefer_key_type(transport: paramiko.Transport, host_key: str) -> None:
-    """Ask the host for a key of the configured type; a host may have a key of each type."""
+    """Request a host key of the configured type, because a host may have keys of several types."""
     name = host_key.split(" ", maxsplit=1)[0]
     options = transport.get_security_options()
     if name == "ssh-rsa":

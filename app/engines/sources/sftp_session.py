@@ -1,4 +1,4 @@
-"""An SFTP client based on paramiko, with names in bytes and with pipelined reads and writes.
+"""Extend paramiko's SFTP client with names in bytes, and with pipelined reads and writes.
 
 paramiko's own listing refuses names that are not UTF-8, its prefetching needs a thread and a
 buffer as large as the file, and its errors omit the status that the server sent.
@@ -55,7 +55,10 @@ class SftpStatusError(OSError):
 
 
 class SftpSession(SFTPClient):  # type: ignore[misc]
-    """An SFTP session on a channel. Methods raise OSError, EOFError, SSHException or ValueError."""
+    """An SFTP session on a channel.
+
+    Methods raise OSError, EOFError, SFTPError, SSHException or ValueError.
+    """
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
@@ -124,7 +127,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         self._read_response()
 
     def check_status(self, message: Message) -> None:
-        """Raise EOFError if a status is the end of a file, and OSError if it is an error."""
+        """Raise EOFError if a status means the end of a file, and OSError if it means an error."""
         self._convert_status(message)
 
     def _convert_status(self, msg: Message) -> None:

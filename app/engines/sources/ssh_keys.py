@@ -1,7 +1,7 @@
 """Read private keys for SSH.
 
-An encrypted key states how much work its passphrase takes, and the validation of a large RSA key
-takes hours. Without limits, a key could occupy a processor for years, or all memory.
+An encrypted key specifies how much computation its decryption takes, and the validation of a large
+RSA key takes hours. Without limits, a key could occupy a processor for years, or use all memory.
 """
 
 import base64
@@ -27,8 +27,9 @@ _MAX_RSA_BITS = 8192
 _MAX_BCRYPT_ROUNDS = 500
 """The maximum number of rounds for a key in OpenSSH format. `ssh-keygen` uses 24."""
 _MAX_ITERATIONS = 4_000_000
-"""The maximum number of iterations of PBKDF2. With scrypt, it limits the memory to 512 MB."""
-# The keys in other PEM formats are encrypted with one round of MD5.
+"""The maximum number of iterations of PBKDF2, and the maximum product of the parameters of scrypt,
+which limits the memory to 512 MB."""
+# In other PEM formats, the passphrase takes only one round of MD5.
 _ENCRYPTED_KEY = re.compile(
     rb"-----BEGIN (OPENSSH|ENCRYPTED) PRIVATE KEY-----(.*?)-----END \1 PRIVATE KEY-----", re.DOTALL
 )
@@ -38,9 +39,10 @@ _SEQUENCE, _INTEGER = 0x30, 0x02
 
 
 def load_key(text: str, passphrase: str | None) -> PrivateKey:
-    """Load a private key in OpenSSH or PEM format. Raises one of KEY_ERRORS.
+    """Load a private key in OpenSSH or PEM format.
 
-    TypeError means that an encrypted key has no passphrase, or that another key has one.
+    Raises TypeError if the passphrase of an encrypted key is missing, or if a key with a passphrase
+    is not encrypted. Raises another of `KEY_ERRORS` if the key cannot be read.
     """
     data = text.encode()
     if passphrase is not None:
@@ -78,9 +80,10 @@ def find_key_problem(settings: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def _check_work(text: bytes) -> None:
-    """Raise ValueError if it would take too long to decrypt a key, or too much memory."""
+    """Raise ValueError if the decryption of a key would take too much time or memory."""
     for label, content in _ENCRYPTED_KEY.findall(text):
-        # Strict, because the loaders must not read other data, for example after a header.
+        # Validate strictly, because the loaders must not read data that is not checked here, for
+        # example after a header.
         data = base64.b64decode(b"".join(content.split()), validate=True)
         if label == b"OPENSSH":
             is_too_long = _read_bcrypt_rounds(data) > _MAX_BCRYPT_ROUNDS
@@ -94,7 +97,7 @@ def _check_work(text: bytes) -> None:
 
 
 def _read_bcrypt_rounds(data: bytes) -> int:
-    """Read the rounds, which are the last of the options after the cipher and the function."""
+    """Read the number of rounds: the last option, after the names of the cipher and function."""
     position = len(_OPENSSH_MAGIC)
     for _ in ("cipher", "function", "options"):
         start = position + 4
@@ -103,7 +106,7 @@ def _read_bcrypt_rounds(data: bytes) -> int:
 
 
 def _iterate_integers(data: bytes) -> Iterator[int]:
-    """Yield the integers in DER."""
+    """Yield the integers in the sequences of DER-encoded data."""
     position = 0
     while position + 2 <= len(data):
         tag, size, start = data[position], data[position + 1], position + 2

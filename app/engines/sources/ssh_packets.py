@@ -2,7 +2,7 @@
 
 paramiko reads packets of up to 4 GB. It also reads as many entries of a message as a server claims,
 up to four billion, which takes hours and, for prompts, all memory. Its thread does this even after
-the connection was closed. It stores data that a server sends although nobody reads it.
+the connection was closed. It also stores all received data, even if no caller reads the data.
 """
 
 from paramiko import Channel, Message, SSHException
@@ -12,11 +12,11 @@ from paramiko.packet import Packetizer
 
 MAX_PACKET_BYTES = 1024 * 1024
 _MAX_UNREAD_BYTES = 4 * 1024 * 1024
-"""The maximum size of unread data. It exceeds the window, which servers must respect."""
+"""The maximum size of unread data. This is more than the window that servers must respect."""
 
 
 class LimitedPacketizer(Packetizer):  # type: ignore[misc]
-    """Reads packets; refuses too large ones, and messages that claim more than they contain."""
+    """Reads packets; rejects large packets, and messages that claim too many entries."""
 
     def read_all(self, n: int, check_rekey: bool = False) -> bytes:  # noqa: FBT001, FBT002 - the signature of paramiko
         """Read `n` bytes. Raises SSHException if a packet cannot be so long."""
@@ -34,22 +34,25 @@ class LimitedPacketizer(Packetizer):  # type: ignore[misc]
 
 
 class _LimitedPipe(BufferedPipe):  # type: ignore[misc]
-    """Unread data of limited size."""
+    """A buffer of limited size for unread data."""
 
     def feed(self, data: bytes) -> None:
-        """Store data that was received. Raises SSHException, which ends the connection."""
+        """Store received data. If there is too much, raises SSHException to end the connection."""
         if len(self) + len(data) > _MAX_UNREAD_BYTES:
             raise SSHException("the server ignores the window")
         super().feed(data)
 
 
 def limit_unread_data(channel: Channel) -> None:
-    """Limit the data that a new channel stores, including errors, which nobody reads."""
+    """Limit the unread data that a new channel stores, including error output."""
     channel.in_buffer, channel.in_stderr_buffer = _LimitedPipe(), _LimitedPipe()
 
 
 def _check_count(message_type: int, message: Message) -> None:
-    """Check the claimed number of extensions or prompts, and rewind the message."""
+    """Check the claimed number of extensions or prompts, and rewind the message.
+
+    Raises SSHException if the message cannot contain so many.
+    """
     if message_type == MSG_USERAUTH_INFO_REQUEST:
         for _ in range(3):  # title, instructions and language
             message.get_string()

@@ -1,4 +1,4 @@
-"""Set up TLS for the protocols other than HTTP."""
+"""Set up TLS for protocols other than HTTP."""
 
 import socket
 import ssl

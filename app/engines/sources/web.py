@@ -61,7 +61,7 @@ class _DocumentMetadata(NamedTuple):
 
 
 _UNREADABLE = _DocumentMetadata("unreadable", None, None)
-"""The metadata of a document that the host refuses to send. Opening it reports the error."""
+"""The metadata of a document that the host refuses to send. `open` then raises the error."""
 
 
 class WebSource(FolderSource):
@@ -143,7 +143,7 @@ class WebSource(FolderSource):
             return read_body(response), response.url, charset
 
     def _find_metadata(self, path: str) -> _DocumentMetadata | None:
-        """Fetch the metadata of a document. Return None if it does not exist.
+        """Fetch the metadata of a document. Return None if the document does not exist.
 
         A document that the host refuses to send does not end the listing.
         """
@@ -155,7 +155,7 @@ class WebSource(FolderSource):
             return _UNREADABLE
 
     def _fetch_metadata(self, path: str) -> _DocumentMetadata | None:
-        """Fetch the version, size and time of a document. Return None if it does not exist."""
+        """Fetch a document's version, size and time. Return None if the document does not exist."""
         url = self._find_url(path)
         with self._request(url, method="HEAD", is_document=False) as response:
             metadata = _parse_metadata(response)
@@ -211,7 +211,7 @@ class WebSource(FolderSource):
 
 def _resolve_location(url: str, location: str) -> str:
     try:
-        # `requests` reads headers as Latin-1; servers send UTF-8.
+        # `requests` decodes headers as Latin-1, but servers send UTF-8.
         return normalize_url(urljoin(url, location.encode("latin-1").decode("utf-8")))
     except ValueError:
         message = "The host redirects to an address that is not an HTTP URL."
@@ -224,19 +224,19 @@ def _check_status(response: Response) -> None:
     if status in _MISSING_STATUSES:
         raise ObjectMissing
     if status == HTTPStatus.UNAUTHORIZED:
-        message = "The host answers, but requires valid credentials; check the settings."
+        message = "The host requires valid credentials; check the settings."
         raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
     if status == HTTPStatus.FORBIDDEN:
         message = "The host does not allow this client to read the page."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        message = f"The host cannot answer at the moment (HTTP status {status})."
+        message = f"The host is not available at the moment (HTTP status {status})."
         raise SourceError(SourceErrorKind.UNREACHABLE, message)
     if status != HTTPStatus.OK:
         message = f"The host did not return the page (HTTP status {status})."
         raise SourceError(SourceErrorKind.PROTOCOL, message)
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-        message = "The host compresses its responses although it was asked not to."
+        message = "The host compresses its responses, although the request does not allow this."
         raise SourceError(SourceErrorKind.PROTOCOL, message)
 
 

@@ -1,8 +1,9 @@
 """Convert between the URLs of a web server and the paths of a source.
 
 With an index page, a path is the decoded part of the URL below the folder of that page; a query
-stays encoded after a `?`. With a list of URLs, a path begins with the host. It contains no query,
-because that may be a signature; a digest of the query distinguishes URLs that differ only in it.
+stays encoded after a `?`. With a list of URLs, a path begins with the host. The path contains no
+query, because a query may contain a signature; a digest distinguishes URLs that differ only in the
+query.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -134,20 +135,20 @@ def _get_origin(url: str) -> Origin:
 def _index_by_path(urls: Sequence[str]) -> dict[str, str]:
     """Map the paths of sorted URLs to the URLs.
 
-    If a URL is listed with HTTP and HTTPS, HTTPS is used.
+    If a URL is listed with HTTP and with HTTPS, the path maps to the URL with HTTPS.
     """
-    urls_by_query: dict[str, dict[str, str]] = {}
+    urls_by_path_and_query: dict[str, dict[str, str]] = {}
     for url in urls:
-        urls_by_query.setdefault(_build_path(url), {})[urlsplit(url).query] = url
+        urls_by_path_and_query.setdefault(_build_path(url), {})[urlsplit(url).query] = url
     urls_by_path: dict[str, str] = {}
-    for path, same_path_urls in urls_by_query.items():
+    for path, same_path_urls in urls_by_path_and_query.items():
         for query, url in same_path_urls.items():
             is_unique = len(same_path_urls) == 1 or not query
-            urls_by_path[path if is_unique else f"{path}?{_digest(query)}"] = url
+            urls_by_path[path if is_unique else f"{path}?{_compute_digest(query)}"] = url
     return urls_by_path
 
 
-def _digest(query: str) -> str:
+def _compute_digest(query: str) -> str:
     return sha256(query.encode()).hexdigest()[:_DIGEST_CHARS]
 
 

@@ -114,7 +114,7 @@ def _fail_delivery(org: Org, user: str) -> None:
                 "scheduled_export_id": uuid7(),
                 "job_id": uuid7(),
                 "name": "Nightly",
-                "error": {"code": "unreachable", "message": "The host did not answer in time."},
+                "error": {"code": "unreachable", "message": "The host did not respond in time."},
                 "created_by": org.users[user],
             },
         )
@@ -130,7 +130,7 @@ def test_whoever_scheduled_an_export_is_told_that_its_file_was_not_delivered(
         "export_failed",
         "The file of Nightly could not be delivered",
     )
-    assert note["body"] == "The host did not answer in time."
+    assert note["body"] == "The host did not respond in time."
     assert note["link"].startswith("/api/v1/exports/")
     assert _notes(org.api("owner")) == []
 

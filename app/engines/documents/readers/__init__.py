@@ -62,10 +62,10 @@ def read_document(
 
 
 def render_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
-    """Render one page to an image. Raises `PageNotFound`, `ParseFailed`.
+    """Render one page to an image. Raises `PageNotFound` or `ParseFailed`.
 
-    `arguments` has the keys `media_type`, `page` (a number from 1), `width_px` and `scale` (pixels
-    per point). Exactly one of `width_px` and `scale` is None.
+    `arguments` has the keys `media_type`, `page` (a page number; the first page is 1), `width_px`
+    and `scale` (pixels per point). Exactly one of `width_px` and `scale` is None.
     """
     _check_not_empty(file)
     media_type, number = arguments["media_type"], arguments["page"]

@@ -49,7 +49,7 @@ def check_archive(
 
 
 def is_encrypted_package(file: BinaryIO) -> bool:
-    """Return whether a compound file contains a password-protected newer office file."""
+    """Return whether a compound file contains a password-protected DOCX, XLSX or PPTX file."""
     file.seek(0)
     return _ENCRYPTED_PACKAGE in file.read()
 

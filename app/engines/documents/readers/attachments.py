@@ -30,8 +30,8 @@ class Attachment(NamedTuple):
 def extract_attachments(data: bytes, media_type: str = media.MAIL) -> Iterator[Attachment]:
     """Yield the attachments of an email and the messages it forwards, or the emails in a mailbox.
 
-    Small pictures inside the text, such as logos, are left out. Yields at most `MAX_ATTACHMENTS`
-    files.
+    Empty files, and small pictures inside the text, such as logos, are left out. Reads at most
+    `MAX_ATTACHMENTS` attachments or emails.
     """
     if media_type == media.MSG:
         yield from _read_parts(outlook.read_message(data))

@@ -82,7 +82,7 @@ def _is_mostly_letters(lines: Sequence[Segment]) -> bool:
 
 
 def _get_aligned_fraction(left: Sequence[Segment], right: Sequence[Segment]) -> float:
-    """Return the fraction of the smaller group's lines that are beside a line of the larger one."""
+    """Return the fraction of the smaller group's lines beside a line of the larger group."""
     smaller_group, larger_group = sorted((left, right), key=len)
     middles = sorted(segment.middle for segment in larger_group)
     aligned_count = 0

@@ -1,9 +1,9 @@
 """Find columns of running text, as opposed to the columns of a table.
 
-A candidate is a left edge that several lines share. The strip left of it is the gutter. Lines that
-cross the gutter, such as headings, end the columns. Both sides of the gutter must be running text:
-most lines have several words, and many lines begin in lower case. Short cells and numbers belong to
-a table or a form, which is read row by row.
+A candidate is a left edge that several lines share. The strip to the left of the edge is the
+gutter. Lines that cross the gutter, such as headings, end the columns. Both sides of the gutter
+must be running text: most lines have several words, and many lines begin in lower case. Short cells
+and numbers belong to a table or a form, which is read row by row.
 """
 
 from collections.abc import Sequence
@@ -56,18 +56,18 @@ def find_columns(segments: list[Segment]) -> list[Band] | None:
 def _build_bands(sorted_segments: list[Segment], edge: Edge) -> list[Band]:
     """Split sorted segments into bands; a segment that crosses the gutter ends the columns."""
     bands: list[Band] = []
-    rest: list[Segment] = []
+    row_segments: list[Segment] = []
     left: list[Segment] = []
     right: list[Segment] = []
 
     def end_columns() -> None:
-        nonlocal rest, left, right
+        nonlocal row_segments, left, right
         for band in _split_into_bands(left, right, edge.min_lines):
             if isinstance(band, list):
-                rest += band
+                row_segments += band
             else:
-                bands.extend([rest, band] if rest else [band])
-                rest = []
+                bands.extend([row_segments, band] if row_segments else [band])
+                row_segments = []
         left, right = [], []
 
     for segment in chain.from_iterable(split_segment(segment, edge) for segment in sorted_segments):
@@ -78,10 +78,10 @@ def _build_bands(sorted_segments: list[Segment], edge: Edge) -> list[Band]:
             left.append(segment)
         else:
             end_columns()
-            rest.append(segment)
+            row_segments.append(segment)
     end_columns()
-    if rest:
-        bands.append(rest)
+    if row_segments:
+        bands.append(row_segments)
     return bands
 
 
@@ -115,9 +115,9 @@ def _separate_sides(segments: Sequence[Segment], left_ids: AbstractSet[int]) -> 
 def _separate_margins(
     segments: list[Segment], left_ids: AbstractSet[int], min_lines: int
 ) -> list[Band]:
-    """Separate the header and footer from the columns between them; return these three bands.
+    """Return three bands: the header, the columns below it, and the footer.
 
-    Returns all segments as one band if they do not form columns.
+    If the segments between header and footer do not form columns, returns all segments as one band.
     """
     header, body, footer = _split_margins(segments)
     columns = _separate_sides(body, left_ids)

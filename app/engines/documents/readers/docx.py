@@ -63,12 +63,12 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     part = document.part
     styles = Styles(_find_root(part, RELATIONSHIP_TYPE.STYLES))
     numbering = Numbering(_find_root(part, RELATIONSHIP_TYPE.NUMBERING), styles)
-    hidden = HiddenStyles(styles)
+    hidden_styles = HiddenStyles(styles)
     chunks = read_chunks(part, lambda data: extract_text(BytesIO(data), limits))
     sections = [
-        *_extract_related_text(part, _PARTS_BEFORE_BODY, hidden, numbering),
-        _PartText(part.element, hidden, numbering, chunks).build_text(),
-        *_extract_related_text(part, _PARTS_AFTER_BODY, hidden, numbering),
+        *_extract_related_text(part, _PARTS_BEFORE_BODY, hidden_styles, numbering),
+        _PartText(part.element, hidden_styles, numbering, chunks).build_text(),
+        *_extract_related_text(part, _PARTS_AFTER_BODY, hidden_styles, numbering),
     ]
     return normalize_text(
         replace_unstorable_chars("\n".join(section for section in sections if section))
@@ -100,14 +100,14 @@ def open_document(file: BinaryIO, limits: Limits) -> Document:
 
 
 def _extract_related_text(
-    part: Part, relation_types: Iterable[str], hidden: HiddenStyles, numbering: Numbering
+    part: Part, relation_types: Iterable[str], hidden_styles: HiddenStyles, numbering: Numbering
 ) -> list[str]:
     """Return the text of each related part, sorted by type and part name, without duplicates."""
     part_texts: dict[str, None] = {}
     for relation_type in relation_types:
         parts = find_related_parts(part, (relation_type,))
         for target in sorted(parts, key=lambda part: _get_natural_sort_key(str(part.partname))):
-            text = _PartText(parse_xml(target.blob), hidden, numbering).build_text()
+            text = _PartText(parse_xml(target.blob), hidden_styles, numbering).build_text()
             part_texts.setdefault(text)
     return list(part_texts)
 
@@ -135,7 +135,8 @@ def find_related_parts(part: Part, relation_types: Collection[str]) -> list[Part
 def _find_displayed_ids(part: Part) -> set[str]:
     """Return the ids of the headers and footers that pages display.
 
-    Word keeps those of the first page and of even pages in the file when they are turned off.
+    If the headers and footers of the first page or of even pages are turned off, Word keeps them in
+    the file.
     """
     if not isinstance(part, XmlPart):
         return set()
@@ -164,18 +165,18 @@ class _PartText:
     def __init__(
         self,
         root: etree._Element,
-        styles: HiddenStyles,
+        hidden_styles: HiddenStyles,
         numbering: Numbering,
         chunks: Mapping[str, str] | None = None,
     ) -> None:
         self._chunks = chunks or {}
         self._parts: list[str] = []
-        self._styles = styles
+        self._hidden_styles = hidden_styles
         self._numbering = numbering
         self._fields = Fields(root)
         numbering.start_part()
         self._cell_depth = 0  # the number of enclosing table cells
-        self._hidden: list[bool] = []  # for each enclosing paragraph, whether it is hidden
+        self._hidden_flags: list[bool] = []  # for each enclosing paragraph, whether it is hidden
         # for each enclosing content control: its start in `_parts`, and its checkbox symbol
         self._controls: list[tuple[int, str]] = []
         walker = etree.iterwalk(root, events=("start", "end"))
@@ -199,8 +200,10 @@ class _PartText:
     def _is_skipped(self, element: etree._Element) -> bool:
         tag = element.tag
         if tag == _WORD + "r":
-            hidden = bool(self._hidden) and self._hidden[-1]
-            return self._styles.is_run_hidden(element, in_hidden_paragraph=hidden)
+            in_hidden_paragraph = bool(self._hidden_flags) and self._hidden_flags[-1]
+            return self._hidden_styles.is_run_hidden(
+                element, in_hidden_paragraph=in_hidden_paragraph
+            )
         if tag == _WORD + "t":
             return element in self._fields.codes
         return tag in _SKIPPED_TAGS or (tag == _WORD + "tr" and is_row_hidden(element))
@@ -231,14 +234,14 @@ class _PartText:
             self._controls.append((len(self._parts), _get_checkbox_symbol(element)))
 
     def _enter_paragraph(self, paragraph: etree._Element) -> None:
-        is_hidden = self._styles.is_paragraph_hidden(paragraph)
-        self._hidden.append(is_hidden)
+        is_hidden = self._hidden_styles.is_paragraph_hidden(paragraph)
+        self._hidden_flags.append(is_hidden)
         if not is_hidden and (number := self._numbering.number_paragraph(paragraph)):
             self._parts.append(number)
 
     def _leave_element(self, tag: str) -> None:
         if tag == _WORD + "p":
-            self._hidden.pop()
+            self._hidden_flags.pop()
             self._parts.append(" " if self._cell_depth else "\n")
         elif tag == _WORD + "tc":
             self._cell_depth -= 1

@@ -1,7 +1,7 @@
 """Read the files in other formats that a Word document displays inside its text.
 
 Programs that convert HTML or merge documents embed such files (ECMA-376, 17.17.2.1). Word replaces
-them by paragraphs when it saves the document.
+them with paragraphs when it saves the document.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _select_default_part_class = PartFactory.part_class_selector
 
 
 def _select_part_class(content_type: str, relation_type: str) -> type[Part] | None:
-    """Select the class for a part. The library would parse an embedded Word document as XML."""
+    """Select the class of a part. Embedded files get `Part`, which does not parse them as XML."""
     if relation_type == RELATIONSHIP_TYPE.A_F_CHUNK or _select_default_part_class is None:
         return Part
     return _select_default_part_class(content_type, relation_type)
@@ -37,7 +37,7 @@ PartFactory.part_class_selector = _select_part_class
 
 
 def read_chunks(part: Part, read_document: TextReader) -> dict[str, str]:
-    """Return the text of each embedded file, by the id of its relation.
+    """Return the text of each embedded file of a supported type, keyed by the id of its relation.
 
     `read_document` reads an embedded Word document. Raises `ParseFailed`.
     """

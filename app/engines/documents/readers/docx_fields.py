@@ -1,7 +1,8 @@
-"""Find what Word displays of fields (ECMA-376, 17.16.18): not their codes, but values of forms.
+"""Find the codes of fields, which Word does not display, and the values of form fields.
 
-The code of a field is an instruction, which may contain fields. Word computes with the results of
-these fields, such as the condition of an IF field, but does not display them.
+The code of a field (ECMA-376, 17.16.18) is an instruction, which may contain nested fields. Word
+uses the results of nested fields, for example in the condition of an IF field, but does not display
+them.
 """
 
 from dataclasses import dataclass, field
@@ -27,40 +28,41 @@ class _Field:
 class Fields:
     """The fields of one part of a document. Fields without an end are ignored.
 
-    `codes` contains the text elements that belong to codes. `form_values` contains the text of form
-    fields without a result, check boxes and drop-down lists, by the element that starts the field.
+    `codes` contains the text elements that belong to codes. `form_values` maps the first element of
+    each field without a result to the text that Word displays for a checkbox or drop-down list, or
+    to an empty string.
     """
 
     def __init__(self, root: etree._Element) -> None:
         self.codes: set[etree._Element] = set()
         self.form_values: dict[etree._Element, str] = {}
-        self._open: list[_Field] = []
-        self._in_code: list[_Field] = []  # the open fields whose result has not started
+        self._open_fields: list[_Field] = []
+        self._fields_in_code: list[_Field] = []  # the open fields whose result has not started
         for element in root.iter(_TEXT, _MARK):
             if element.tag == _MARK:
                 self._read_mark(element)
-            elif self._in_code:
-                self._in_code[-1].codes.append(element)
-            elif self._open:
-                self._open[-1].has_result = True
+            elif self._fields_in_code:
+                self._fields_in_code[-1].codes.append(element)
+            elif self._open_fields:
+                self._open_fields[-1].has_result = True
 
     def _read_mark(self, mark: etree._Element) -> None:
         mark_type = mark.get(_MARK_TYPE)
         if mark_type == "begin":
-            self._open.append(_Field(mark))
-            self._in_code.append(self._open[-1])
+            self._open_fields.append(_Field(mark))
+            self._fields_in_code.append(self._open_fields[-1])
             return
-        if self._in_code and self._in_code[-1] is self._open[-1]:
-            self._in_code.pop()
-        if mark_type == "end" and self._open:
-            ended = self._open.pop()
-            self.codes.update(ended.codes)
-            if not ended.has_result:
-                self.form_values[ended.start] = _read_form_value(ended.start)
+        if self._fields_in_code and self._fields_in_code[-1] is self._open_fields[-1]:
+            self._fields_in_code.pop()
+        if mark_type == "end" and self._open_fields:
+            ended_field = self._open_fields.pop()
+            self.codes.update(ended_field.codes)
+            if not ended_field.has_result:
+                self.form_values[ended_field.start] = _read_form_value(ended_field.start)
 
 
 def _read_form_value(start: etree._Element) -> str:
-    """Return the text of a form field that the element `start` starts, or ""."""
+    """Return the text of the form field that begins at `start`, or "" if it has no text."""
     check_box = start.find(f"{WORD}ffData/{WORD}checkBox")
     if check_box is not None:
         is_ticked = get_on_off_value(check_box, "checked")

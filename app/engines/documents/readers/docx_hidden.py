@@ -6,7 +6,7 @@ from app.engines.documents.readers.docx_styles import (
     WORD,
     Styles,
     get_on_off_value,
-    get_style_name,
+    get_style_id,
     get_value,
 )
 
@@ -18,25 +18,25 @@ class HiddenStyles:
         self._styles = styles
         self._hidden_by_style: dict[str, bool | None] = {}
 
-    def hides_text(self, name: str) -> bool | None:
-        """Return whether a style hides text, or None if neither it nor a base style specifies this.
+    def hides_text(self, style_id: str) -> bool | None:
+        """Return whether a style hides text, or None if it and its base styles do not specify this.
 
         A style's own value overrides the values of its base styles.
         """
-        if name not in self._hidden_by_style:
+        if style_id not in self._hidden_by_style:
             values = (
                 get_on_off_value(style.find(WORD + "rPr"), "vanish")
-                for style in self._styles.iterate_bases(name)
+                for style in self._styles.iterate_bases(style_id)
             )
-            self._hidden_by_style[name] = next(
+            self._hidden_by_style[style_id] = next(
                 (value for value in values if value is not None), None
             )
-        return self._hidden_by_style[name]
+        return self._hidden_by_style[style_id]
 
     def is_paragraph_hidden(self, paragraph: etree._Element) -> bool:
         """Return whether the style of a paragraph hides its runs."""
-        name = get_style_name(paragraph)
-        return name is not None and self.hides_text(name) is True
+        style_id = get_style_id(paragraph)
+        return style_id is not None and self.hides_text(style_id) is True
 
     def is_run_hidden(self, run: etree._Element, *, in_hidden_paragraph: bool) -> bool:
         """Return whether a run is hidden by itself, by its style or by its paragraph's style."""

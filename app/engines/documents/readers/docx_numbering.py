@@ -1,7 +1,7 @@
 """Number the paragraphs of a Word document as Word displays them (ECMA-376, 17.9).
 
-Word stores no numbers of clauses, headings and lists. It stores for each paragraph a list and a
-level, and counts. Bullets are omitted.
+Word does not store the numbers of clauses, headings and list items. It stores a list and a level
+for each paragraph, and computes the numbers by counting. Bullets are omitted.
 """
 
 import re
@@ -15,7 +15,7 @@ from app.engines.documents.readers.docx_styles import (
     WORD,
     Styles,
     get_on_off_value,
-    get_style_name,
+    get_style_id,
     get_value,
 )
 from app.engines.documents.readers.numerals import read_number, to_letters, to_roman
@@ -40,7 +40,7 @@ _FORMATS: dict[str, Callable[[int], str]] = {
     "upperLetter": lambda number: to_letters(number, repeat=True).upper(),
     "upperRoman": lambda number: to_roman(number).upper(),
 }
-"""The functions that format numbers. All other formats are written in digits."""
+"""The functions that format numbers, by format. In all other formats, numbers are in digits."""
 
 
 class _Level(NamedTuple):
@@ -49,22 +49,22 @@ class _Level(NamedTuple):
     start: int
     number_format: str
     text: str
-    restart: int  # the level restarts after a paragraph of a level below this one
+    restart: int  # the numbers restart after a paragraph whose level index is less than this value
     is_legal: bool  # whether the numbers of all levels are displayed in digits
     suffix: str
-    style: str | None  # the style of paragraphs whose list does not specify their level
+    style: str | None  # paragraphs of this style have this level if they specify no level
 
 
 class _List(NamedTuple):
-    """A list. Lists with the same definition continue one another's numbers."""
+    """A list. Lists with the same definition continue each other's numbers."""
 
     definition: str
     levels: dict[int, _Level]
-    starts: dict[int, int]  # the numbers at which levels of this list start anew
+    starts: dict[int, int]  # the numbers at which levels of this list restart
 
 
 class Numbering:
-    """The lists of a document, and the numbers that the paragraphs so far have used."""
+    """The lists of a document, and the numbers of the paragraphs that have been counted."""
 
     def __init__(self, root: etree._Element | None, styles: Styles) -> None:
         self._styles = styles
@@ -80,18 +80,18 @@ class Numbering:
         self._started: set[tuple[str, int]] = set()
 
     def start_part(self) -> None:
-        """Start to count anew. The body, each header and each note count their own paragraphs."""
+        """Reset all numbers. Each part, such as the body or a header, has its own numbers."""
         self._numbers.clear()
         self._started.clear()
 
     def number_paragraph(self, paragraph: etree._Element) -> str:
-        """Count a visible paragraph; return its number and the space after it, or ""."""
+        """Count a visible paragraph; return its number and suffix, or "" if it has no number."""
         list_id, index = self._find_list(paragraph)
         used_list = None if list_id is None else self._read_list(list_id)
         if list_id is None or used_list is None or _is_mark_hidden(paragraph):
             return ""
         if index is None:
-            index = _find_level_of_style(used_list, get_style_name(paragraph))
+            index = _find_level_of_style(used_list, get_style_id(paragraph))
         level = used_list.levels.get(index)
         if level is None:
             return ""
@@ -102,14 +102,14 @@ class Numbering:
             numbers[index] = used_list.starts[index]
         else:
             numbers[index] = numbers[index] + 1 if index in numbers else level.start
-        for deeper in [other for other in numbers if other > index]:
-            if index < used_list.levels[deeper].restart:
-                del numbers[deeper]
+        for deeper_index in [key for key in numbers if key > index]:
+            if index < used_list.levels[deeper_index].restart:
+                del numbers[deeper_index]
         return _format_number(used_list, level, numbers)
 
     def _find_list(self, paragraph: etree._Element) -> tuple[str | None, int | None]:
-        """Return the list of a paragraph and its level, or None for what is not specified."""
-        sources = [paragraph, *self._styles.iterate_bases(get_style_name(paragraph))]
+        """Return the list id and the level of a paragraph; either is None if not specified."""
+        sources = [paragraph, *self._styles.iterate_bases(get_style_id(paragraph))]
         list_id = level = None
         for source in sources:
             properties = source.find(f"{WORD}pPr/{WORD}numPr")
@@ -143,8 +143,8 @@ class Numbering:
                 starts[_get_index(override)] = read_number(start, 1)
         return _List(definition_id, levels, starts)
 
-    def _find_list_of_style(self, name: str) -> etree._Element | None:
-        for style in self._styles.iterate_bases(name):
+    def _find_list_of_style(self, style_id: str) -> etree._Element | None:
+        for style in self._styles.iterate_bases(style_id):
             list_id = get_value(style.find(f"{WORD}pPr/{WORD}numPr"), "numId")
             if list_id is not None:
                 return self._lists.get(list_id)
@@ -152,7 +152,7 @@ class Numbering:
 
 
 def _is_mark_hidden(paragraph: etree._Element) -> bool:
-    """Return whether the mark of a paragraph, which has its number, is hidden, deleted or moved."""
+    """Return whether the paragraph mark, which carries the number, is hidden, deleted or moved."""
     mark = paragraph.find(f"{WORD}pPr/{WORD}rPr")
     if mark is None:
         return False

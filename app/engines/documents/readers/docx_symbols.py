@@ -26,7 +26,7 @@ def is_symbol_font(font: str | None) -> bool:
 
 
 def get_symbol(code: int, font: str | None) -> str:
-    """Return the Unicode symbol for a code in a symbol font, or `chr(code)` if it is unknown."""
+    """Return the Unicode symbol for a code in a font, or `chr(code)` if the symbol is unknown."""
     symbols = _FONTS.get((font or "").lower(), {})
     return symbols.get(
         code - _FIRST_PRIVATE_CODE
@@ -37,5 +37,5 @@ def get_symbol(code: int, font: str | None) -> str:
 
 
 def decode_symbols(text: str, font: str | None) -> str:
-    """Replace each character of a text in a symbol font by the symbol that the font shows."""
+    """Replace each character of `text` with the symbol that the font shows for it."""
     return "".join(get_symbol(ord(char), font) for char in text)

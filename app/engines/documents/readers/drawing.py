@@ -22,7 +22,7 @@ from app.engines.documents.layout import (
 from app.engines.documents.model import Limits, Word
 from app.engines.documents.readers.pages import compute_pixel_size
 
-_FONT_SIZE = 10.0  # a character of Fira Mono is 0.6 times as wide: one cell
+_FONT_SIZE = 10.0  # characters of Fira Mono are 0.6 times this size wide: one cell
 _BASELINE = 10.2  # points below the top of the row
 _MONOSPACED = re.compile("[\x00-\u052f\u1e00-\u1fff\u2000-\u25ff]*")
 _WIDE_COLUMNS = 2

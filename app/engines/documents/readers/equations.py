@@ -10,7 +10,7 @@ EQUATION = _MATH + "oMath"
 
 
 def format_equation(element: etree._Element) -> str:
-    """Return the text of an equation or of a part of one."""
+    """Return the text of an equation, or of a part of an equation."""
     if element.tag == _MATH + "t":
         return element.text or ""
     format_element = _FORMATS.get(element.tag)
@@ -27,23 +27,27 @@ def _format_part(element: etree._Element, name: str) -> str:
     return "" if child is None else _format_children(child)
 
 
-def _group(text: str) -> str:
-    """Put a text of several terms in parentheses, as the layout of the equation groups them."""
+def _parenthesize(text: str) -> str:
+    """Enclose text in parentheses, unless it is a number or a single character.
+
+    In an equation, the layout groups the terms; on one line, parentheses do.
+    """
     return text if text.isdecimal() or len(text) <= 1 else f"({text})"
 
 
 def _format_fraction(element: etree._Element) -> str:
-    return f"{_group(_format_part(element, 'num'))}/{_group(_format_part(element, 'den'))}"
+    numerator, denominator = _format_part(element, "num"), _format_part(element, "den")
+    return f"{_parenthesize(numerator)}/{_parenthesize(denominator)}"
 
 
 def _format_root(element: etree._Element) -> str:
-    return f"{_format_part(element, 'deg')}√{_group(_format_part(element, 'e'))}"
+    return f"{_format_part(element, 'deg')}√{_parenthesize(_format_part(element, 'e'))}"
 
 
 def _format_scripts(element: etree._Element) -> str:
     subscript, superscript = _format_part(element, "sub"), _format_part(element, "sup")
-    marks = (f"_{_group(subscript)}" if subscript else "") + (
-        f"^{_group(superscript)}" if superscript else ""
+    marks = (f"_{_parenthesize(subscript)}" if subscript else "") + (
+        f"^{_parenthesize(superscript)}" if superscript else ""
     )
     if element.tag == _MATH + "nary":
         marks = _get_character(element, "naryPr", "chr", "∫") + marks

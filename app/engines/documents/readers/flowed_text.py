@@ -1,4 +1,4 @@
-"""Join the lines of flowed text (RFC 3676), which emails wrap for old programs."""
+"""Join the lines of flowed text (RFC 3676), which is wrapped for old email programs."""
 
 import re
 from email.message import Message
@@ -13,13 +13,14 @@ def is_flowed(part: Message) -> bool:
 
 
 def join_lines(text: str, *, delete_spaces: bool) -> str:
-    """Return a flowed text with one line for each paragraph, as programs for email display it.
+    """Return flowed text with one line for each paragraph, as email programs display it.
 
-    A line that ends with a space continues on the next line, if both are quoted equally.
+    A line that ends with a space continues on the next line, if both lines have the same number of
+    quotation marks.
 
     Args:
         text: The decoded text of the part.
-        delete_spaces: Whether these spaces belong only to the wrapping (`DelSp=yes`).
+        delete_spaces: Whether to delete the spaces at the ends of continued lines (`DelSp=yes`).
     """
     pieces: list[str] = []
     open_quotes: str | None = None  # the quotation marks of a line that continues

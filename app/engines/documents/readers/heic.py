@@ -8,7 +8,7 @@ _MAX_BOXES = 10_000
 
 
 def is_complete(file: BinaryIO) -> bool:
-    """Return whether a HEIC file is complete, and rewind it.
+    """Return whether a HEIC file is complete, and rewind the file.
 
     In a complete file, the last box (ISO/IEC 14496-12, 4.2) ends at the end of the file.
     """

@@ -45,7 +45,7 @@ _XML_ENCODING = re.compile(
 )
 _MAX_SPAN = 1_000
 _MAX_SPAN_COLUMNS = 100
-"""Cells that span rows are only tracked in this many columns of a table."""
+"""The number of a table's first columns in which cells that span rows are tracked."""
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 
 
@@ -136,7 +136,7 @@ class _TableState:
     row_start: int  # the number of text parts before the row
     cell_count: int = 0  # the number of cells read so far in the row
     column: int = 0  # the column of the next cell
-    # for each column of a cell that spans rows, the number of further rows
+    # for each column of a cell that spans rows, the number of rows that the cell still spans
     spans: dict[int, int] = field(default_factory=dict)
 
     def start_row(self, start: int) -> None:
@@ -153,13 +153,13 @@ class _TableState:
         while self.spans.get(self.column, 0) > 0:
             self.spans[self.column] -= 1
             self.column += 1
-        occupied = self.column - first
+        skipped_count = self.column - first
         end = min(self.column + _read_span(cell, "colspan"), _MAX_SPAN_COLUMNS)
         if (row_count := _read_span(cell, "rowspan")) > 1:
             self.spans |= dict.fromkeys(range(self.column, end), row_count - 1)
         self.column = max(end, self.column + 1)
         self.cell_count += 1
-        return occupied
+        return skipped_count
 
 
 def _read_span(cell: etree._Element, name: str) -> int:
@@ -180,7 +180,7 @@ class _VisibleText:
         # the number of tabs to insert after `_pending_space`, between the cells of a data table
         self._pending_tabs = 0
         self._pre_depth = 0
-        self._skipped: set[etree._Element] = set()
+        self._skipped_elements: set[etree._Element] = set()
         self._tables: list[_TableState] = []  # the enclosing tables
         self._cell_depth = 0  # the number of enclosing cells of data tables
         self._item_numbers = ItemNumbers()
@@ -208,8 +208,8 @@ class _VisibleText:
     def leave_element(self, element: etree._Element) -> None:
         """Add the end of an element and the text after it."""
         tag = element.tag
-        if element in self._skipped:
-            self._skipped.discard(element)
+        if element in self._skipped_elements:
+            self._skipped_elements.discard(element)
         else:
             if tag in _CELL_TAGS and self._is_in_data_table():
                 self._cell_depth -= 1
@@ -225,9 +225,9 @@ class _VisibleText:
         self._add_text(element.tail)
 
     def skip_element(self, element: etree._Element, text: str = "") -> None:
-        """Replace an element by `text` with spaces around it; the text after it is added later."""
+        """Replace an element with `text` between spaces; `leave_element` adds the text after it."""
         self._add_text(text and f" {text} ")
-        self._skipped.add(element)
+        self._skipped_elements.add(element)
 
     def build_text(self) -> str:
         """Return the collected text."""
@@ -238,10 +238,10 @@ class _VisibleText:
 
     def _enter_cell(self, cell: etree._Element) -> None:
         is_first = bool(self._tables) and self._tables[-1].cell_count == 0
-        occupied = self._tables[-1].enter_cell(cell) if self._tables else 0
+        skipped_count = self._tables[-1].enter_cell(cell) if self._tables else 0
         if self._is_in_data_table():
             self._cell_depth += 1
-            self._pending_tabs += occupied
+            self._pending_tabs += skipped_count
             if not is_first:
                 self._pending_tabs += 1
                 if not self._pending_space.startswith("\n"):
@@ -261,7 +261,7 @@ class _VisibleText:
         """Insert `line_feeds` before the next text; in a cell of a data table, insert a space.
 
         Line feeds that are already pending are not repeated. If `repeat` is true, `line_feeds` are
-        added to them, up to two line feeds in total.
+        added to the pending line feeds, up to two in total.
         """
         if self._cell_depth:
             self._add_space()

@@ -54,9 +54,9 @@ def render_page(
     scale: float | None,
     limits: Limits,
 ) -> Image.Image:
-    """Render frame `number` (from 1) upright on a white background.
+    """Render frame `number`, counted from 1, upright on a white background.
 
-    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
     `ParseFailed`.
     """
     with _open_image(file, media_type, limits) as image:
@@ -93,7 +93,7 @@ def _build_damage_error() -> ParseFailed:
 
 
 def _count_frames(image: Image.Image, media_type: str, limits: Limits) -> int:
-    # The frames of a TIFF are pages; other formats are animated, and only the first frame is used.
+    # The frames of a TIFF are pages. In other formats, frames are an animation; the first is used.
     count = int(getattr(image, "n_frames", 1)) if media_type == media.TIFF else 1
     if count > limits.max_pages:
         message = f"The image has {count} frames; the maximum is {limits.max_pages}."

@@ -18,7 +18,7 @@ _MAX_WORD_OVERLAP = 0.5  # in line heights; words that overlap more are not side
 # The maximum vertical difference between words of a segment, in line heights.
 _MAX_BASELINE_DIFFERENCE = 0.35
 # Half of `_MAX_BASELINE_DIFFERENCE`, plus a margin for rounding errors. Lines have no common
-# segments if they are further apart than this fraction of both their heights.
+# segments if they are further apart than this fraction of the sum of their heights.
 _REACH_FACTOR = 0.18
 
 _get_metrics = attrgetter("top", "bottom")
@@ -43,9 +43,9 @@ def join_segments(words: Sequence[Token | Line]) -> list[Segment]:
 
 
 def _compute_band_height(words: Iterable[Token | Line]) -> float:
-    """Return the height of the bands in which words are compared.
+    """Return the height, in points, of the bands in which words are compared.
 
-    It is the median height of the words, or one point if that is larger.
+    The height is the median height of the words, but at least one point.
     """
     return max(1.0, median(token.height for token in build_tokens(words)))
 

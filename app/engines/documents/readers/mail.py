@@ -24,7 +24,8 @@ _HEADERS = ("From", "To", "Cc", "Subject", "Date")
 _MAX_PARTS = 1_000
 _MAX_DEPTH = 20
 _MESSAGE_TYPES = ("message/rfc822", "message/global")
-# Separates the emails of an mbox file: an empty line, sender and time, then a header field.
+# The line before each email of an mbox file: it has a sender and a time, follows an empty line, and
+# precedes a header field.
 _SEPARATOR = re.compile(
     rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d:\d\d[^\r\n]*\r?\n(?=[!-9;-~]+:)"
 )
@@ -34,14 +35,17 @@ _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
 def extract_text(data: bytes) -> str:
-    """Return the text of an email, or of all emails in an mbox file, separated by form feeds."""
+    """Return the text of an email, or of all emails in an mbox file, separated by form feeds.
+
+    Raises `ParseFailed` (`unreadable`) if an HTML body cannot be read.
+    """
     emails = list(split_mbox(data)) or [data]
     return "\f".join(MailText(email.message_from_bytes(mail)).build_text() for mail in emails)
 
 
 def split_mbox(data: bytes) -> Iterator[bytes]:
     """Yield the emails of an mbox file, or yield nothing if the file is a single email."""
-    # A sentence may begin with `From` and contain a time, but no separator lacks the year.
+    # A sentence may begin with `From` and contain a time, but only a separator also has a year.
     starts = [match for match in _SEPARATOR.finditer(data) if _YEAR.search(match[0])]
     if not starts or starts[0].start() > 0:
         return
@@ -51,7 +55,7 @@ def split_mbox(data: bytes) -> Iterator[bytes]:
 
 
 class AttachedPart(NamedTuple):
-    """An attachment; its `name` may be empty. For a forwarded message, `part` is that message."""
+    """An attachment. `name` may be empty. If `is_message`, `part` is the forwarded message."""
 
     name: str
     part: Message
@@ -59,7 +63,11 @@ class AttachedPart(NamedTuple):
 
 
 class _Body(NamedTuple):
-    """A text of an email. Versions of the same text have the same `alternatives`, if any."""
+    """The text of one plain or HTML part of an email.
+
+    `alternatives` is the `multipart/alternative` part that contains all versions of the text, or
+    None if there is only one version.
+    """
 
     text: str
     is_plain: bool
@@ -95,7 +103,7 @@ class MailText:
         )
 
     def _read_part(self, part: Message, alternatives: Message | None, *, is_first: bool) -> None:
-        # Some programs name the body.
+        # Some programs give the body a file name.
         name = "" if is_first and _is_body(part) else self._get_file_name(part)
         inner = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
         if inner is not None:
@@ -114,7 +122,7 @@ class MailText:
             text = html.extract_text(get_payload(part), part.get_content_charset())
             self._bodies.append(_Body(text, is_plain=False, alternatives=alternatives))
         elif part.get_content_maintype() in ("text", "multipart"):
-            # An invitation to a meeting, a malformed type, or a multipart without its boundary.
+            # The part is an invitation, has a malformed type, or is a multipart without a boundary.
             self._other_texts.append(decode_text(get_payload(part), part.get_content_charset()))
 
     def get_header(self, name: str) -> str:
@@ -135,7 +143,7 @@ class MailText:
     def _decode_encoded_words(self, value: str) -> str:
         """Return a header's value on one line, with its encoded words (RFC 2047) decoded."""
         value = self._decode_bytes(value)
-        # The library escapes the other characters between encoded words.
+        # The library encodes the text between encoded words as raw-unicode-escape.
         encoding = "ascii" if value.isascii() else "raw-unicode-escape"
         with suppress(LookupError, ValueError, MessageError):  # unknown or invalid encoding
             value = "".join(
@@ -145,7 +153,7 @@ class MailText:
         return " ".join(value.split())
 
     def _decode_bytes(self, value: str) -> str:
-        """Return a header's value with its non-ASCII bytes decoded by their most likely encoding.
+        """Return a header's value with its non-ASCII bytes decoded in their most likely encoding.
 
         The bytes are represented as surrogates (PEP 383). UTF-8 is tried first, then the charset of
         the body.
@@ -213,10 +221,11 @@ def _get_forwarded_message(part: Message) -> Message | None:
 
 
 def _select_texts(bodies: Sequence[_Body]) -> list[str]:
-    """Return the texts to show: of the versions of a text, the plain one unless it lacks the text.
+    """Return the texts to show. Of the versions of a text, only one is shown.
 
-    Some programs do not declare the versions as alternatives. HTML is therefore left out if the
-    plain texts contain all its words.
+    The plain version is preferred unless it is incomplete. Some programs do not declare the
+    versions as alternatives; HTML is therefore also left out if the plain texts contain all its
+    words.
     """
     visible_bodies = [body for body in bodies if body.text.strip()]
     incomplete = _find_incomplete_alternatives(visible_bodies)
@@ -238,7 +247,7 @@ def _select_texts(bodies: Sequence[_Body]) -> list[str]:
 def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
     """Return the alternatives whose plain text is shorter, and lacks most words of the HTML.
 
-    Such a plain text only asks the reader to open the email in another program.
+    Such plain text only asks the reader to open the email in another program.
     """
     words: dict[tuple[Message | None, bool], set[str]] = {}
     for body in bodies:
@@ -255,9 +264,9 @@ def _find_incomplete_alternatives(bodies: Sequence[_Body]) -> set[Message]:
 
 
 def _iterate_parts(message: Message) -> Iterator[tuple[Message, Message | None]]:
-    """Yield the parts with content, each with the alternatives that it is one of, or None.
+    """Yield each part with content, and the outermost `multipart/alternative` around it, or None.
 
-    A message inside the message counts as one part. Of nested alternatives, the outermost count.
+    A message inside the message counts as one part.
     """
     pending: list[tuple[Message, Message | None]] = [(message, None)]
     while pending:

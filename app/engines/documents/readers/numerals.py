@@ -1,4 +1,4 @@
-"""Read the numbers of lists, and write them as letters and as Roman numerals."""
+"""Parse the numbers of lists, and format numbers as letters or Roman numerals."""
 
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
@@ -10,7 +10,10 @@ _MAX_LETTERS = 26 * 30
 
 
 def read_number(value: str | None, default: int) -> int:
-    """Return a number of a list, at most 32,767, or `default` if `value` is not such a number."""
+    """Parse a number of a list. Numbers above 32,767 become 32,767.
+
+    Returns `default` if `value` is not a number of one to five digits.
+    """
     if value is None or not value.isdecimal() or len(value) > len(str(_MAX_NUMBER)):
         return default
     return min(int(value), _MAX_NUMBER)

@@ -199,14 +199,14 @@ class _ElementText:
     def _is_skipped(self, element: etree._Element) -> bool:
         if not isinstance(element.tag, str) or element.tag in _SKIPPED_TAGS:
             return True
-        # A section, a field, or a paragraph that a field hides.
+        # The element is a hidden section or field, or a paragraph that a field hides.
         if element.get(_TEXT + "display") == "none" or _is_hidden_by_condition(element):
             return True
         return element.get(_TEXT + "style-name") in self._hidden_styles
 
 
 def _is_hidden_by_condition(element: etree._Element) -> bool:
-    """Return whether a condition hides a section or a paragraph, as its program computed last."""
+    """Return whether a condition hides a section or paragraph, according to its stored result."""
     if element.tag in _PARAGRAPH_TAGS:
         fields = element.iter(_TEXT + "hidden-paragraph")
         return any(field.get(_TEXT + "is-hidden") == "true" for field in fields)
@@ -214,7 +214,7 @@ def _is_hidden_by_condition(element: etree._Element) -> bool:
 
 
 def _iterate_rows(table: etree._Element) -> Iterator[etree._Element]:
-    """Yield the rows of a table in order, including rows in groups, but not in nested tables."""
+    """Yield the rows of a table in order, including rows in groups, but not of nested tables."""
     for child in table:
         if child.tag == _TABLE + "table-row":
             yield child
@@ -224,8 +224,11 @@ def _iterate_rows(table: etree._Element) -> Iterator[etree._Element]:
 
 
 def _iterate_cells(row: etree._Element) -> Iterator[etree._Element]:
-    """Yield the cells of a row, and for each column below a cell that spans rows a covered cell."""
-    spanned_count = 0  # the number of next columns that the last cell also covers
+    """Yield the cells of a row, including the covered cells below a cell that spans rows.
+
+    Covered cells beside a cell that spans columns are left out.
+    """
+    spanned_count = 0  # the number of columns to the right that the last cell also covers
     for cell in row.iterchildren(_CELL, _COVERED_CELL):
         if cell.tag == _CELL:
             spanned_count = read_number(cell.get(_TABLE + "number-columns-spanned"), 1) - 1

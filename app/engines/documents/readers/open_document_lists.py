@@ -1,4 +1,4 @@
-"""Number the items of lists and the headings of OpenDocument texts.
+"""Number the list items and the headings of OpenDocument text documents.
 
 See ODF 1.3, part 3, 5.3 and 16.30. Bullets are omitted.
 """
@@ -20,7 +20,7 @@ _ITEM = _TEXT + "list-item"
 _STYLES = (_TEXT + "list-style", _TEXT + "outline-style")
 _MAX_AFFIX_LENGTH = 32
 _OUTLINE = "#outline"
-"""The name under which headings outside lists are counted. Names of styles have no `#`."""
+"""The name under which headings outside lists are counted. Style names cannot contain `#`."""
 
 
 class _Level(NamedTuple):
@@ -36,11 +36,11 @@ class _Level(NamedTuple):
 
 class _OpenList(NamedTuple):
     style: str
-    numbers: dict[int, int]  # by level; shared by the lists that continue one another
+    numbers: dict[int, int]  # by level; shared by the lists that continue each other
 
 
 class ListNumbers:
-    """The styles of a document's lists, and the numbers that its items so far have used."""
+    """The list styles of a document, and the numbers of the items that have been counted."""
 
     def __init__(self, roots: Iterable[etree._Element | None]) -> None:
         self._levels: dict[str, dict[int, _Level]] = {}
@@ -49,15 +49,15 @@ class ListNumbers:
                 is_outline = style.tag.endswith("outline-style")
                 name = _OUTLINE if is_outline else style.get(_STYLE + "name", "")
                 self._levels[name] = _read_levels(style)
-        self._open: list[_OpenList] = []
+        self._open_lists: list[_OpenList] = []
         self._last_numbers: dict[str, dict[int, int]] = {_OUTLINE: {}}  # by style
         self._numbers_by_id: dict[str, dict[int, int]] = {}
-        self._item: etree._Element | None = None  # the item whose number was not displayed yet
+        self._item: etree._Element | None = None  # the item whose number is pending
 
     @contextmanager
     def enter_list(self, element: etree._Element) -> Iterator[None]:
-        """Count the items of a list while the block runs."""
-        outer = self._open[-1] if self._open else None
+        """Return a context manager; items that are entered in its block belong to this list."""
+        outer = self._open_lists[-1] if self._open_lists else None
         style = element.get(_TEXT + "style-name") or (outer.style if outer else "")
         if outer is not None:
             numbers = outer.numbers
@@ -68,22 +68,22 @@ class ListNumbers:
         self._last_numbers[style] = numbers
         if element.get(_XML_ID):
             self._numbers_by_id[element.get(_XML_ID)] = numbers
-        self._open.append(_OpenList(style, numbers))
+        self._open_lists.append(_OpenList(style, numbers))
         yield
-        self._open.pop()
+        self._open_lists.pop()
         self._item = None
 
     def enter_item(self, element: etree._Element) -> None:
-        """Start an item of the innermost list. Its first paragraph carries its number."""
+        """Start an item of the innermost list. The item's number precedes its first paragraph."""
         self._item = element if element.tag == _ITEM else None
 
     def number_paragraph(self, paragraph: etree._Element) -> str:
         """Count a visible paragraph; return its number and a space, or "" if it has no number."""
         item, self._item = self._item, None
-        if item is not None and self._open:
-            style, numbers = self._open[-1]
-            level, start = len(self._open), item.get(_TEXT + "start-value")
-        elif paragraph.tag == HEADING and not self._open:
+        if item is not None and self._open_lists:
+            style, numbers = self._open_lists[-1]
+            level, start = len(self._open_lists), item.get(_TEXT + "start-value")
+        elif paragraph.tag == HEADING and not self._open_lists:
             if paragraph.get(_TEXT + "is-list-header") == "true":
                 return ""
             style, numbers = _OUTLINE, self._last_numbers[_OUTLINE]
@@ -94,8 +94,8 @@ class ListNumbers:
         levels = self._levels.get(style, {})
         first = levels[level].start if level in levels else 1
         numbers[level] = read_number(start, numbers[level] + 1 if level in numbers else first)
-        for deeper in [other for other in numbers if other > level]:
-            del numbers[deeper]
+        for deeper_level in [key for key in numbers if key > level]:
+            del numbers[deeper_level]
         return _format_number(levels, level, numbers)
 
 
@@ -119,12 +119,12 @@ def _format_number(levels: dict[int, _Level], index: int, numbers: dict[int, int
     if level is None or not level.number_format:
         return ""
     first = max(1, index - level.displayed_levels + 1)
-    shown = [
-        _format_level(levels[other], numbers.get(other, levels[other].start))
-        for other in range(first, index + 1)
-        if other in levels and levels[other].number_format
+    parts = [
+        _format_level(levels[key], numbers.get(key, levels[key].start))
+        for key in range(first, index + 1)
+        if key in levels and levels[key].number_format
     ]
-    return f"{level.prefix}{'.'.join(shown)}{level.suffix}".strip() + " "
+    return f"{level.prefix}{'.'.join(parts)}{level.suffix}".strip() + " "
 
 
 def _format_level(level: _Level, number: int) -> str:

@@ -73,7 +73,8 @@ def _build_message(storage: Storage, depth: int = 0) -> EmailMessage:
 def _read_html(source: OutlookMessage) -> str | None:
     """Return the HTML of the body, or None.
 
-    The library does not decode it, because it refuses bytes that the declared encoding lacks.
+    This function decodes the HTML itself, because the library rejects HTML with bytes that are
+    invalid in the declared encoding.
     """
     data = source.properties.binary_prop_value(_HTML)
     return decode_text(data, source.properties.body_encoding) if data else source.html_body
@@ -100,7 +101,7 @@ def _add_attachment(message: EmailMessage, storage: Storage, depth: int) -> None
 
 
 def _complete_header(storage: Storage) -> Storage:
-    """Return the storage of an attached email with the reserved header bytes that it lacks."""
+    """Return the storage of an attached email, with the missing reserved bytes in its header."""
     streams = (
         replace(
             stream,
@@ -131,7 +132,8 @@ def _add_file(message: EmailMessage, attachment: Attachment, content: bytes) -> 
 def _set_boundaries(message: EmailMessage) -> None:
     """Set MIME boundaries that depend only on the content; the library would set random ones.
 
-    An attached email becomes a separate document, which is identified by its bytes.
+    An attached email becomes a separate document, which is identified by its bytes, so these bytes
+    must be the same each time.
     """
     digest = sha256(message.get("Subject", "").encode())
     for part in message.walk():

@@ -13,14 +13,14 @@ class PageWords:
     """The words of a page in reading order, as parallel lists.
 
     `starts` and `ends` are offsets in the page's text; `boxes` has four coordinates per word,
-    x0, y0, x1, y1, on the displayed page, in `BOX_UNITS`. `tokens` contains the index of the first
-    token of each word, or 0 for the words of a row with right-to-left letters.
+    x0, y0, x1, y1, on the displayed page, in `BOX_UNITS`. `token_indexes` contains the index of
+    the first token of each word, or 0 for the words of a row with right-to-left letters.
     """
 
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     boxes: list[int] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)
+    token_indexes: list[int] = field(default_factory=list)
 
     def __len__(self) -> int:
         """Return the number of words."""
@@ -81,10 +81,11 @@ def build_page(
 def compute_pixel_size(
     width: float, height: float, width_px: int | None, scale: float | None, limits: Limits
 ) -> tuple[int, int]:
-    """Return the width and height in pixels of a page image; the page has width x height points.
+    """Return the width and height of a page image in pixels.
 
-    The image is `width_px` wide, or has `scale` pixels per point (1 if both are None).
-    Raises `ParseFailed` (`too_many_pixels`) before memory of that size is allocated.
+    `width` and `height` are the size of the page in points. The image is `width_px` pixels wide, or
+    has `scale` pixels per point (1 if both are None). Raises `ParseFailed` (`too_many_pixels`)
+    before memory of that size is allocated.
     """
     factor = width_px / width if width_px is not None else (scale or 1.0)
     columns, rows = width * factor, height * factor

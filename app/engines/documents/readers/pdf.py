@@ -42,9 +42,9 @@ def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:
 def render_page(
     file: BinaryIO, number: int, width_px: int | None, scale: float | None, limits: Limits
 ) -> "Image.Image":
-    """Render page `number` (from 1), rotated as it is displayed.
+    """Render page `number`, counted from 1, rotated as it is displayed.
 
-    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
     `ParseFailed`.
     """
     document = _open_document(file)

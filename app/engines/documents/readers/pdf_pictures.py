@@ -8,7 +8,7 @@ from pypdfium2 import PdfiumError, PdfPage, raw  # type: ignore[import-untyped]
 _MAX_PICTURES = 1_000
 _MAX_DEPTH = 3
 _MIN_COVERED_FRACTION = 0.7
-"""The minimum fraction of the page that pictures cover. Some scanners store a page in strips."""
+"""The minimum fraction of a scan that pictures cover. Some scanners store a page in strips."""
 
 
 def is_covered_by_pictures(page: PdfPage) -> bool:

@@ -81,7 +81,7 @@ class _PageTextComposer:
         starts = list(accumulate((length + 1 for length in lengths[:-1]), initial=self._start))
         words.starts += starts
         words.ends += map(add, starts, lengths)
-        words.tokens += range(line.index, line.index + len(line.words))
+        words.token_indexes += range(line.index, line.index + len(line.words))
         self._append_boxes(line.boxes, line.extent)
         self._rows.append(line.text)
         self._start += len(line.text) + 1
@@ -99,7 +99,7 @@ class _PageTextComposer:
             words.starts.append(start)
             start += len(token.text)
             words.ends.append(start)
-            words.tokens.append(token.index)
+            words.token_indexes.append(token.index)
         size = (height, width) if quarters % 2 else (width, height)
         boxes = [rotate_box(token.box, quarters, *size) for token, _ in row]
         self._append_boxes(boxes, _enclose_boxes(boxes))

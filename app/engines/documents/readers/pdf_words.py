@@ -36,9 +36,9 @@ def read_words(
 ) -> dict[int, list[Token | Line]]:
     """Return the words that a page shows, grouped by writing direction, in file order.
 
-    Directions are clockwise quarter
-    turns (0 to 3), or `OBLIQUE`. Positions are in points from the top left of the displayed page,
-    rotated so that the text is upright. Raises `ParseFailed` (`too_large_unpacked`).
+    Directions are clockwise quarter turns (0 to 3), or `OBLIQUE`. Positions are in points from the
+    top left of the displayed page, rotated so that the text is upright. Raises `ParseFailed`
+    (`too_large_unpacked`).
     """
     count = raw.FPDFText_CountChars(text_page)
     if count > limits.max_text_chars:
@@ -48,7 +48,10 @@ def read_words(
 
 
 def rotate_box(box: Box, quarters: int, width: float, height: float) -> Box:
-    """Return a box after rotating its page of width x height by clockwise quarter turns."""
+    """Return a box after rotating its page by `quarters` clockwise quarter turns.
+
+    `width` and `height` are the size of the page before the rotation.
+    """
     x0, y0, x1, y1 = box
     for _ in range(quarters % 4):
         x0, y0, x1, y1 = height - y1, x0, height - y0, x1
@@ -98,7 +101,7 @@ class _WordExtractor:
         """Return a line of ASCII characters that one text object draws horizontally.
 
         Returns None for any other line, or if the words are not side by side. The words of a plain
-        line share the metrics of their font, so reading it takes only a third of the calls.
+        line share the metrics of their font, so reading the line takes only a third of the calls.
         """
         text = line.strip(" ")
         is_plain = text.isascii() and text.isprintable() and "  " not in text
@@ -176,7 +179,7 @@ class _WordExtractor:
                 yield first, end, gap
 
     def _find_line_starts(self, first: int, end: int) -> list[int]:
-        """Return the offsets at which to split a word that spans lines, with its start and end.
+        """Return the offsets at which to split a word that spans lines, including start and end.
 
         pdfium joins single characters that are below each other, such as a table's row numbers.
         """

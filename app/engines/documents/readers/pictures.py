@@ -56,9 +56,9 @@ def render_page(
     scale: float | None,
     limits: Limits,
 ) -> Image.Image:
-    """Render page `number` (from 1) with its picture on a white background.
+    """Render page `number`, counted from 1, with its picture on a white background.
 
-    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound` or
     `ParseFailed`.
     """
     size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)

@@ -1,7 +1,7 @@
 """Number the paragraphs of a presentation as PowerPoint displays them (ECMA-376, 21.1.2.4).
 
-A paragraph, or a style for its level, specifies the scheme of its number. The number is counted
-within the text of one shape or cell. Bullets are omitted.
+A paragraph, or a style for its level, specifies the scheme of its number. Paragraphs are counted
+separately in each shape or cell. Bullets are omitted.
 """
 
 import re
@@ -28,7 +28,7 @@ _FORMATS: dict[str, Callable[[int], str]] = {
     "romanLc": to_roman,
     "romanUc": lambda number: to_roman(number).upper(),
 }
-"""The functions that format numbers. All other numbers are written in digits."""
+"""The functions that format numbers, by scheme. In all other schemes, numbers are in digits."""
 _AFFIXES = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}.", "Minus": "{}-"}
 _TITLES = {PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE}
 _FOOTERS = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER}
@@ -43,8 +43,8 @@ class _Count(NamedTuple):
 def find_inherited_styles(slide: Slide, shape: Shape) -> list[etree._Element]:
     """Return the elements that style the levels of a placeholder's paragraphs, the closest first.
 
-    A placeholder inherits them from the layout and the master of its slide. Returns nothing for
-    other shapes, and if neither the layout nor the master has numbers, as is usual.
+    A placeholder inherits these styles from the layout and the master of its slide. Returns an
+    empty list for other shapes, and if neither the layout nor the master has numbers, as is usual.
     """
     if not shape.is_placeholder:
         return []
@@ -72,7 +72,7 @@ def find_inherited_styles(slide: Slide, shape: Shape) -> list[etree._Element]:
 def number_paragraphs(
     body: etree._Element, inherited_styles: Sequence[etree._Element]
 ) -> Iterator[str]:
-    """Yield the number of each paragraph of a text and the space after it, or "".
+    """Yield the number of each paragraph with a space after it, or "" if it has no number.
 
     Paragraphs without text are not counted. `inherited_styles` comes from `find_inherited_styles`.
     """
@@ -88,7 +88,7 @@ def number_paragraphs(
         level_styles = (style.find(f"{_DRAWING}lvl{level + 1}pPr") for style in styles)
         mark = _find_mark((properties, *level_styles))
         last = counts.get(level)
-        counts = {other: count for other, count in counts.items() if other < level}
+        counts = {key: count for key, count in counts.items() if key < level}
         if mark is None or mark.tag != _NUMBER:
             yield ""
             continue

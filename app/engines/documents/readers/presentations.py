@@ -63,9 +63,10 @@ def _build_page_text(slide: Slide) -> str:
 
 
 def _simplify(slide: etree._Element) -> None:
-    """Replace alternatives by their first choice, and equations by runs, which the library reads.
+    """Replace alternatives with their first choice, and equations with runs.
 
-    PowerPoint writes a shape with an equation as alternatives, of which the other is a picture.
+    The library reads only runs. PowerPoint writes a shape with an equation as two alternatives; the
+    second is a picture.
     """
     for alternatives in list(slide.iter(_COMPATIBILITY + "AlternateContent")):
         choice = alternatives.find(_COMPATIBILITY + "Choice")
@@ -96,7 +97,7 @@ def _iterate_lines(slide: Slide, shape: BaseShape) -> Iterator[str]:
             cells = (cell.find(_DRAWING + "txBody") for cell in row.iterchildren(_DRAWING + "tc"))
             texts = (" ".join(_iterate_paragraphs(cell, ())) for cell in cells)
             yield "\t".join(" ".join(text.split()) for text in texts)
-    elif isinstance(shape, Shape):  # only these have a text
+    elif isinstance(shape, Shape):  # only these shapes have text
         body = shape.element.find(_PRESENTATION + "txBody")
         yield from _iterate_paragraphs(body, find_inherited_styles(slide, shape))
 

@@ -15,7 +15,7 @@ from app.engines.documents.text import normalize_text, replace_unstorable_chars
 _SIGNATURE = b"{\\rtf"
 # Images are written as digits, which the library would read one by one.
 _IMAGE = re.compile(rb"(?:[0-9a-fA-F]{32,}[\r\n]*){4,}")
-# The library separates cells by a character that the text may also contain.
+# The library separates cells with a character that the text may also contain.
 _CELL_END = re.compile(r"\\(?:nest)?cell(?![a-z])")
 # A run of hidden text, or of text that was deleted while changes were tracked.
 _HIDDEN_RUN = re.compile(
@@ -28,7 +28,7 @@ _LINK = re.compile(r'HYPERLINK(?=\s")')
 _PAGE_PART = re.compile(r"\{\s*(?:\\\*)?\\(header|footer|footnote)[lrf]?(?![a-z])")
 _SHAPE = re.compile(r"\{\s*\\shp(?:grp)?(?![a-z])")
 _TEXT_BOX = re.compile(r"\{\s*\\shptxt(?![a-z])")
-# The number or bullet of a paragraph, which programs write for readers without lists.
+# The number or bullet of a paragraph, which programs write for readers that do not support lists.
 _LIST_NUMBER = re.compile(r"\{\s*\\(?:listtext|pntext)(?![a-z])")
 _SYMBOL = re.compile(r"\\u-?\d+ ?(?:\?|\\'[0-9a-f]{2})?|\\'[0-9a-f]{2}|\\[^a-z]")
 _CONTROL_WORD = re.compile(r"\\(?!u-?\d)[a-z]+-?\d* ?|[{}\r\n]")
@@ -72,8 +72,9 @@ def _replace_groups(
 ) -> str:
     """Replace each group that starts with `opening`.
 
-    `replace` receives the first group of the match, or "" if the pattern has none, and the content
-    after the match. A group without an end, and what follows it, is left unchanged.
+    `replace` receives the text of the pattern's first capturing group, or "" if the pattern has no
+    such group, and the content after the match. If a group has no end, the text from its start on
+    is left unchanged.
     """
     pieces: list[str] = []
     position = 0
@@ -88,7 +89,7 @@ def _replace_groups(
 
 
 def _find_group_end(source: str, start: int) -> int | None:
-    """Return the end of the group whose content starts at `start`, or None if it has no end."""
+    """Return the end of the group whose content starts at `start`, or None if there is no end."""
     depth = 1
     for brace in _BRACE.finditer(source, start):
         if brace[0] in ("{", "}"):
@@ -123,7 +124,7 @@ def _read_list_number(_name: str, content: str) -> str:
 
 
 def _join_cell_paragraphs(source: str) -> str:
-    """Replace the ends of paragraphs and lines inside table cells by spaces."""
+    """Replace the ends of paragraphs and lines inside table cells with spaces."""
     is_in_cell = [False]  # for each open group, whether its current paragraph is in a table
 
     def replace_word(match: re.Match[str]) -> str:

@@ -159,7 +159,7 @@ class Segment:
         return segment
 
     def add(self, token: Token) -> None:
-        """Append a token to the right."""
+        """Append a token at the right end."""
         self.tokens.append(token)
         self.line = self._gaps = None
         self.x1 = max(self.x1, token.x1)
@@ -184,7 +184,7 @@ def find_gaps(segment: Segment, min_width: float) -> list[int]:
 
 
 def build_tokens(words: Iterable[Token | Line]) -> list[Token]:
-    """Return the words as tokens; each line is replaced by its tokens."""
+    """Return the words as tokens; each line is replaced with its tokens."""
     return [
         token
         for word in words

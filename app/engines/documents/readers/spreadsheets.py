@@ -82,7 +82,7 @@ class _SheetAreas:
         self._last_row = self._last_column = 0
 
     def inspect(self, name: str, chunk: bytes) -> None:
-        """Extend the sheet's area to the cells in `chunk`.
+        """Extend the sheet's area to include the cells in `chunk`.
 
         Raises `ParseFailed` if the area has more than `_MAX_CELLS` cells.
         """
@@ -192,5 +192,5 @@ def _format_duration(value: dt.timedelta) -> str:
 
 
 def collapse_spaces(text: str) -> str:
-    """Replace each run of white space by one space, and strip the text."""
+    """Replace each run of white space with one space, and strip the text."""
     return " ".join(text.split())
