@@ -134,6 +134,16 @@ def test_lists_with_one_definition_continue_unless_one_starts_anew(tmp_path: Pat
     assert lines == ["1. a", "2. b", "5. c", "6. d"]
 
 
+def test_a_list_may_add_a_level_that_the_definition_lacks(tmp_path: Path) -> None:
+    lists = (
+        definition(0, level(0, "%1."))
+        + use(1, 0, f'<w:lvlOverride w:ilvl="1">{level(1, "%1.%2")}</w:lvlOverride>')
+        + use(2, 0)
+    )
+    paragraphs = (paragraph("a", 1), paragraph("b", 1, 1), paragraph("c", 2), paragraph("d", 1, 1))
+    assert read(tmp_path, lists, *paragraphs)[:4] == ["1. a", "1.1 b", "2. c", "2.1 d"]
+
+
 def test_a_level_may_count_on_and_show_digits_only(tmp_path: Path) -> None:
     lists = definition(
         0,

@@ -103,7 +103,9 @@ class Numbering:
         else:
             numbers[index] = numbers[index] + 1 if index in numbers else level.start
         for deeper_index in [key for key in numbers if key > index]:
-            if index < used_list.levels[deeper_index].restart:
+            # Another list with the same definition may have overridden a level that this one lacks.
+            deeper_level = used_list.levels.get(deeper_index)
+            if deeper_level is None or index < deeper_level.restart:
                 del numbers[deeper_index]
         return _format_number(used_list, level, numbers)
 
