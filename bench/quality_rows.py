@@ -1,6 +1,6 @@
 """Measure requests for quality statistics of a million accepted tag sets.
 
-The floor is a list of 100 documents. Also measure how fast tag sets are counted.
+The floor is a list of 100 documents. Also measures how fast tag sets are counted.
 """
 
 import time
@@ -21,7 +21,7 @@ BOUND = 1.0
 _DAYS = 365
 _LABELERS, _REVIEWERS, _FIELDS = 50, 10, 20
 _ROUNDS = 30
-# A tag set counts once in its schema, labeler and reviewer, and in each field.
+# A tag set is counted once for its schema, labeler and reviewer, and once for each field.
 _CELLS = """
 INSERT INTO quality_cells
 SELECT :org, subject, CAST(schema AS uuid), name, CASE subject WHEN 'field' THEN 'text' ELSE '' END,

@@ -66,7 +66,7 @@ class Requests(ABC):
 
     def _capture(self, name: str, perform: Callable[[], Any]) -> Any:
         responses: list[Any] = []
-        perform()  # a connection prepares statements once, which is not part of a request
+        perform()  # the first call prepares the statements, which is not a part of later requests
         self.plan[name] = capture.build_plan(
             self.org.app, self.known, lambda: responses.append(perform())
         )

@@ -49,7 +49,7 @@ class Reviews(Requests):
     reader = "caller0"
 
     def __init__(self, service: Service, org: Org, rows: int, seconds: float) -> None:
-        with filling.without_triggers(service):
+        with filling.disable_triggers(service):
             super().__init__(service, org, make_labeled(org, rows), seconds)
             with filling.open_cursor(service) as cursor:
                 cursor.execute(_SUBMIT.format(org=org.id))
@@ -142,7 +142,7 @@ class Reviews(Requests):
         def measure_row(report: Report, _base: str) -> None:
             plain = median(self._measure_alone() for _ in range(_ROUNDS))
             with (
-                filling.without_triggers(self.service),
+                filling.disable_triggers(self.service),
                 filling.open_cursor(self.service) as cursor,
             ):
                 cursor.execute(_OWN.format(org=self.org.id, user=self.users[0]))

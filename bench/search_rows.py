@@ -16,12 +16,12 @@ from tests.factories import Org, make_org
 from tests.factories.labels import make_labeled
 
 CONNECTIONS = 2
-"""One connection per core, so that requests do not wait for each other."""
+"""The number of connections: one for each of two cores, so that requests do not wait."""
 ROUNDS = 7
 BULK = 1000
 
-# Each text has sixty of ten thousand words. A word is rarer the higher its number is, as in natural
-# language.
+# Each text has sixty of ten thousand words. As in natural language, most words are rare: the higher
+# the number of a word, the rarer it is.
 _TEXTS = """
 INSERT INTO artifact_texts (organization_id, artifact_id, text)
 SELECT :org, id, CASE WHEN n % 2 = 0 THEN 'Common. ' ELSE '' END
@@ -49,7 +49,7 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
 
 
 def _fill(service: Service, org: Org, rows: int) -> None:
-    with filling.without_triggers(service):
+    with filling.disable_triggers(service):
         make_labeled(org, rows, texts=False)
         with service.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
             session.execute(text("SET LOCAL statement_timeout = 0"))
