@@ -260,7 +260,7 @@ class Supervisor:
                 )
 
     def _kill_orphans(self) -> None:
-        """Kill what exited children left behind, except workers that are being handed over."""
+        """Kill the orphaned processes of exited children, except workers that are handed over."""
         known_pids = {*self.get_pids().values(), *self._tasks}
         for process in list_children():
             is_kept = any(child.owns(process) for child in self._children())
