@@ -76,7 +76,7 @@ def _restore_locked(data_dir: Path, files: Path, folder: Path) -> int:
         )
         return EXIT_FAILED
     progress.print_line(
-        f"{data_dir} is restored. If the service must not send anything, start it with OUTBOUND=off."
+        f"{data_dir} is restored. Start the service with OUTBOUND=off if it must not send anything."
     )
     return 0
 
