@@ -196,7 +196,7 @@ def build_example(layout: Layout, seed: str, *, noise: float = 1.0, typed: bool 
 
 
 def _change_spelling(rng: random.Random, values: dict[str, Any]) -> None:
-    """Change the spelling of one value, as labelers do who do not copy exactly."""
+    """Change the spelling of one value, as if a labeler had not copied it exactly."""
     key = rng.choice(["company", "address", "address", "total"])
     if key == "total":
         values[key] = values[key].replace(".", "").replace(",", "")
