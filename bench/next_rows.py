@@ -105,7 +105,7 @@ class ClaimNext(Requests):
         body = json.dumps(criteria).encode()
         requests = [
             load.build_request(
-                "POST", "/api/v1/artifacts/next", {**_JSON, **self._headers(name)}, body
+                "POST", "/api/v1/artifacts/next", {**_JSON, **self._build_headers(name)}, body
             )
             for name in callers
         ]

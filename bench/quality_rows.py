@@ -55,7 +55,7 @@ def measure(report: Report, service: Service) -> None:
         "latest, nothing": f"latest?{empty_period}",
         "trends": "trends?metric=acceptance_rate",
         "trends by labeler": "trends?metric=throughput&group_by=labeler",
-        "trends of a year by schema": f"trends?bucket=week&group_by=schema&{_last_year()}",
+        "trends of a year by schema": f"trends?bucket=week&group_by=schema&{_format_last_year()}",
         "fields": f"fields?schema_id={benchmark.schema_id}",
         "labelers": "labelers",
         "reviewers": "reviewers",
@@ -78,7 +78,7 @@ def measure(report: Report, service: Service) -> None:
         )
 
 
-def _last_year() -> str:
+def _format_last_year() -> str:
     today = db.utc_now().date()
     return f"from={today.replace(year=today.year - 1)}&to={today}"
 

@@ -73,7 +73,7 @@ class Requests(ABC):
         assert responses[0].status_code < 300, responses[0].text
         return responses[0].json["data"]
 
-    def _headers(self, role: str) -> dict[str, str]:
+    def _build_headers(self, role: str) -> dict[str, str]:
         return self.org.api(role).headers()
 
     def _run_gets(self, base: str, path: str, headers: dict[str, str]) -> load.Result:

@@ -178,15 +178,15 @@ class Reviews(Requests):
     def _prepare_accept(self) -> Any:
         ids = iter(self._list_last_ids(BULK * (_ROUNDS + 1)))
 
-        def body() -> dict[str, Any]:
+        def build_body() -> dict[str, Any]:
             return {"tag_set_ids": [str(next(ids)) for _ in range(BULK)], "note": "Good"}
 
         api = self.org.api("caller1")
         with capture.record_statements(self.org.app) as statements:
-            assert api.post("/review-queue/bulk-accept", body()).json["data"]["failed"] == 0
+            assert api.post("/review-queue/bulk-accept", build_body()).json["data"]["failed"] == 0
 
         def measure_row(report: Report, _base: str) -> None:
-            seconds = median(self._measure_accept(body()) for _ in range(_ROUNDS))
+            seconds = median(self._measure_accept(build_body()) for _ in range(_ROUNDS))
             report.add(
                 Row(
                     f"accept {BULK:,} at once",

@@ -68,7 +68,7 @@ def _measure_search(report: Report, service: Service, org: Org, rows: int, secon
     api = org.api("viewer")
     headers = api.headers()
 
-    def page(query: str) -> load.Result:
+    def measure_list(query: str) -> load.Result:
         data = load.build_request("GET", f"/api/v1/artifacts?page_size=100{query}", headers)
         return load.run(service.base, lambda *_: data, connections=CONNECTIONS, seconds=seconds)
 
@@ -81,7 +81,10 @@ def _measure_search(report: Report, service: Service, org: Org, rows: int, secon
         total = api.get(f"/artifacts?page_size=1&q={quote(word)}").json["meta"]["total"]
         assert count is None or total == count, (word, total)
         query = f"&q={quote(word)}"
-        pairs = [(page(query).quantile(0.5), page("").quantile(0.5)) for _ in range(ROUNDS)]
+        pairs = [
+            (measure_list(query).quantile(0.5), measure_list("").quantile(0.5))
+            for _ in range(ROUNDS)
+        ]
         ours, plain = (1000 * median(times) for times in zip(*pairs, strict=True))
         ratio = median(search / plain_list for search, plain_list in pairs)
         report.add(

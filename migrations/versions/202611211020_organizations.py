@@ -61,7 +61,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    raise RuntimeError("this migration cannot be reverted: the previous tables cannot store members and invitations")
+    raise RuntimeError("cannot be reverted: members and invitations do not fit the previous tables")
 
 
 def _memberships() -> None:

@@ -15,8 +15,8 @@ UNSAFE = (
     (
         "ban-drop-constraint",
         f"ALTER TABLE api_keys DROP CONSTRAINT {OF_MEMBERSHIP}",
-        "Instances of the previous release still reject a key without the membership of its creator,"
-        " because they join the membership when they check the key.",
+        "Instances of the previous release still reject a key without the membership of its"
+        " creator, because they join the membership when they check the key.",
     ),
 )
 

@@ -109,7 +109,7 @@ class Person:
             raise BrokenGuaranteeError(f"{method} {path}: {reason} {response.text}")
         return response
 
-    def _data(self, response: requests.Response, *statuses: int) -> Any:
+    def _read_data(self, response: requests.Response, *statuses: int) -> Any:
         if response.status_code not in statuses:
             raise BrokenGuaranteeError(f"{response.request.method} {response.url}: {response.text}")
         return response.json()["data"]
@@ -126,25 +126,25 @@ class Person:
 
     def label(self) -> bool:
         """Claim, label and submit the next document; return False if there is none."""
-        document = self._data(self.call("POST", "/artifacts/next", json={}), 200)
+        document = self._read_data(self.call("POST", "/artifacts/next", json={}), 200)
         if document is None:
             return False
         with self.ledger.claiming("document", document["id"], self.email):
-            draft = self._draft(document["id"])
+            draft = self._create_draft(document["id"])
             for number in range(self.random.choice((2, 3))):
                 draft = self._save(draft, f"{draft['id']}-{number}-{uuid4().hex[:8]}")
         self._submit(draft)
         return True
 
-    def _draft(self, document_id: str) -> dict[str, Any]:
+    def _create_draft(self, document_id: str) -> dict[str, Any]:
         response = self.call("POST", f"/artifacts/{document_id}/tag-sets", json={"from": "empty"})
         if response.status_code == 409:
             # It was returned to this labeler, or created by a request whose response was lost.
             return self._read(response.json()["error"]["details"]["tag_set_id"])
-        return dict(self._data(response, 201))
+        return dict(self._read_data(response, 201))
 
     def _read(self, tag_set_id: str) -> dict[str, Any]:
-        return dict(self._data(self.call("GET", f"/tag-sets/{tag_set_id}"), 200))
+        return dict(self._read_data(self.call("GET", f"/tag-sets/{tag_set_id}"), 200))
 
     def _save(self, draft: dict[str, Any], value: str) -> dict[str, Any]:
         body = {"tags": [{"field": "number", "value": value}], "revision": draft["revision"]}
@@ -154,7 +154,7 @@ class Person:
             if [tag["value"] for tag in current["tags"]] != [value]:
                 raise BrokenGuaranteeError(f"{draft['id']} was overwritten: {saved.text}")
         else:
-            current = self._data(saved, 200)
+            current = self._read_data(saved, 200)
         if current["revision"] != draft["revision"] + 1:
             raise BrokenGuaranteeError(
                 f"{draft['id']} went from {draft['revision']} to {current['revision']}"
@@ -170,11 +170,11 @@ class Person:
             sent = self.call("GET", f"/tag-sets/{draft['id']}")
             if sent.json()["data"]["revision"] == draft["revision"]:
                 raise BrokenGuaranteeError(f"{draft['id']} could not be submitted")
-        self._data(sent, 200)
+        self._read_data(sent, 200)
 
     def review(self) -> bool:
         """Claim the next tag set and decide on it; return False if there is none."""
-        item = self._data(self.call("POST", "/review-queue/next", json={}), 200)
+        item = self._read_data(self.call("POST", "/review-queue/next", json={}), 200)
         if item is None:
             return False
         tag_set = item["tag_set"]
@@ -195,5 +195,5 @@ class Person:
             response = self.call("GET", path)
             if response.json()["data"]["revision"] == tag_set["revision"]:
                 raise BrokenGuaranteeError(f"{tag_set['id']} could not be decided")
-        self._data(response, 200)
+        self._read_data(response, 200)
         self.ledger.record(self.ledger.decisions, (tag_set["id"], action, self.id))

@@ -48,22 +48,22 @@ class SmallDisk:
     own: bool
     _fillers: list[Path] = field(default_factory=list)
 
-    def free(self) -> int:
+    def get_free_bytes(self) -> int:
         """Return the number of free bytes."""
         status = os.statvfs(self.folder)
         return status.f_bavail * status.f_frsize
 
     def use_up(self) -> None:
         """Leave fewer free bytes than the reserve."""
-        size = self.free() - self.reserve + (16 * MIB if self.own else self._margin())
-        with self._filler().open("wb") as file:
+        size = self.get_free_bytes() - self.reserve + (16 * MIB if self.own else self._get_margin())
+        with self._create_filler().open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, size)
 
     def fill(self) -> None:
         """Leave no free bytes."""
         assert self.own
         block = bytes(MIB)
-        with self._filler().open("wb", buffering=0) as file, suppress(OSError):
+        with self._create_filler().open("wb", buffering=0) as file, suppress(OSError):
             while True:
                 file.write(block)
 
@@ -73,10 +73,10 @@ class SmallDisk:
             path.unlink()
         self._fillers.clear()
 
-    def _margin(self) -> int:
+    def _get_margin(self) -> int:
         return 8 * MIB
 
-    def _filler(self) -> Path:
+    def _create_filler(self) -> Path:
         self._fillers.append(self.folder / f"filler-{len(self._fillers)}")
         return self._fillers[-1]
 

@@ -89,7 +89,7 @@ def _fill(backlog: Backlog, schema_id: UUID) -> None:
     ]
     of = {"organization_id": backlog.id}
     members = [{**of, "user_id": ids[name], "role": role} for name, role in roles.items()]
-    documents = [_document(number, schema_id) | of for number in range(DOCUMENTS)]
+    documents = [_build_document(number, schema_id) | of for number in range(DOCUMENTS)]
     with backlog.engine.begin() as connection:
         connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
         connection.execute(insert(User), users)
@@ -104,7 +104,7 @@ def _fill(backlog: Backlog, schema_id: UUID) -> None:
     backlog.labelers, backlog.reviewers = people[:LABELERS], people[LABELERS:]
 
 
-def _document(number: int, schema_id: UUID) -> dict[str, Any]:
+def _build_document(number: int, schema_id: UUID) -> dict[str, Any]:
     return {
         "id": uuid7(),
         "name": f"document {number}",

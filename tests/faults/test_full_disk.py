@@ -69,7 +69,7 @@ def test_a_full_disk_stops_only_uploads() -> None:
         _check_full_disk(disk, artifact)
         if disk.own:
             disk.fill()
-            assert disk.free() == 0
+            assert disk.get_free_bytes() == 0
             for _ in range(10):
                 _check_reads(service, artifact)
                 _check_refused(_upload(service, b"not even with nothing left"))
@@ -81,7 +81,7 @@ def test_a_full_disk_stops_only_uploads() -> None:
 
 def _check_full_disk(disk: SmallDisk, artifact: str) -> None:
     service = disk.service
-    assert disk.free() < disk.reserve
+    assert disk.get_free_bytes() < disk.reserve
     checks = _get_readiness_checks(service)
     assert checks == {**checks, "storage": "full", "database": "ok", "redis": "ok"}
     _check_refused(_upload(service, b"too late"))

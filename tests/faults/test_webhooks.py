@@ -51,7 +51,7 @@ processes._run_source(create_app(with_api=False), Event(), source=handlers.SOURC
 
 
 @dataclass
-class Holder:
+class SlowReceiver:
     """A receiver that responds with `status` after `seconds`, or immediately if `gate` is set."""
 
     status: int = 204
@@ -63,7 +63,7 @@ class Holder:
 
 
 @contextmanager
-def holding(holder: Holder) -> Iterator[Holder]:
+def run_slow_receiver(receiver: SlowReceiver) -> Iterator[SlowReceiver]:
     """Run the server of a receiver during the block."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -71,11 +71,11 @@ def holding(holder: Holder) -> Iterator[Holder]:
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
-            with holder.lock:
-                holder.arrived[self.headers["X-Service-Delivery"]] += 1
-            if holder.seconds:
-                holder.gate.wait(holder.seconds)
-            self.send_response(holder.status)
+            with receiver.lock:
+                receiver.arrived[self.headers["X-Service-Delivery"]] += 1
+            if receiver.seconds:
+                receiver.gate.wait(receiver.seconds)
+            self.send_response(receiver.status)
             self.send_header("Content-Length", "0")
             self.end_headers()
 
@@ -83,11 +83,11 @@ def holding(holder: Holder) -> Iterator[Holder]:
             pass
 
     with serving(Handler, ADDRESS) as port:
-        holder.url = f"http://{ADDRESS}:{port}"
+        receiver.url = f"http://{ADDRESS}:{port}"
         try:
-            yield holder
+            yield receiver
         finally:
-            holder.gate.set()
+            receiver.gate.set()
 
 
 def _measure_delivery_seconds(service: Service, receiver: Receiver) -> float:
@@ -108,7 +108,7 @@ def _create_webhook(place: Site, url: str) -> str:
 def test_slow_receivers_do_not_delay_other_organizations(
     place: Site, lasting: Service, receiver: Receiver
 ) -> None:
-    with holding(Holder(seconds=SLOW_SECONDS)) as slow:
+    with run_slow_receiver(SlowReceiver(seconds=SLOW_SECONDS)) as slow:
         for number in range(SLOW_WEBHOOKS):
             _create_webhook(place, f"{slow.url}/{number}")
         lasting.headers["X-Org-Slug"] = "demo"
@@ -130,7 +130,7 @@ def test_retries_are_punctual_while_their_webhook_is_paused(place: Site) -> None
 
     Two deliveries fail eight times in a row.
     """
-    with holding(Holder(status=503)) as failing:
+    with run_slow_receiver(SlowReceiver(status=503)) as failing:
         webhook = _create_webhook(place, f"{failing.url}/hook")
         delays = (1, 2, 3)
         for number in range(2):
@@ -160,7 +160,7 @@ def _get_end(attempt: dict[str, Any]) -> datetime:
 def test_a_suspended_deliverer_does_not_repeat_deliveries_of_another_deliverer(
     place: Site, lasting: Service, receiver: Receiver
 ) -> None:
-    with holding(Holder(seconds=60)) as hanging:
+    with run_slow_receiver(SlowReceiver(seconds=60)) as hanging:
         webhook = _create_webhook(place, f"{hanging.url}/hook")
         for number in range(30):
             place.call("POST", "/artifacts", json={"name": "one.txt", "text": f"no. {number}"})
