@@ -21,7 +21,7 @@ was created, so an outage of the storage is more likely than a deletion."""
 
 
 def _retry_recent_job(job: Job, missing: NotStored) -> None:
-    """Raise StorageUnavailable, so that the job is retried, if it is not older than a day."""
+    """Raise StorageUnavailable, so that the job is retried, unless the job is older than a day."""
     if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
         raise StorageUnavailable(f"the file is missing: {missing}") from missing
 

@@ -29,7 +29,7 @@ def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0)
     ingestion job of the email, which is their parent. If the organization already has a document
     with the content, the email becomes the parent of that document, unless it already has a parent.
     No document is created if the type of the attachment is not supported, or if the plan does not
-    allow another document. The stored number of attachments includes such attachments.
+    allow another document. The stored number of attachments includes those without a document.
     `checkpoint` commits with the number of the attachment, or raises if this run must stop.
     `position` is the number of the last attachment that an earlier run has committed.
     """

@@ -62,7 +62,7 @@ def delete_contents(digests: Iterable[str], checkpoint: Checkpoint) -> int:
     deleted_count = 0
     for sha256 in sorted(set(digests)):
         # If the session is lost, the lock is lost too, and a new document may use the file. So the
-        # query directly before the deletion must fail if the session has been lost.
+        # deletion directly follows this query, which fails if the session was lost before.
         is_unused = queries.lock_unused_content(sha256)
         if is_unused:
             files.delete_content(sha256)

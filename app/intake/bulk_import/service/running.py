@@ -193,7 +193,7 @@ def _import_batch(
 
 
 def _check_labels(results: list[_PreparedRecord]) -> list[_PreparedRecord]:
-    """Validate the labels of the results; return a failed outcome for each result with errors."""
+    """Validate the labels of each result; an invalid result becomes a failed outcome."""
     checker = LabelChecker()
     checked_results: list[_PreparedRecord] = []
     for result in results:

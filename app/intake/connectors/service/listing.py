@@ -30,7 +30,7 @@ def split_listing(
     """Split a listing into parts, and leave out objects that the patterns exclude.
 
     A part ends with MAX_OBJECTS included objects or after PART_SECONDS. If the source took longer
-    than PART_SECONDS to find the position at which the listing starts, a part ends after that time.
+    than PART_SECONDS to find the position at which the listing starts, parts may take as long.
     """
     opened_at = checked_at = started_at = monotonic()
     objects: list[SourceObject] = []

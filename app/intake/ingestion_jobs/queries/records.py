@@ -216,7 +216,7 @@ def has_processing_items(job_id: UUID) -> bool:
 
 
 def list_organization_ids(after: UUID | None = None) -> list[UUID]:
-    """Return the ids of all organizations, in order; `after` skips ids up to and including it."""
+    """Return the ids of all organizations in order, or only of those that follow the id `after`."""
     statement = select(Organization.id).order_by(Organization.id)
     if after is not None:
         statement = statement.where(Organization.id > after)
