@@ -34,7 +34,7 @@ def measure(report: Report) -> None:
     longer = [["new"] * len(_COLUMNS), *table[:500], ["x", *table[500][1:]], *table[501:]]
     _add_row(
         report,
-        "2 x 1,000 rows, one put in",
+        "2 x 1,000 rows, one inserted",
         [_build_table(table), _build_table(longer)],
         _check_changes,
         60,
@@ -42,7 +42,7 @@ def measure(report: Report) -> None:
     other = [[f"{generator.randrange(50)}" for _ in _COLUMNS] for _ in range(_ROWS)]
     _add_row(
         report,
-        "2 x 1,000 rows, nothing alike",
+        "2 x 1,000 rows, all different",
         [_build_table(table), _build_table(other)],
         _check_changes,
         100,

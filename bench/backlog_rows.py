@@ -13,7 +13,7 @@ from tests.factories import Org
 
 QUEUED = 50_000
 FEW = 500
-_ARRIVALS = 9
+_UPLOADS = 9
 _PAUSE_SECONDS = 0.02
 _FUNCTION = "webhooks.end"
 """The name of a job that runs a single statement, which matches no row."""
@@ -22,21 +22,21 @@ INSERT INTO jobs (id, organization_id, queue, function, args)
 SELECT gen_random_uuid(), %(org)s, 'bulk', %(function)s, '{}'
 FROM generate_series(1, %(count)s)
 """
-_LEFT = "SELECT count(*) FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL"
+_COUNT_PENDING = "SELECT count(*) FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL"
 _DELETE = "DELETE FROM jobs WHERE organization_id = %(org)s AND due_at IS NOT NULL"
 
 
 def measure(report: Report, service: Service, busy: Org, other: Org) -> None:
     """Measure the job rate of `busy` and the uploads of `other`, with and without a backlog."""
     with open_cursor(service) as cursor:
-        idle = median(_measure_arrival(other) for _ in range(_ARRIVALS))
+        idle = median(_measure_upload_seconds(other) for _ in range(_UPLOADS))
         short_rate = median(_measure_rate(cursor, busy, FEW, seconds=60.0) for _ in range(3))
         _fill(cursor, busy, QUEUED)
         long_rate = _measure_rate(cursor, busy, 0, seconds=10.0)
-        loaded = median(_measure_arrival(other) for _ in range(_ARRIVALS))
-        left = _count_left(cursor, busy)
+        loaded = median(_measure_upload_seconds(other) for _ in range(_UPLOADS))
+        pending_count = _count_pending_jobs(cursor, busy)
         cursor.execute(_DELETE, {"org": str(busy.id)})
-    assert left > 0, "the backlog did not last until the end"
+    assert pending_count > 0, "the backlog did not last until the end"
     report.add(
         Row(
             f"jobs with {QUEUED:,} queued, and {FEW}",
@@ -64,8 +64,8 @@ def _fill(cursor: Any, org: Org, count: int) -> None:
     cursor.execute(_FILL, values)
 
 
-def _count_left(cursor: Any, org: Org) -> int:
-    cursor.execute(_LEFT, {"org": str(org.id)})
+def _count_pending_jobs(cursor: Any, org: Org) -> int:
+    cursor.execute(_COUNT_PENDING, {"org": str(org.id)})
     return int(cursor.fetchone()[0])
 
 
@@ -77,16 +77,16 @@ def _measure_rate(cursor: Any, org: Org, count: int, *, seconds: float) -> float
     """
     if count:
         _fill(cursor, org, count)
-    before, began = _count_left(cursor, org), time.perf_counter()
+    before, began = _count_pending_jobs(cursor, org), time.perf_counter()
     if not count:
         time.sleep(seconds)
-    while (left := _count_left(cursor, org)) and time.perf_counter() - began < seconds:
+    while (pending := _count_pending_jobs(cursor, org)) and time.perf_counter() - began < seconds:
         time.sleep(_PAUSE_SECONDS)
-    return (before - left) / (time.perf_counter() - began)
+    return (before - pending) / (time.perf_counter() - began)
 
 
-def _measure_arrival(org: Org) -> float:
-    """Return the seconds from the upload of a document until it is ready."""
+def _measure_upload_seconds(org: Org) -> float:
+    """Upload a document, and return the seconds until it is ready."""
     api = org.api("labeler")
     began = time.perf_counter()
     content = BytesIO(f"A document of its own: {uuid4()}".encode())

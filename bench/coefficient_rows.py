@@ -1,4 +1,4 @@
-"""Measure agreement coefficients with confidence intervals of 1,200,000 labels.
+"""Measure the computation of agreement coefficients and their intervals for 1,200,000 labels.
 
 100,000 documents have 4 fields (a choice, an ordinal choice, an amount, and a text that is nearly
 always different), each labeled by 3 people. The rows are tuples as a database cursor yields them.
@@ -96,7 +96,7 @@ def _main() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     generation_seconds = _time(lambda: sum(1 for _ in _generate_labels()))
     floor = _time(_compare_only) - generation_seconds
-    from app.engines.agreement import coefficients  # noqa: PLC0415, F401 - its memory counts apart
+    from app.engines.agreement import coefficients  # noqa: PLC0415, F401 - measured apart
 
     imported = _get_peak_megabytes()
     seconds = _time(_measure_all) - generation_seconds

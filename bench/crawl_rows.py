@@ -71,22 +71,22 @@ def _run_server(count: int) -> Iterator[str]:
 
 
 def _create_connector(service: Service, org: Org, url: str, count: int) -> str:
-    """Create a connector that has already seen all objects, and return its id."""
+    """Create a connector with the versions of all objects stored, and return its id."""
     settings = {"bucket": BUCKET, "endpoint_url": url, **KEYS}
     body = {"name": "Bucket", "type": "s3", "settings": settings}
     response = org.api("admin").post("/connectors", json=body)
     assert response.status_code == 201, response.json
     connector_id: str = response.json["data"]["id"]
-    seen = 0
+    saved_count = 0
     with org.app.app_context(), tenancy.organization(org.id):
         source = open_source(SourceTarget("s3", settings, None))
         listed = (item for item in source.list_objects() if isinstance(item, SourceObject))
         while page := {item.path: item.version for item in islice(listed, _BATCH)}:
             with db.transaction():
                 objects.save(UUID(connector_id), page)
-            seen += len(page)
+            saved_count += len(page)
     source.close()
-    assert seen == count
+    assert saved_count == count
     analyze(service)
     return connector_id
 

@@ -3,8 +3,8 @@
     .venv/bin/python -m bench.drift_simulation
 
 Each run compares `CURRENT` documents with `BASELINE` documents in the metrics of a typical schema.
-In a run with a planted shift, one metric has the shift that `METRICS` describes, and each run takes
-the next metric. The population stability index of a shift is between 0.16 and 0.35. A shift is
+In a run with a planted shift, one metric has the shift that `METRICS` describes; the runs use the
+metrics in turn. The population stability index of a shift is between 0.16 and 0.35. A shift is
 found if the run reports its metric. A quiet run has no shift; if it reports any metric, this is a
 false report.
 """
@@ -160,7 +160,7 @@ def _run(random: Generator, shifted: str | None, limits: DriftLimits | None) -> 
 
 
 def main() -> int:
-    """Print both shares; return 0 if both meet their bounds, or else 1."""
+    """Print both shares; return 0 if both meet their bounds, or 1 otherwise."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
     runs = parser.parse_args().runs

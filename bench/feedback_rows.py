@@ -69,7 +69,7 @@ FROM prediction_feedback WHERE organization_id = :org GROUP BY model
 def measure(report: Report, service: Service) -> None:
     """Fill an organization; measure the summaries, and the job that records feedback."""
     org = make_org(service.app)
-    with filling.without_triggers(service):
+    with filling.disable_triggers(service):
         labeled = make_labeled(org, DOCUMENTS)
     began = time.perf_counter()
     _fill(service, org, labeled)
@@ -95,7 +95,7 @@ def _fill(service: Service, org: Org, labeled: Labeled) -> None:
         "rows": ROWS,
         "start": db.utc_now().date() - timedelta(days=364),
     }
-    with filling.without_triggers(service), filling.open_cursor(service) as cursor:
+    with filling.disable_triggers(service), filling.open_cursor(service) as cursor:
         for statement in (_FEEDBACK, _DOCUMENTS):
             cursor.execute(filling.compile_statement(statement), values)
     with filling.open_cursor(service) as cursor:
@@ -167,7 +167,7 @@ def _measure_recording(report: Report, service: Service) -> None:
         assisted.accept(draft)
         drafts.append((UUID(draft["artifact_id"]), UUID(draft["id"])))
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
-        # The service's workers may have recorded some of them already.
+        # The service's workers may already have recorded the feedback of some drafts.
         recording.lock_recording()
         recording.delete_automatic_feedback([tag_set_id for _, tag_set_id in drafts])
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Fill the database with large numbers of members, teams and audit entries."""
+"""Fill the database quickly: create members, teams and audit entries, or disable triggers."""
 
 import time
 from collections.abc import Iterator
@@ -57,13 +57,13 @@ def compile_statement(statement: str) -> str:
 
 
 def analyze(service: Service) -> None:
-    """Run VACUUM ANALYZE, as autovacuum would eventually do."""
+    """Run VACUUM ANALYZE on the database, as autovacuum would eventually do."""
     with open_cursor(service) as cursor:
         cursor.execute("VACUUM ANALYZE")
 
 
 def time_and_roll_back(service: Service, org: Org, statement: str, **values: Any) -> float:
-    """Run a statement with all triggers enabled, roll it back, and return its seconds.
+    """Run a statement with all triggers enabled, roll it back, and return the time in seconds.
 
     This is the floor for an operation on many rows: one statement, no batches, no events.
     """
@@ -78,8 +78,8 @@ def time_and_roll_back(service: Service, org: Org, statement: str, **values: Any
 
 
 @contextmanager
-def without_triggers(service: Service) -> Iterator[None]:
-    """Run the block with all triggers disabled, so that the audit log does not record new rows.
+def disable_triggers(service: Service) -> Iterator[None]:
+    """Disable all triggers during the block, so that the audit log does not record new rows.
 
     After the block, counts are computed from the existing rows.
     """
@@ -103,7 +103,7 @@ def create_members(service: Service, org: Org, rows: int) -> None:
     Triggers are disabled, so the statements also set the columns that triggers maintain.
     """
     values = {"org": org.id, "salt": org.slug, "rows": rows}
-    with without_triggers(service), open_cursor(service) as cursor:
+    with disable_triggers(service), open_cursor(service) as cursor:
         cursor.execute(_PEOPLE.format(**values))
         cursor.execute(_TEAMS.format(**values, members=1, first=1, last=rows))
         cursor.execute(_IN_TEAMS.format(**values))

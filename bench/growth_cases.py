@@ -80,7 +80,7 @@ def _list_document_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
         "search, a common word": "q=common",
     }
     for name, query in filters.items():
-        user = "reviewer0" if name == "gold" else "viewer"  # Gold is hidden from others.
+        user = "reviewer0" if name == "gold" else "viewer"  # Only reviewers see gold.
         yield f"documents {name}".strip(), user, f"/artifacts?page_size=100&{query}"
     yield "statistics", "viewer", "/artifacts/stats"
     yield "statistics of a schema", "viewer", f"/artifacts/stats?schema_id={benchmark.schema_id}"
@@ -155,7 +155,7 @@ def _list_log_cases(benchmark: BenchmarkOrganization) -> Iterator[Case]:
         path = f"/webhooks/{benchmark.webhook_id}/deliveries?page_size=100&{query}"
         yield f"deliveries {name}".strip(), "owner", path
     yield "webhooks with statistics", "owner", "/webhooks"
-    yield "webhook with what it missed", "owner", f"/webhooks/{benchmark.webhook_id}"
+    yield "webhook with missed deliveries", "owner", f"/webhooks/{benchmark.webhook_id}"
     yield "members", "viewer", f"{organization}/members"
 
 

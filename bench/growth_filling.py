@@ -256,7 +256,7 @@ def create_organization(service: Service, rows: int) -> BenchmarkOrganization:
         "job": str(uuid7()),
         "scheduled_export": scheduled_export,
     }
-    with filling.without_triggers(service):
+    with filling.disable_triggers(service):
         _fill(service, values)
     ids = (team, review_team, webhook, values["job"], scheduled_export)
     return BenchmarkOrganization(org, rows, schemas[0][0], schemas[-1][0], *map(UUID, ids))
@@ -269,9 +269,9 @@ def _fill(service: Service, values: dict[str, Any]) -> None:
         for statement in (_ARTIFACTS, _TAG_SETS)
         for first in range(1, rows + 1, _BATCH)
     ]
-    others = (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES, NOTIFICATIONS)
-    runs = (_INGESTION_JOBS, _INGESTION_ITEMS, *run_filling.STATEMENTS)
-    steps += [(statement, {}) for statement in (*others, *runs)]
+    dependents = (_ASSIGNED, _REVISIONS, _TEXTS, _WORDS, _AUDIT, _DELIVERIES, NOTIFICATIONS)
+    jobs_and_runs = (_INGESTION_JOBS, _INGESTION_ITEMS, *run_filling.STATEMENTS)
+    steps += [(statement, {}) for statement in (*dependents, *jobs_and_runs)]
     progress = Progress()
     progress.begin(f"{rows:,} documents")
     with filling.open_cursor(service) as cursor:

@@ -16,7 +16,7 @@ from tests.factories import Org
 SMALL, LARGE = 10_000, 1_000_000
 BOUND = 2.0
 OWN_WORK = {
-    # Tag sets of others for documents that the labeler has submitted are found one at a time.
+    # For each document that the labeler has labeled, the tag sets of others are found separately.
     "tag sets as a labeler who labels blind",
     # The request reads the activity of one user in thirty days.
     "the caller's activity",
@@ -62,13 +62,13 @@ def _compare(
         assert small_case[0] == large_case[0]
         times: tuple[list[float], list[float]] = ([], [])
         for round_number in range(_WARM + _ROUNDS):
-            for org, case, times_of in (
+            for org, case, case_times in (
                 (small[0], small_case, times[0]),
                 (large[0], large_case, times[1]),
             ):
                 seconds = _time(connection, org, case)
                 if round_number >= _WARM:
-                    times_of.append(seconds)
+                    case_times.append(seconds)
         small_seconds, large_seconds = median(times[0]), median(times[1])
         ratio = large_seconds / small_seconds
         bound = OWN_BOUND if small_case[0] in OWN_WORK else BOUND

@@ -17,13 +17,13 @@ _BATCH = 500
 
 
 def measure(report: Report, without_hanging: Org, with_hanging: Org, count: int) -> None:
-    """Compare deliveries of `count` events to healthy webhooks with and without hanging ones."""
+    """Compare deliveries of `count` events with and without webhooks that hang."""
     floor = _measure_delivery(without_hanging, count, hanging=0)
     seconds = _measure_delivery(with_hanging, count, hanging=HANGING)
     ratio = seconds / floor
     report.add(
         Row(
-            f"{count:,} events to {HEALTHY + HANGING} webhooks, {HANGING} hang: the others done",
+            f"{count:,} events to {HEALTHY} webhooks, while {HANGING} other webhooks hang",
             f"{seconds:,.1f} s",
             f"{floor:,.1f} s without",
             ratio,

@@ -14,7 +14,7 @@ import psutil
 import requests
 
 from app.kit import db, events, tenancy
-from bench.filling import analyze, open_cursor, without_triggers
+from bench.filling import analyze, disable_triggers, open_cursor
 from bench.report import Report, Row
 from bench.service import DELIVERY_NETWORK, Service
 from tests.factories import Org
@@ -63,7 +63,7 @@ class _Sink:
 
 def measure_export(report: Report, service: Service, org: Org, count: int) -> None:
     """Measure exports of `count` accepted tag sets of 4 tags."""
-    with without_triggers(service):
+    with disable_triggers(service):
         make_labeled(org, count)
     analyze(service)
     peaks = [

@@ -1,6 +1,6 @@
 """Compare read requests with a floor that runs the simplest SQL for the same data.
 
-Unlike the other floors, this one does not run the service's own statements. It receives the
+Unlike the other floors, this floor does not run the service's own statements. It receives the
 organization id as a parameter, does not authenticate, and returns the columns unchanged.
 """
 
@@ -72,7 +72,7 @@ def measure(
         plan[name] = {"statements": [[sql, values] for sql in statements]}
     plan_file = service.folder / "lean.json"
     plan_file.write_text(json.dumps(plan))
-    # Only reviewers see the drafts of others in the list.
+    # Only reviewers see the drafts of other users in the list.
     headers = {name: org.api("viewer").headers() for name in rows}
     headers["tag_sets"] = org.api("reviewer").headers()
     with run_floor(service, plan_file) as base:

@@ -86,7 +86,7 @@ def run(
     expect: int = 200,
     on_response: ResponseHandler | None = None,
 ) -> Result:
-    """Send requests for `seconds` on each connection; raise if a response is unexpected."""
+    """Send requests for `seconds` on each connection; raise if a status is not `expect`."""
     result, failures = Result(), []
     start = threading.Barrier(connections + 1)
 

@@ -21,7 +21,7 @@ CALLERS = 16
 _ALREADY_LABELED = 20_000
 _PAUSE_SECONDS = 0.05
 _JSON = {"Content-Type": "application/json"}
-# Ids in chronological order, like those created one after the other.
+# Ids in the order of creation, like the ids of documents that the service creates.
 _ARTIFACT_ID = """CAST(lpad(to_hex(CAST(extract(epoch FROM now()) * 1000 AS bigint) + i), 12, '0')
     || '7' || lpad(to_hex(i % 4096), 3, '0') || '8' || substr(md5('{salt}' || i), 1, 15) AS uuid)"""
 _DOCUMENTS = f"""
@@ -67,7 +67,7 @@ def create_documents(service: Service, org: Org, rows: int) -> Labeled:
     fields = [make_field("total", "money")]
     schema_id, version_id = make_schema(org, fields)
     values = {"org": org.id, "schema": schema_id, "owner": org.users["owner"]}
-    with filling.without_triggers(service), filling.open_cursor(service) as cursor:
+    with filling.disable_triggers(service), filling.open_cursor(service) as cursor:
         cursor.execute(_DOCUMENTS.format(**values, rows=rows, salt=schema_id.hex))
     filling.analyze(service)
     return Labeled(schema_id, version_id, fields, db.utc_now(), rows)
@@ -105,7 +105,7 @@ class ClaimNext(Requests):
         body = json.dumps(criteria).encode()
         requests = [
             load.build_request(
-                "POST", "/api/v1/artifacts/next", {**_JSON, **self._headers(name)}, body
+                "POST", "/api/v1/artifacts/next", {**_JSON, **self._build_headers(name)}, body
             )
             for name in callers
         ]
@@ -173,8 +173,8 @@ def _measure_spread(report: Report, ours: load.Result) -> None:
 
 
 def _count_duplicates(claimed: list[str]) -> Row:
-    twice = len(claimed) - len(set(claimed))
-    return Row("next, documents claimed twice", str(twice), "", None, "0", twice == 0)
+    duplicates = len(claimed) - len(set(claimed))
+    return Row("next, documents claimed twice", str(duplicates), "", None, "0", duplicates == 0)
 
 
 def _measure_bulk_assignment(report: Report, service: Service, rows: int) -> None:
@@ -210,16 +210,16 @@ def _measure_bulk_assignment(report: Report, service: Service, rows: int) -> Non
                 done and floor / seconds >= 0.3,
             )
         )
-        answered = [wait for wait in waits if wait is not None]
-        longest = max(answered, default=inf)
+        claim_times = [wait for wait in waits if wait is not None]
+        longest = max(claim_times, default=inf)
         report.add(
             Row(
                 f"the slowest of {len(waits)} requests for next",
                 f"{longest * 1000:.0f} ms",
-                f"{len(waits) - len(answered)} found nothing",
+                f"{len(waits) - len(claim_times)} found nothing",
                 None,
                 "<= 2 s, 0",
-                longest <= 2 and len(answered) == len(waits),
+                longest <= 2 and len(claim_times) == len(waits),
             )
         )
 

@@ -31,6 +31,6 @@ def fill(service: Service, rows: int) -> Org:
         "rows": rows,
         "start": db.utc_now().replace(minute=7, second=0, microsecond=0) - timedelta(days=365),
     }
-    with filling.without_triggers(service), filling.open_cursor(service) as cursor:
+    with filling.disable_triggers(service), filling.open_cursor(service) as cursor:
         cursor.execute(filling.compile_statement(NOTIFICATIONS), values)
     return org

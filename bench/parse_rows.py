@@ -114,11 +114,11 @@ def _enclose_rectangles(a: _Rectangle, b: _Rectangle) -> _Rectangle:
 
 def _compare(ours: Callable[[], object], floor: Callable[[], object], count: int) -> list[float]:
     """Return the calls per second of `ours` and `floor`, as medians of alternating rounds."""
-    rounds = [(_rate(ours, count), _rate(floor, count)) for _ in range(_ROUNDS)]
+    rounds = [(_measure_rate(ours, count), _measure_rate(floor, count)) for _ in range(_ROUNDS)]
     return [median(rates) for rates in zip(*rounds, strict=True)]
 
 
-def _rate(action: Callable[[], object], count: int) -> float:
+def _measure_rate(action: Callable[[], object], count: int) -> float:
     began = time.perf_counter()
     for _ in range(count):
         action()

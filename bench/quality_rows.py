@@ -1,6 +1,6 @@
 """Measure requests for quality statistics of a million accepted tag sets.
 
-The floor is a list of 100 documents. Also measure how fast tag sets are counted.
+The floor is a list of 100 documents. Also measures how fast tag sets are counted.
 """
 
 import time
@@ -21,7 +21,7 @@ BOUND = 1.0
 _DAYS = 365
 _LABELERS, _REVIEWERS, _FIELDS = 50, 10, 20
 _ROUNDS = 30
-# A tag set counts once in its schema, labeler and reviewer, and in each field.
+# A tag set is counted once for its schema, labeler and reviewer, and once for each field.
 _CELLS = """
 INSERT INTO quality_cells
 SELECT :org, subject, CAST(schema AS uuid), name, CASE subject WHEN 'field' THEN 'text' ELSE '' END,
@@ -55,7 +55,7 @@ def measure(report: Report, service: Service) -> None:
         "latest, nothing": f"latest?{empty_period}",
         "trends": "trends?metric=acceptance_rate",
         "trends by labeler": "trends?metric=throughput&group_by=labeler",
-        "trends of a year by schema": f"trends?bucket=week&group_by=schema&{_last_year()}",
+        "trends of a year by schema": f"trends?bucket=week&group_by=schema&{_format_last_year()}",
         "fields": f"fields?schema_id={benchmark.schema_id}",
         "labelers": "labelers",
         "reviewers": "reviewers",
@@ -78,7 +78,7 @@ def measure(report: Report, service: Service) -> None:
         )
 
 
-def _last_year() -> str:
+def _format_last_year() -> str:
     today = db.utc_now().date()
     return f"from={today.replace(year=today.year - 1)}&to={today}"
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import text
 
 from app.kit import db, tenancy
-from bench.filling import analyze, open_cursor, without_triggers
+from bench.filling import analyze, disable_triggers, open_cursor
 from bench.jobs_rows import get_peak_memory
 from bench.report import Report, Row
 from bench.service import Service
@@ -18,7 +18,7 @@ from tests.factories.labels import make_labeled
 
 _MEMORY_MB = 400.0
 _SECONDS = 120.0
-# One answer in ten differs from that of the first labeler.
+# In one tag set of ten, the first value differs from the value of the first labeler.
 _ADD_LABELER = """
 INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
     source, tags, status, submitted_at, seconds_spent, comment_count, rejections, review_rank,
@@ -41,7 +41,7 @@ def measure(report: Report, service: Service, names: set[str], count: int) -> No
     if names and "quality_run" not in names:
         return
     org = make_org(service.app)
-    with without_triggers(service):
+    with disable_triggers(service):
         labeled = make_labeled(org, count)
         _add_labelers(org)
     analyze(service)

@@ -66,14 +66,14 @@ class Requests(ABC):
 
     def _capture(self, name: str, perform: Callable[[], Any]) -> Any:
         responses: list[Any] = []
-        perform()  # a connection prepares statements once, which is not part of a request
+        perform()  # the first call prepares the statements, which is not a part of later requests
         self.plan[name] = capture.build_plan(
             self.org.app, self.known, lambda: responses.append(perform())
         )
         assert responses[0].status_code < 300, responses[0].text
         return responses[0].json["data"]
 
-    def _headers(self, role: str) -> dict[str, str]:
+    def _build_headers(self, role: str) -> dict[str, str]:
         return self.org.api(role).headers()
 
     def _run_gets(self, base: str, path: str, headers: dict[str, str]) -> load.Result:

@@ -54,7 +54,7 @@ class SingleRequests(Requests):
         self._capture("one", lambda: api.get(path))
 
         def measure_row(report: Report, base: str) -> None:
-            headers = self._headers("viewer")
+            headers = self._build_headers("viewer")
             self._compare(
                 report,
                 0.45,
@@ -90,19 +90,21 @@ class SingleRequests(Requests):
     def _prepare_create(self) -> Any:
         api = self.org.api("labeler")
 
-        def body() -> dict[str, str]:
+        def build_body() -> dict[str, str]:
             name = uuid4().hex
             return {"name": f"{name}.txt", "text": TEXT.format(n=name)}
 
-        self._capture("create", lambda: api.post("/artifacts", body()))
+        self._capture("create", lambda: api.post("/artifacts", build_body()))
 
         def measure_row(report: Report, base: str) -> None:
-            headers = {**_JSON, **self._headers("labeler")}
+            headers = {**_JSON, **self._build_headers("labeler")}
             self._compare(
                 report,
                 0,
-                lambda: self._run_posts(self.service.base, "/api/v1/artifacts", body, headers, 201),
-                lambda: self._run_posts(base, "/write/create", body, _JSON, 200),
+                lambda: self._run_posts(
+                    self.service.base, "/api/v1/artifacts", build_body, headers, 201
+                ),
+                lambda: self._run_posts(base, "/write/create", build_body, _JSON, 200),
                 "create a document of 600 bytes of text",
             )
 
@@ -149,7 +151,7 @@ class SingleRequests(Requests):
         return measure_row
 
     def _measure_saves(self, drafts: list[dict[str, Any]], tags: list[Any]) -> load.Result:
-        headers = {**_JSON, **self._headers("labeler")}
+        headers = {**_JSON, **self._build_headers("labeler")}
 
         def make(number: int, _: int) -> bytes:
             draft = drafts[number]

@@ -49,7 +49,7 @@ class Reviews(Requests):
     reader = "caller0"
 
     def __init__(self, service: Service, org: Org, rows: int, seconds: float) -> None:
-        with filling.without_triggers(service):
+        with filling.disable_triggers(service):
             super().__init__(service, org, make_labeled(org, rows), seconds)
             with filling.open_cursor(service) as cursor:
                 cursor.execute(_SUBMIT.format(org=org.id))
@@ -142,7 +142,7 @@ class Reviews(Requests):
         def measure_row(report: Report, _base: str) -> None:
             plain = median(self._measure_alone() for _ in range(_ROUNDS))
             with (
-                filling.without_triggers(self.service),
+                filling.disable_triggers(self.service),
                 filling.open_cursor(self.service) as cursor,
             ):
                 cursor.execute(_OWN.format(org=self.org.id, user=self.users[0]))
@@ -178,15 +178,15 @@ class Reviews(Requests):
     def _prepare_accept(self) -> Any:
         ids = iter(self._list_last_ids(BULK * (_ROUNDS + 1)))
 
-        def body() -> dict[str, Any]:
+        def build_body() -> dict[str, Any]:
             return {"tag_set_ids": [str(next(ids)) for _ in range(BULK)], "note": "Good"}
 
         api = self.org.api("caller1")
         with capture.record_statements(self.org.app) as statements:
-            assert api.post("/review-queue/bulk-accept", body()).json["data"]["failed"] == 0
+            assert api.post("/review-queue/bulk-accept", build_body()).json["data"]["failed"] == 0
 
         def measure_row(report: Report, _base: str) -> None:
-            seconds = median(self._measure_accept(body()) for _ in range(_ROUNDS))
+            seconds = median(self._measure_accept(build_body()) for _ in range(_ROUNDS))
             report.add(
                 Row(
                     f"accept {BULK:,} at once",

@@ -25,7 +25,7 @@ _VENDORS = 60
 _KINDS = ("invoice", "receipt", "lease", "letter")
 _BATCH = 1_000
 
-# Documents with every type of attribute that most rules use.
+# Documents with the attributes on which the rules depend.
 _DOCUMENTS = text(
     """
     INSERT INTO artifacts (organization_id, id, name, metadata, priority, gold, archived,
@@ -54,7 +54,7 @@ def measure(report: Report, service: Service, rows: int) -> None:
     """Measure routing with rules on attributes only, and with a rule that reads the text."""
     for reads_text in (False, True):
         org = make_org(service.app)
-        with filling.without_triggers(service):
+        with filling.disable_triggers(service):
             _fill(org, rows)
         filling.analyze(service)
         _create_rules(org, reads_text=reads_text)
@@ -124,7 +124,7 @@ def _route(org: Org) -> int:
 def _measure_floor(service: Service, rows: int) -> float:
     """Return the documents per second if the same assignees are written without any rules."""
     org = make_org(service.app)
-    with filling.without_triggers(service):
+    with filling.disable_triggers(service):
         _fill(org, rows)
     filling.analyze(service)
     assignees: Any = [{"user_id": str(org.users["labeler"]), "team_id": None}]

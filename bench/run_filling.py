@@ -1,7 +1,8 @@
 """Statements that create exports, runs of a scheduled export and quality runs.
 
-There is one for every ten documents. A fifth have failed, and half of the exports are in CSV. So a
-page of each list is full even in a small organization, and its time can be compared.
+Each list has one record for every ten documents. A fifth of the records have failed, and half of
+the exports are in CSV. So a page of each list is full even in a small organization, and its time
+can be compared.
 """
 
 _TIMES = """(

@@ -16,12 +16,12 @@ from tests.factories import Org, make_org
 from tests.factories.labels import make_labeled
 
 CONNECTIONS = 2
-"""One connection per core, so that requests do not wait for each other."""
+"""The number of connections: one for each of two cores, so that requests do not wait."""
 ROUNDS = 7
 BULK = 1000
 
-# Each text has sixty of ten thousand words. A word is rarer the higher its number is, as in natural
-# language.
+# Each text has sixty of ten thousand words. As in natural language, most words are rare: the higher
+# the number of a word, the rarer it is.
 _TEXTS = """
 INSERT INTO artifact_texts (organization_id, artifact_id, text)
 SELECT :org, id, CASE WHEN n % 2 = 0 THEN 'Common. ' ELSE '' END
@@ -49,7 +49,7 @@ def measure(report: Report, service: Service, names: set[str], rows: int, second
 
 
 def _fill(service: Service, org: Org, rows: int) -> None:
-    with filling.without_triggers(service):
+    with filling.disable_triggers(service):
         make_labeled(org, rows, texts=False)
         with service.app.app_context(), tenancy.organization(org.id), db.transaction() as session:
             session.execute(text("SET LOCAL statement_timeout = 0"))
@@ -68,7 +68,7 @@ def _measure_search(report: Report, service: Service, org: Org, rows: int, secon
     api = org.api("viewer")
     headers = api.headers()
 
-    def page(query: str) -> load.Result:
+    def measure_list(query: str) -> load.Result:
         data = load.build_request("GET", f"/api/v1/artifacts?page_size=100{query}", headers)
         return load.run(service.base, lambda *_: data, connections=CONNECTIONS, seconds=seconds)
 
@@ -81,7 +81,10 @@ def _measure_search(report: Report, service: Service, org: Org, rows: int, secon
         total = api.get(f"/artifacts?page_size=1&q={quote(word)}").json["meta"]["total"]
         assert count is None or total == count, (word, total)
         query = f"&q={quote(word)}"
-        pairs = [(page(query).quantile(0.5), page("").quantile(0.5)) for _ in range(ROUNDS)]
+        pairs = [
+            (measure_list(query).quantile(0.5), measure_list("").quantile(0.5))
+            for _ in range(ROUNDS)
+        ]
         ours, plain = (1000 * median(times) for times in zip(*pairs, strict=True))
         ratio = median(search / plain_list for search, plain_list in pairs)
         report.add(

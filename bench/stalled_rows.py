@@ -13,7 +13,7 @@ from tests.factories import Org
 from tests.faults.stalling import stalling
 
 STALLED = 500
-"""The number of stalled connections of each type: head, body and reader."""
+"""The number of connections that stall in each way: in the head, in the body, or as a reader."""
 ROUNDS = 3
 BOUND = 3.0
 _DOWNLOAD_BYTES = 8 * 1024 * 1024

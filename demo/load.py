@@ -39,7 +39,7 @@ Progress = Callable[[int, int], None]
 
 
 class DemoError(RuntimeError):
-    """The API rejected a request during the load."""
+    """Raised if the API rejects a request, or if a document does not contain the value of a tag."""
 
 
 class _DemoUser:

@@ -33,7 +33,8 @@ class Handover:
     def __init__(self, worker_count: int, grace_seconds: float) -> None:
         self._worker_count = worker_count
         self._grace_seconds = grace_seconds
-        # Nobody writes to the lifeline. When the supervisor exits, it closes, and the workers exit.
+        # Nobody writes to the lifeline. When the supervisor exits, the lifeline is closed, and the
+        # workers exit.
         self._lifeline, self._lifeline_writer = os.pipe2(os.O_CLOEXEC)
         self.report_reader, self._report_writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._ready_pids: set[int] = set()

@@ -114,7 +114,7 @@ class EmbeddedPostgres(EmbeddedServer):
         self._fast = fast
         self._account = get_server_account()
         self._cluster = self._folder / "cluster"
-        self._has_answered = False
+        self._was_ready = False
         self.log = self._folder / "postgres.log"
 
     @property
@@ -178,7 +178,7 @@ class EmbeddedPostgres(EmbeddedServer):
 
     def _can_keep_port(self) -> bool:
         """Return whether the port can be used again: clients may already use it, or it is free."""
-        return self._has_answered or is_port_free(self.port)
+        return self._was_ready or is_port_free(self.port)
 
     def _get_server_path(self, folder: Path) -> str:
         """Return the path that a server process must use for its working directory, `folder`.
@@ -234,12 +234,12 @@ class EmbeddedPostgres(EmbeddedServer):
             )
 
     def _clear_stale_lock(self) -> None:
-        """Wait until no server is running on the cluster, and then delete a stale lock file.
+        """Wait until no server is running on the cluster, and then delete the lock file, if any.
 
-        After a reboot, the process id in postmaster.pid may belong to an unrelated process of the
-        same account, and PostgreSQL would refuse to start. A process is a server of this cluster if
-        its program is `postgres` and its working directory is the cluster. The file is not deleted
-        while such a process is running.
+        After a reboot, the process id in the file may belong to an unrelated process of the same
+        account, and PostgreSQL would refuse to start. A process is a server of this cluster if its
+        program is `postgres` and its working directory is the cluster. Raises ServerError if such a
+        process is still running after `previous_server_timeout`.
         """
         lock = self._cluster / "postmaster.pid"
         deadline = time.monotonic() + self.previous_server_timeout
@@ -269,11 +269,11 @@ class EmbeddedPostgres(EmbeddedServer):
         if not databases.can_connect(self.url):
             databases.ensure_owner_role(self.admin_url, ROLE, self._get_password(ROLE))
             databases.ensure_database(self.admin_url, DATABASE, ROLE)
-        if not self._has_answered:
+        if not self._was_ready:
             # An operator may have changed the password of the superuser.
             with contextlib.suppress(psycopg2.Error):
                 databases.set_role_settings(self.admin_url, ROLE, _ROLE_SETTINGS)
-        self._has_answered = True
+        self._was_ready = True
         return True
 
     def create_database(self, name: str, template: str | None = None) -> str:

@@ -23,7 +23,7 @@ def main() -> int:
     If PROGRESS_FD is set, progress is written to this descriptor as lines: `migrating <done>
     <total>` during a long step, then `migrated`, `demo <done> <total>` and `demo loaded`. If the
     demo organization already exists, `demo present` replaces the last two lines, or `demo changed`
-    if its owner has another password than DEMO_PASSWORD. If only other organizations exist,
+    if its owner has a password other than DEMO_PASSWORD. If only other organizations exist,
     `demo refused` replaces them.
     """
     from app.kit.db import upgrade  # noqa: PLC0415 - loads SQLAlchemy

@@ -38,8 +38,8 @@ _LOADER_ROLE = "labeling_restore"
 def restore(environ: Mapping[str, str], folder: Path) -> int:
     """Restore a backup into DATA_DIR, and return the exit status.
 
-    DATA_DIR must not have a database. The files are copied to the folder in STORAGE_URL. If there
-    is none, they are copied to DATA_DIR. During the restore, only the embedded PostgreSQL is
+    DATA_DIR must not have a database. The files are copied to the folder in STORAGE_URL or, if it
+    does not contain a folder, to DATA_DIR. During the restore, only the embedded PostgreSQL is
     running.
     """
     data_dir = read_data_dir(environ)
@@ -76,7 +76,7 @@ def _restore_locked(data_dir: Path, files: Path, folder: Path) -> int:
         )
         return EXIT_FAILED
     progress.print_line(
-        f"{data_dir} is restored. Start it with OUTBOUND=off to keep it from sending anything."
+        f"{data_dir} is restored. Start the service with OUTBOUND=off if it must not send anything."
     )
     return 0
 

@@ -38,7 +38,7 @@ class EmbeddedServer(ABC):
 
     @abstractmethod
     def check_ready(self) -> bool:
-        """Return whether the server accepts connections and answers requests."""
+        """Return whether the server accepts connections and responds to requests."""
 
     @property
     @abstractmethod

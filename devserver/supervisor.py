@@ -180,10 +180,10 @@ class Supervisor:
             raise StopRequested
         self._handle_events(self._compute_timeout(max_seconds))
         self._reap_exited()
-        for child in self._children():
+        for child in self._iterate_children():
             if child.restarts.is_due:
                 self._restart(child)
-        for handover in self._handovers():
+        for handover in self._iterate_handovers():
             handover.kill_overdue()
 
     def _handle_events(self, timeout: float | None) -> None:
@@ -198,19 +198,21 @@ class Supervisor:
 
     def _compute_timeout(self, max_seconds: float | None) -> float | None:
         due_times = [
-            due_at for child in self._children() if (due_at := child.restarts.due_at) is not None
+            due_at
+            for child in self._iterate_children()
+            if (due_at := child.restarts.due_at) is not None
         ]
         due_times += [
-            due_at for handover in self._handovers() for due_at in handover.list_deadlines()
+            due_at for handover in self._iterate_handovers() for due_at in handover.list_deadlines()
         ]
         timeouts = [max(0.0, min(due_times) - time.monotonic())] if due_times else []
         return min([*timeouts, *([] if max_seconds is None else [max_seconds])], default=None)
 
-    def _children(self) -> Iterable[Child]:
+    def _iterate_children(self) -> Iterable[Child]:
         return (child for stage in self._stages for child in stage)
 
-    def _handovers(self) -> Iterable[Handover]:
-        return (c.spec.handover for c in self._children() if c.spec.handover is not None)
+    def _iterate_handovers(self) -> Iterable[Handover]:
+        return (c.spec.handover for c in self._iterate_children() if c.spec.handover is not None)
 
     def _spawn(self, child: Child) -> None:
         child.restarts.record_start()
@@ -229,7 +231,9 @@ class Supervisor:
 
     def _reap_exited(self) -> None:
         """Reap all processes that have exited: children, tasks and adopted orphans."""
-        children_by_pid = {c.process.pid: c for c in self._children() if c.process is not None}
+        children_by_pid = {
+            c.process.pid: c for c in self._iterate_children() if c.process is not None
+        }
         while (pid := reaping.find_exited_child()) is not None:
             if (task := self._tasks.pop(pid, None)) is not None:
                 task.wait()
@@ -243,7 +247,7 @@ class Supervisor:
                 self._on_change()
             else:
                 os.waitpid(pid, 0)
-                for handover in self._handovers():
+                for handover in self._iterate_handovers():
                     handover.remove(pid)
 
     def _handle_exit(self, child: Child, reason: str) -> None:
@@ -251,7 +255,7 @@ class Supervisor:
         self._report(f"{child.spec.name} {reason}; next start in {delay:g} s")
 
     def _check_exits(self, max_exits: int) -> None:
-        for child in self._children():
+        for child in self._iterate_children():
             if (exits := child.restarts.exits) >= max_exits:
                 log_text = read_log_tail(child.spec.log) if child.spec.log else ""
                 message = f"{child.spec.name} exited {exits} times in a row"
@@ -260,10 +264,10 @@ class Supervisor:
                 )
 
     def _kill_orphans(self) -> None:
-        """Kill what exited children left behind, except workers that are being handed over."""
+        """Kill the orphaned processes of exited children, except workers that are handed over."""
         known_pids = {*self.get_pids().values(), *self._tasks}
         for process in list_children():
-            is_kept = any(child.owns(process) for child in self._children())
+            is_kept = any(child.owns(process) for child in self._iterate_children())
             if process.pid not in known_pids and not is_kept:
                 send_signal(process.pid, signal.SIGKILL)
 

@@ -34,7 +34,7 @@ class EmbeddedValkey(EmbeddedServer):
         self._port: int | None = port
         self._account = get_server_account()
         self._files = self._folder / "files"
-        self._has_answered = False
+        self._was_ready = False
         self.log = self._folder / "valkey.log"
 
     @property
@@ -63,7 +63,7 @@ class EmbeddedValkey(EmbeddedServer):
         if self._account is not None:
             os.chown(self._files, self._account.uid, self._account.gid)
         if self._port is None or not (
-            self._fixed_port or self._has_answered or is_port_free(self._port)
+            self._fixed_port or self._was_ready or is_port_free(self._port)
         ):
             self._port = find_free_port()
         # Standard input passes the configuration, so that no process list shows the password.
@@ -96,9 +96,9 @@ class EmbeddedValkey(EmbeddedServer):
         return "\n".join(lines) + "\n"
 
     def check_ready(self) -> bool:
-        """Return whether the server answers PING without an error.
+        """Return whether the server responds to PING without an error.
 
-        While the server is loading its data, it answers with an error.
+        While the server is loading its data, it responds with an error.
         """
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=1.0) as connection:
@@ -109,8 +109,8 @@ class EmbeddedValkey(EmbeddedServer):
                     replies = [stream.readline(), stream.readline()]
         except OSError:
             return False
-        self._has_answered = replies == [b"+OK\r\n", b"+PONG\r\n"]
-        return self._has_answered
+        self._was_ready = replies == [b"+OK\r\n", b"+PONG\r\n"]
+        return self._was_ready
 
 
 def _encode_command(*words: str) -> bytes:

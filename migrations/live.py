@@ -30,7 +30,7 @@ from migrations.walking import Walk
 
 BATCH = 1000
 
-# An index build waits for older transactions but blocks none, so it may wait and take long.
+# An index build waits for older transactions, but blocks no sessions, so it may take long.
 _LONG_TIMEOUTS = "SET lock_timeout = '1h'; SET statement_timeout = 0"
 _SHORT_TIMEOUTS = "RESET lock_timeout; RESET statement_timeout"
 _HAS_CHANGES = text("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")
@@ -78,8 +78,8 @@ def create_index(
     """Build an index CONCURRENTLY unless it exists; `options` are those of `op.create_index`.
 
     An INVALID index left by an interrupted build is dropped and built again. To change an index,
-    create one with a new name, and then drop the old index. Then one of the two always exists, and
-    a second run can distinguish them.
+    create an index with a new name, and then drop the old index. So one of the two always exists,
+    and a second run can distinguish them.
     """
     with _step(name) as (connection, _):
         if connection.scalar(_IS_INVALID_INDEX, {"name": name}):

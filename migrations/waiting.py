@@ -14,10 +14,10 @@ RETRY_SECONDS = 600.0
 LOCK_TIMEOUT = "500ms"
 """The maximum time that a migration waits for a table or a row at a time.
 
-Other sessions that need the table queue behind the migration. A session that has waited for
-`deadlock_timeout` (1 s) checks for deadlocks and is the one that fails; a migration that has
-stopped waiting by then never makes a request fail. The remaining risk is a migration on a slow
-machine that locks one table and pauses before it waits for the next table.
+Other sessions that need the table queue behind the migration. A session checks for deadlocks when
+it has waited for `deadlock_timeout` (1 s), and fails if it finds one. By then, the migration has
+stopped waiting, so no request fails. The remaining risk is a migration on a slow machine that locks
+one table and pauses before it waits for the next table.
 """
 
 # Row-level security applies to the owner too, so `app.all_organizations` must be on. If the client

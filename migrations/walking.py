@@ -41,8 +41,8 @@ class Walk:
         )
         lists = ", ".join(f"CAST(CAST(:{n} AS text[]) AS {k}[])" for n, k in self._key.items())
         keys = f"({names}) AS (SELECT * FROM unnest({lists}))"
-        # `pending` may read other tables, so the planner must know that there are few rows. Joining
-        # the keys tells it.
+        # `pending` may read other tables, so the planner must know that there are few rows. It can
+        # see this from the join with the keys.
         self._lock = text(
             f"WITH batch {keys} SELECT {self._texts} FROM batch JOIN {table} USING ({names})"
             f" WHERE {pending} ORDER BY {self._columns} FOR NO KEY UPDATE OF {table}"
@@ -52,8 +52,8 @@ class Walk:
     def step(self) -> bool:
         """Change the pending rows among the next `size` rows, and commit; return False at the end.
 
-        One statement locks the rows before another changes them, so that the change sees what
-        previous lock holders have written. A step that fails has no effect.
+        One statement locks the rows before another statement changes them, so that the change sees
+        what previous lock holders have written. A step that fails has no effect.
         """
         with self._engine.begin() as connection:
             keys = self._read_keys(connection)

@@ -68,7 +68,7 @@ async function measureOpening(walk, work, id) {
   return time;
 }
 
-// The share of frames that came late while the page is dragged with the space bar.
+// The share of late frames while the page is dragged with the space bar.
 async function measurePanning(page) {
   await page.getByRole('button', { name: 'Larger' }).click();
   await page.getByRole('button', { name: 'Larger' }).click();
@@ -115,7 +115,7 @@ async function measureTyping(page, text) {
   await page.keyboard.type(text, { delay: 30 });
   await saved(page);
   const slow = await page.evaluate(() => globalThis.keys);
-  // Faster ones than the threshold are not reported.
+  // Events that are faster than the threshold are not reported.
   const all = [...slow, ...Array(Math.max(0, text.length - slow.length)).fill(16)].sort((a, b) => a - b);
   return all[Math.floor(all.length * 0.95)];
 }

@@ -1,4 +1,4 @@
-// How long the longest task is while a list of thousands of documents is scrolled to its end.
+// Milliseconds of the longest task while a list of thousands of documents is scrolled to its end.
 
 export async function measure(walk, { token, slug, rows }) {
   const session = { access_token: token, organizations: [{ slug, role: 'owner' }] };
@@ -6,14 +6,14 @@ export async function measure(walk, { token, slug, rows }) {
   const page = await walk.page('/documents', { as: session });
   const scroller = page.getByRole('region', { name: 'Documents' });
   await scroller.getByRole('row').nth(5).waitFor();
-  // Archived documents are not among them.
+  // The list leaves out archived documents.
   const last = await scroller.getByRole('table').getAttribute('aria-rowcount');
   walk.assert.ok(Number(last) > rows, `only ${last} rows`);
   await page.evaluate(() => {
     window.tasks_ = [];
     new PerformanceObserver((list) => window.tasks_.push(...list.getEntries())).observe({ type: 'longtask' });
   });
-  // As fast as a person can, frame by frame; at the end of what was read, it waits for more.
+  // Scrolls as fast as a person can, frame by frame, and waits at the end of the loaded rows.
   await scroller.evaluate(
     (element, end) =>
       new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// How long a visit takes until something is painted, and until the start page can be used.
+// The time until the first paint of a visit, and until the start page can be used.
 
 const THROTTLING = 4;
 
@@ -8,7 +8,7 @@ async function visit(walk, path, options) {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: THROTTLING });
   await page.goto(`${walk.base}${path}`);
-  // A locator would look for roles with the slowed processor.
+  // A locator would search for roles with the slowed processor.
   await page.waitForFunction(() => document.querySelector('h1'));
   const times = await page.evaluate(() => ({
     usable: performance.now(),

@@ -44,8 +44,8 @@ def upgrade() -> None:
     _tables()
     for table in TENANT_TABLES:
         protect(table)
-    # Its owner must pass the policy: the search function runs as the owner, so that the text index
-    # serves, and names the bound organization itself.
+    # The policy must not apply to the owner. The search function runs as the owner, so that it can
+    # use the text index, and selects the rows of the current organization itself.
     protect("artifact_texts", force=False)
     op.execute(SEARCH)
     op.execute("REVOKE ALL ON FUNCTION search_artifacts(text) FROM PUBLIC")
@@ -53,7 +53,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    raise RuntimeError("there is nothing before the first migration")
+    raise RuntimeError("the first migration cannot be reverted")
 
 
 def _tables() -> None:

@@ -16,7 +16,7 @@ depends_on = None
 TABLES = ("audit_entries", "audit_unsealed", "audit_blocks", "audit_heads")
 OTHERS = ("audit_forgotten", "audit_watches")
 
-# Only what follows on the head as it is can be sealed: of two sealers one fails.
+# A block must follow the current head of the chain, so one of two concurrent appends fails.
 SEAL = """
 CREATE FUNCTION audit_seal(organization uuid, block bigint, first bigint, sealed uuid[],
     sums bytea, chained bytea, waiting bigint[], signed bytea) RETURNS void
@@ -39,7 +39,7 @@ BEGIN
 END $$
 """
 
-# The one way for the application to remove entries, and only where access has ended.
+# The application can delete entries only with this function, and only after access has ended.
 ERASE = """
 CREATE FUNCTION audit_erase(organization uuid, proof jsonb) RETURNS uuid
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -74,8 +74,9 @@ END $$
 SESSION_OF = "coalesce((changes -> 'user_id') ->> 1, (changes -> 'user_id') ->> 0)"
 OF_SESSIONS = f"organization_id = '{NOBODY}' AND target_type = 'sessions'"
 
-# Accounts that are gone are personal data without a purpose. What is forgotten is counted and its
-# ids hashed in an entry that stays, so that verifying can tell it from what somebody removed.
+# Entries about deleted accounts are personal data without a purpose. A new entry records the number
+# and a hash of the ids of the deleted entries, so that a verification can distinguish them from
+# entries that somebody removed.
 FORGET = f"""
 CREATE FUNCTION audit_forget(people uuid[]) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -130,7 +131,7 @@ BEGIN
 END $$
 """
 
-# Whoever was there before: every chain has a beginning.
+# Creates the first entry for each existing organization, so that every chain has a beginning.
 BEGIN = """
 WITH begun AS (
     INSERT INTO audit_entries (id, organization_id, at, actor_kind, actor_label, action,
@@ -150,10 +151,10 @@ WATCHED = {
     "sessions": {"label": "user_id", "ignored": ("last_seen_at",)},
     "schemas": {"label": "name"},
     "schema_versions": {"label": "number"},
-    # A save renews the claim; the counts follow from the label sets.
+    # Every save renews the claim; the counts are derived from the tag sets.
     "artifacts": {"label": "name", "ignored": ("claim_expires_at", "label_counts")},
     "tag_sets": {"ignored": ("claim_expires_at", "review_rank", "comment_count")},
-    # What deliveries leave behind has a trail of its own: their attempts.
+    # Deliveries change these columns; the attempts of deliveries are recorded separately.
     "webhooks": {
         "label": "url",
         "ignored": ("last_triggered_at", "last_status_code", "consecutive_failures"),
@@ -165,8 +166,8 @@ WATCHED = {
 def upgrade() -> None:
     _tables()
     for table in TABLES:
-        # Their owner passes the policies: the functions that write run as the owner, for every
-        # organization and for none.
+        # The policies must not apply to the owner: the functions that write the log run as the
+        # owner, for any organization or without an organization.
         protect(table, force=False)
     for table in (*TABLES, *OTHERS):
         op.execute(f"REVOKE ALL ON {table} FROM {ROLE}")

@@ -75,9 +75,12 @@ def _create_login_failures() -> None:
 
 
 def _fill_keys() -> None:
-    """The key of every address. Of two accounts that share one, the older has it; the other is
-    found by its exact address, as before."""
-    # The key is the application's own, so that the two never differ.
+    """Set the key of each address.
+
+    If two accounts share a key, only the older account gets it. The other account is found by its
+    exact address, as before.
+    """
+    # The application computes the keys, so that they never differ from the keys of new accounts.
     from app.identity.users.addresses import get_mailbox_key  # noqa: PLC0415
 
     connection = op.get_bind()

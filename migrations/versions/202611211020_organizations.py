@@ -12,8 +12,9 @@ down_revision = "202611211010"
 branch_labels = None
 depends_on = None
 
-# A membership carries its user's name in lower case: 100,000 members are listed by an index, where
-# a join would sort them all. The database keeps it, so that no writer can forget to.
+# A membership stores the name of its user in lower case, so that an index can list 100,000 members
+# in order; with a join, all of them would have to be sorted. Triggers maintain the name, whatever
+# code changes a membership or a user.
 NAMING = """
 CREATE FUNCTION name_membership() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, public AS $$
@@ -60,7 +61,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    raise RuntimeError("members and invitations do not fit into what was before")
+    raise RuntimeError("cannot be reverted: members and invitations do not fit the previous tables")
 
 
 def _memberships() -> None:

@@ -1,4 +1,4 @@
-"""API keys."""
+"""Add API keys."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -12,8 +12,8 @@ down_revision = "202611211030"
 branch_labels = None
 depends_on = None
 
-# Per statement, so that a thousand new members are one update of their team. Rows are locked in the
-# order of their ids: two people who leave the same teams at once take turns.
+# Runs once per statement, so that a thousand new members cause only one update of their team. Teams
+# are locked in the order of their ids, so that two users who leave the same teams cannot deadlock.
 COUNT_MEMBERS = """
 CREATE FUNCTION count_team_members() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -30,7 +30,7 @@ END $$
 """
 
 OPEN = "{row}.status IN ('ready', 'in_progress') AND NOT {row}.archived"
-# Saves renew a claim and nothing else of a document: they do not come here.
+# Saves only renew the claim of a document, so they do not fire this trigger.
 FOLLOW_ASSIGNEES = f"""
 CREATE FUNCTION follow_assignees() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -135,7 +135,7 @@ def _assignees() -> None:
     op.execute(FOLLOW_ASSIGNEES)
     op.execute(ON_INSERT)
     op.execute(ON_UPDATE)
-    # An owner who is no superuser is held by the documents' own policy.
+    # The policy of the documents applies to the owner unless the owner is a superuser.
     op.execute("SET LOCAL app.all_organizations = 'on'")
     op.execute(BACKFILL)
 

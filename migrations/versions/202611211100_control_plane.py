@@ -1,4 +1,4 @@
-"""Add what the operator sets for an organization, and billing periods."""
+"""Add the plan limits and the suspension of organizations, and billing periods."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -31,7 +31,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("period", name=op.f("pk_billing_periods")),
     )
-    # A period is closed once and for all: what invoices stand on is neither changed nor removed.
+    # A closed period is final: invoices depend on it, so it can be neither changed nor deleted.
     op.execute(f"REVOKE UPDATE, DELETE ON billing_periods FROM {ROLE}")
     audited("billing_periods", label="period")
 

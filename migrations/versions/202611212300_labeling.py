@@ -26,7 +26,7 @@ def upgrade() -> None:
             nullable=False,
         ),
     )
-    # The keys say nothing that the skills do not.
+    # The keys are derived from the skills.
     audited("schemas", label="name", ignored=("required_skill_keys",))
 
 

@@ -52,9 +52,9 @@ LANGUAGES = {
 }
 """ISO 639-1 codes and the stemmers that PostgreSQL 16 has."""
 
-# PostgreSQL's own configurations drop stop words: then `-will` would exclude nothing, and a phrase
-# would match with any word in such a one's place. Latin words in other scripts have the English
-# stemmer.
+# PostgreSQL's own configurations drop stop words: `-will` would exclude nothing, and a stop word in
+# a phrase would match any word. Words in Latin script use the English stemmer if the language has
+# another script.
 CONFIGURATION = """
 CREATE TEXT SEARCH DICTIONARY search_{name}_stem (TEMPLATE = pg_catalog.snowball, Language = {name});
 CREATE TEXT SEARCH CONFIGURATION search_{name} (COPY = pg_catalog.{name});
@@ -75,14 +75,16 @@ CREATE FUNCTION search_configuration(language text) RETURNS regconfig LANGUAGE s
                 ELSE 'public.search_' || language END AS regconfig)
 $$
 """
-# No word of a text has a blank in it. So one index serves each organization as if it were its own,
-# and each language's documents can be asked for the stems of that language.
+# A lexeme with a blank cannot occur in a text, so it can mark the organization and the language of
+# a document. With it, one index finds only the documents of an organization, and the documents of
+# each language can be searched for the stems of that language.
 MARK = """
 CREATE FUNCTION search_mark(language text, organization uuid) RETURNS text LANGUAGE sql IMMUTABLE
 AS $$ SELECT language || ' ' || organization $$
 """
-# PostgreSQL refuses a tsvector of more than 1 MB, and the worst text, words joined by hyphens,
-# makes four times its size of it. Cut at a whole character: where a byte does not continue one.
+# PostgreSQL rejects a tsvector of more than 1 MB. In the worst case, a text of words with hyphens,
+# the tsvector is four times as large as the text. The text is cut between two characters, before a
+# byte that does not continue a character.
 CUT = """
 CREATE FUNCTION search_cut(words text, most int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -100,7 +102,7 @@ BEGIN
     RETURN convert_from(substring(bytes FOR size), 'UTF8');
 END $$
 """
-# PostgreSQL takes `bill_4711.pdf` for one word: its parts are to be found too.
+# PostgreSQL treats `bill_4711.pdf` as one word, but searches must also find its parts.
 SEARCHED = """
 CREATE FUNCTION searched_words(name text, metadata jsonb, words text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
@@ -112,9 +114,9 @@ LANGUAGE sql IMMUTABLE AS $$
         words), {most})
 $$
 """
-# The rows are narrow: whoever counts the matches of a common word reads half of all rows, and the
-# vectors must not be among what is read. PostgreSQL moves a value out of a row only if the row has
-# more than 2 kB; a filler that compresses to nothing gives it that.
+# Counting the hits of a common word reads half of all rows, so the rows must be small, without the
+# vectors. PostgreSQL stores a value outside a row only if the row is larger than 2 kB. The filler
+# makes every row larger than that, but is compressed to a few bytes.
 INDEX = """
 CREATE FUNCTION index_artifacts(organization uuid, artifacts uuid[]) RETURNS void
 LANGUAGE sql SET search_path = pg_catalog, public, pg_temp AS $$
@@ -162,7 +164,7 @@ FOR EACH ROW WHEN (OLD.name <> NEW.name OR OLD.metadata <> NEW.metadata
     OR OLD.language IS DISTINCT FROM NEW.language OR OLD.archived <> NEW.archived)
 EXECUTE FUNCTION follow_searched_artifact()
 """
-# What a query asks of each language that the organization has documents in. Null matches nothing.
+# Builds the query for each language in which the organization has documents. Null matches nothing.
 QUERY = """
 CREATE FUNCTION search_query(query text) RETURNS tsquery
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
@@ -185,15 +187,17 @@ BEGIN
     RETURN whole;
 END $$
 """
-# A view acts with its owner's rights, whom the table's policy does not hold, and names the bound
-# organization itself: a policy would keep PostgreSQL from using the text index.
+# A view reads with the rights of its owner, to whom the policy of the table does not apply. The
+# view selects the rows of the current organization itself, because a policy would prevent
+# PostgreSQL from using the text index.
 VIEW = """
 CREATE VIEW searchable_artifacts AS
 SELECT artifact_id, created_at, archived, vector FROM artifact_search
 WHERE organization_id = (SELECT NULLIF(current_setting('app.organization_id', true), '')::uuid)
 """
 
-# What had been `search_artifacts`, for whoever knows of the backlog.
+# The previous `search_artifacts`, for instances of this release, which search the backlog
+# separately.
 SEARCH_BACKLOG = """
 CREATE FUNCTION search_backlog(query text) RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $$
@@ -209,11 +213,11 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $$
     UNION SELECT artifact_id FROM searchable_artifacts WHERE vector @@ search_query(query)
 $$
 """
-# As it was before this migration (202611210700), for the way back.
+# The function before this migration (202611210700), for the downgrade.
 SEARCH_BEFORE = SEARCH_BACKLOG.replace(
     "CREATE FUNCTION search_backlog", "CREATE OR REPLACE FUNCTION search_artifacts"
 )
-# What came since the migration has no vector of the old kind.
+# Documents that were created after the migration have no vector in the old column.
 FILL_OLD = """
 UPDATE artifact_texts t
 SET search = to_tsvector('pg_catalog.simple', searched_words(a.name, a.metadata, t.text))
@@ -227,7 +231,7 @@ MOST_BYTES = 240_000
 
 def upgrade() -> None:
     _words()
-    # From here on documents cannot be written: nothing that follows takes long.
+    # From here on, no documents can be written, so no later statement may take long.
     _tables()
     for statement in (INDEX, FOLLOW_TEXT, FOLLOW_ARTIFACT, TRIGGERS, QUERY, VIEW):
         op.execute(statement)
@@ -298,7 +302,7 @@ def _tables() -> None:
         ),
         sa.PrimaryKeyConstraint("organization_id", name="pk_artifact_search_backlog"),
     )
-    # Its owner passes the policy: the view reads as the owner.
+    # The policy must not apply to the owner, because the view reads as the owner.
     protect("artifact_search", force=False)
     protect("artifact_search_backlog")
 

@@ -36,8 +36,9 @@ INSERT = f"""
     SELECT changed.organization_id, changed.id, {NAMED_IN}, changed.is_open, changed.schema_id,
            changed.priority, changed.urgent_at, changed.labeled_by
 """
-# Once a statement, whatever number of documents it changed. A full join is never made by nested
-# loops: a plan that was made for one document is kept, and must serve for a hundred thousand.
+# Runs once per statement, whatever the number of changed documents. A full join is never executed
+# as nested loops: PostgreSQL may use a plan for one document again for a hundred thousand
+# documents.
 FOLLOW = f"""
 CREATE OR REPLACE FUNCTION follow_assignees() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -91,9 +92,9 @@ TRIGGERS = {
     "insert": "NEW TABLE AS new_rows",
     "update": "OLD TABLE AS old_rows NEW TABLE AS new_rows",
 }
-# Whoever writes label sets writes these two columns as well (`artifacts.refresh_statuses`), but for
-# instances of the release before, which may run on for a while and say no `app.release`. The
-# function and its triggers go in a later release.
+# Code that changes tag sets also updates these two columns (`artifacts.refresh_statuses`).
+# Instances of the previous release do not; they may still be running, and do not set `app.release`.
+# A later release removes the function and its triggers.
 FOLLOW_LABEL_SETS = """
 CREATE FUNCTION follow_label_sets() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -135,7 +136,7 @@ END $$
 """
 ANY_ROWS = {**TRIGGERS, "delete": "OLD TABLE AS old_rows"}
 
-# As they were before this migration (202611211040), for the way back.
+# The function and triggers before this migration (202611211040), for the downgrade.
 FOLLOW_BY_ROW = f"""
 CREATE OR REPLACE FUNCTION follow_assignees() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -178,7 +179,7 @@ def upgrade() -> None:
             " WHEN (coalesce(current_setting('app.release', true), '') = '')"
             " EXECUTE FUNCTION follow_label_sets()"
         )
-    # What is written from here on says so itself, and `202611212325` fills in what was there.
+    # From here on, triggers set the priority of new rows; `202611212325` fills the existing rows.
     op.alter_column("artifact_assignees", "priority", server_default=None)
 
 
@@ -204,7 +205,7 @@ def _columns() -> None:
     for name in ("labeled_by", "reserved_for"):
         column = sa.Column(name, people, server_default="{}", nullable=False)
         op.add_column("artifacts", column)
-    # They follow from label sets, which tell of themselves.
+    # These columns are derived from tag sets, whose changes are recorded.
     ignored = ("claim_expires_at", "label_counts", "labeled_by", "reserved_for")
     audited("artifacts", label="name", ignored=ignored)
     for column in (

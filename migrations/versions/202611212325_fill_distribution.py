@@ -21,7 +21,7 @@ WHERE work.organization_id = b.organization_id AND work.artifact_id = b.artifact
 """
 LABELED = "s.status IN ('submitted', 'accepted')"
 SENT_BACK = "s.status = 'draft' AND s.reason IS NOT NULL"
-# Most documents have no label sets, and are not touched.
+# Most documents have no tag sets, and are not changed.
 UNFILLED = f"""
 labeled_by = '{{}}' AND reserved_for = '{{}}' AND EXISTS (
     SELECT FROM tag_sets s
@@ -47,7 +47,7 @@ POOL = (
 
 
 def upgrade() -> None:
-    # Documents tell their assignees' rows what changes of them.
+    # The trigger of `artifacts` also updates the rows of the assignees.
     live.backfill("artifacts", FILL_LABELED, pending=UNFILLED)
     live.backfill("artifact_assignees", FILL_ASSIGNEES, pending="urgent_at IS NULL")
     live.set_not_null("artifact_assignees", "urgent_at")
@@ -64,7 +64,7 @@ def upgrade() -> None:
         postgresql_where=sa.text(POOL),
         postgresql_include=["labeled_by", "reserved_for", "language", "due_at", "created_at"],
     )
-    # One index for whoever asks from the assignee's side, in the order of urgency.
+    # The work of an assignee in the order of urgency.
     live.create_index(
         "ix_artifact_assignees_work",
         "artifact_assignees",

@@ -22,10 +22,10 @@ def upgrade() -> None:
         "tag_sets",
         sa.Column("reopened", sa.Boolean(), server_default=sa.false(), nullable=False),
     )
-    # Of what was saved before they are unknown, and worked out when they are asked for.
+    # For existing revisions, both are null, and are computed when they are requested.
     op.add_column("tag_set_revisions", sa.Column("tag_count", sa.Integer(), nullable=True))
     op.add_column("tag_set_revisions", sa.Column("tags_bytes", sa.Integer(), nullable=True))
-    # It says again what the tags say, value by value.
+    # The provenance is derived from the tags.
     audited("tag_sets", ignored=(*_IGNORED, "provenance"))
 
 

@@ -8,7 +8,8 @@ down_revision = "202611212330"
 branch_labels = None
 depends_on = None
 
-# The formula is `app.workflow.tag_sets.service.decisions.review_rank`; a test holds the two equal.
+# The same formula as in `app.workflow.tag_sets.service.decisions.review_rank`; a test compares
+# them.
 RANK = """
 CREATE FUNCTION review_rank_of(priority int, at timestamptz) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$
@@ -26,8 +27,8 @@ BEGIN
     RETURN NULL;
 END $$
 """
-# Few of the documents whose urgency changes have something that waits for a review: a function called
-# for each of a thousand others is a fifth of the time of routing them.
+# Few of the documents whose urgency changes have a submitted tag set. Calling the function for all
+# other documents as well would take a fifth of the time of routing a thousand documents.
 URGENCY_TRIGGER = """
 CREATE TRIGGER follow_urgency AFTER UPDATE OF priority, due_at ON artifacts
 FOR EACH ROW WHEN (

@@ -11,7 +11,7 @@ depends_on = None
 
 WAITING = "status = 'submitted'"
 POOL = f"{WAITING} AND assignee_id IS NULL AND assignee_team_id IS NULL"
-# Not `coalesce`: PostgreSQL takes it for leaky, and uses no such index under row-level security.
+# Not `coalesce`: it is not leakproof, so row-level security would prevent the use of the index.
 LABELER = (
     "(CASE WHEN labeler_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid"
     " ELSE labeler_id END)"

@@ -12,7 +12,8 @@ down_revision = "202611212345"
 branch_labels = None
 depends_on = None
 
-# A writer who takes something out of a rule raises its revision; a foreign key does not.
+# Requests that change a rule increase its revision; a foreign key that sets a column to null does
+# not.
 DISABLE = """
 CREATE FUNCTION disable_routing_rule() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

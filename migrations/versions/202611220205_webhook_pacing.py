@@ -10,7 +10,7 @@ down_revision = "202611220200"
 branch_labels = None
 depends_on = None
 
-# What deliveries leave behind has a trail of its own: their attempts.
+# Deliveries change these columns; the attempts of deliveries are recorded separately.
 _IGNORED = ("last_triggered_at", "last_status_code", "consecutive_failures")
 
 

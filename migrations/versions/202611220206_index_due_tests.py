@@ -11,7 +11,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # A paused webhook still gets its tests, which are to be found among a long backlog.
+    # Test deliveries are sent although the webhook is paused, and must be found in a long backlog.
     live.create_index(
         "ix_webhook_deliveries_due_tests",
         "webhook_deliveries",

@@ -1,4 +1,4 @@
-"""Let notifications collect events, and store which of them are emailed."""
+"""Let a notification collect several events, and store which notifications are emailed."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -10,9 +10,9 @@ down_revision = "202611220220"
 branch_labels = None
 depends_on = None
 
-# A full join is never made by nested loops: a plan that was made for one document is kept, and must
-# serve for a thousand. Saves and claims, of what is not archived, go no further than the first two
-# questions.
+# A full join is never executed as nested loops: PostgreSQL may use a plan for one document again
+# for a thousand documents. For saves and claims, whose documents are not archived, the function
+# returns after the first two conditions.
 FOLLOW_ARCHIVED = """
 CREATE FUNCTION follow_archived() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -37,7 +37,7 @@ CREATE TRIGGER follow_archived AFTER UPDATE ON artifacts
 REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
 FOR EACH STATEMENT EXECUTE FUNCTION follow_archived()
 """
-# It indexes anew what has other words; `archived` is among what it writes.
+# Indexes a document again if its words have changed. This also writes `archived`.
 FOLLOW_WORDS = """
 CREATE OR REPLACE FUNCTION follow_searched_artifact() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -52,7 +52,7 @@ FOR EACH ROW WHEN (OLD.name <> NEW.name OR OLD.metadata <> NEW.metadata
 EXECUTE FUNCTION follow_searched_artifact()
 """
 
-# As they were before this migration (202611212310), for the way back.
+# The function and trigger before this migration (202611212310), for the downgrade.
 FOLLOW_BY_ROW = """
 CREATE OR REPLACE FUNCTION follow_searched_artifact() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -11,8 +11,8 @@ down_revision = "202611230105"
 branch_labels = None
 depends_on = None
 
-# Most statements change no urgency, or that of documents which nobody has submitted anything of:
-# they go no further than the first question.
+# For statements that change no urgency, or only that of documents without submitted tag sets, the
+# function returns after the first query.
 FOLLOW = """
 CREATE FUNCTION follow_urgencies() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -46,7 +46,7 @@ REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
 FOR EACH STATEMENT EXECUTE FUNCTION follow_urgencies()
 """
 
-# As they were before this migration (202611212340), for the way back.
+# The function and trigger before this migration (202611212340), for the downgrade.
 FOLLOW_BY_ROW = """
 CREATE FUNCTION follow_urgency() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -26,9 +26,10 @@ DROP_EMPTY = """
     WHERE c.organization_id = e.organization_id AND c.cube = e.cube AND c.key = e.key
       AND c.bucket = e.bucket AND c.facets = e.facets AND c.n = 0 AND c.total = 0;
 """
-# Whoever folds sees the deltas of the organizations that are bound. Those of all transactions
-# before the horizon are folded: readers begin there, and need not pass over what is deleted but
-# cannot be vacuumed yet. A fold for one organization cannot say that of the others' deltas.
+# Adds at most `most` deltas to the cells: those of the current organization, or of all
+# organizations. If no deltas of any organization are left, moves the horizon. Then the deltas of
+# all transactions before the horizon are folded, so readers begin there, and skip deleted deltas
+# that cannot be vacuumed yet.
 FOLD = f"""
 CREATE FUNCTION fold_counts(most int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
@@ -67,8 +68,9 @@ BEGIN
     RETURN folded;
 END $$
 """  # noqa: S608 - made of constants
-# The rows of the source as they are, less what cells and deltas say: in one statement, so as of one
-# moment. What it finds is wrong, whoever writes or folds meanwhile.
+# Returns the differences between the rows of a source and its cells and deltas. One statement reads
+# all of them in one snapshot, so every difference is an error, even if other transactions write or
+# fold.
 DIFFERENCES = """
 CREATE FUNCTION count_differences(organization uuid, source_name text)
 RETURNS TABLE (cube text, key text, bucket text, facets text[], n numeric, total numeric)
@@ -113,7 +115,7 @@ BEGIN
     USING organization, source_name;
 END $$
 """
-# Nobody folds meanwhile, so the cells are what the differences were found against.
+# The lock prevents folds, so the cells do not change after the differences were computed.
 REPAIR = f"""
 CREATE FUNCTION repair_counts(organization uuid, source_name text) RETURNS int
 LANGUAGE plpgsql AS $$
@@ -189,7 +191,7 @@ def _definitions() -> None:
 
 def _cells() -> None:
     def text() -> sa.Text:
-        # Times are compared as texts.
+        # Times are compared as texts, so the collation must be `C`.
         return sa.Text(collation="C")
 
     op.create_table(
@@ -227,13 +229,13 @@ def _cells() -> None:
         sa.Column("total", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("organization_id", "source", "xact", "id", name="pk_count_deltas"),
     )
-    # Cells are updated in place again and again, deltas come and go by the thousand.
+    # Cells are updated often, and thousands of deltas are inserted and deleted.
     op.execute("ALTER TABLE counts SET (fillfactor = 70)")
     op.execute(
         "ALTER TABLE count_deltas SET (autovacuum_vacuum_scale_factor = 0,"
         " autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0)"
     )
     protect("counts")
-    # Its owner passes the policy: the audit log is written by functions that run as the owner, of
-    # organizations that are not bound.
+    # The policy must not apply to the owner: functions that run as the owner write the audit log,
+    # also for organizations other than the current organization.
     protect("count_deltas", force=False)

@@ -44,7 +44,7 @@ COLUMNS = (
     ("assignees_hash", sa.String()),
 )
 
-# What a row of assignees has of its document `n`.
+# The columns of an assignee's row that are copied from its document `n`.
 BEFORE = {
     "is_open": "n.status IN ('ready', 'in_progress') AND NOT n.archived",
     "schema_id": "n.schema_id",
@@ -65,8 +65,9 @@ STILL_NAMED = """
     changed.assignees @> jsonb_build_array(
         jsonb_build_object(CASE WHEN is_team THEN 'team_id' ELSE 'user_id' END, assignee_id))
 """
-# Once a statement, whatever number of documents it changed. A full join is never made by nested
-# loops: a plan that was made for one document is kept, and must serve for a hundred thousand.
+# Runs once per statement, whatever the number of changed documents. A full join is never executed
+# as nested loops: PostgreSQL may use a plan for one document again for a hundred thousand
+# documents.
 FOLLOW = """
 CREATE OR REPLACE FUNCTION follow_assignees() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -109,7 +110,7 @@ END $$
 
 
 def follow(columns: dict[str, str]) -> str:
-    """The trigger function that keeps these columns of the rows of assignees."""
+    """Return the trigger function that maintains these columns of the rows of assignees."""
     names = ", ".join(columns)
     shown = ", ".join(f"{of} AS {name}" for name, of in columns.items())
     watched = ", ".join(of for name, of in columns.items() if name != "assignees_hash")

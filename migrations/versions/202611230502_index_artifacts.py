@@ -34,7 +34,7 @@ BEFORE = {
     "name": (["name"], []),
     "priority": (["priority"], []),
 }
-# Not `coalesce`: PostgreSQL takes it for leaky, and uses no such index under row-level security.
+# Not `coalesce`: it is not leakproof, so row-level security would prevent the use of the index.
 SCHEMA = "(CASE WHEN schema_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE schema_id END)"
 
 

@@ -18,8 +18,8 @@ ASSIGNED = Source(
     },
     (Cube("assigned", STATE, key="assignee_id"),),
 )
-# What is open: `labeled_by` and `assignees` tell whose work it is no more, and which documents are
-# assigned to several.
+# Open documents. `labeled_by` shows which users have already labeled a document, and `assignees`
+# which documents have several assignees.
 OFFER = ("schema_id", "assignees", "labeled_by", "places_taken")
 OFFERED = Source(
     "offered",

@@ -16,7 +16,7 @@ depends_on = None
 
 _IGNORED = ("claim_expires_at", "review_rank", "comment_count", "provenance")
 
-# Whoever submits has locked the document, and whoever changes the document is followed below.
+# A submission locks the document. Later changes of the document are copied by the trigger below.
 FILL_REVIEW = """
 CREATE FUNCTION fill_review() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -37,8 +37,8 @@ FOR EACH ROW WHEN (NEW.status = 'submitted' AND (OLD.status <> 'submitted'
     OR OLD.review_due_at IS DISTINCT FROM NEW.review_due_at))
 EXECUTE FUNCTION fill_review()
 """
-# Most statements change none of these, or those of documents which nobody has submitted anything of:
-# they go no further than the first question. Tag sets are locked in the order of their ids.
+# For statements that change none of these columns, or only those of documents without submitted tag
+# sets, the function returns after the first query. Tag sets are locked in the order of their ids.
 FOLLOW = """
 CREATE OR REPLACE FUNCTION follow_urgencies() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -70,9 +70,9 @@ FOLLOW_AFTER = FOLLOW.format(
     more=" OR o.archived <> n.archived",
     set="artifact_archived = n.archived, due_at = coalesce(tag_sets.review_due_at, n.due_at), ",
 )
-# As it was before this migration (202611230110), for the way back.
+# The function before this migration (202611230110), for the downgrade.
 FOLLOW_BEFORE = FOLLOW.format(more="", set="")
-# For instances of the release before. What the service itself writes has both.
+# For instances of the previous release; instances of this release write both columns.
 FILL_DECISION = """
 CREATE FUNCTION fill_decision() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -102,7 +102,7 @@ def upgrade() -> None:
     op.add_column(
         "tag_set_revisions", sa.Column("waited_microseconds", sa.BigInteger(), nullable=True)
     )
-    # The document's entries tell of both.
+    # Both columns are copied from the document, whose changes are recorded.
     audited("tag_sets", ignored=(*_IGNORED, "artifact_archived", "due_at"))
     for statement in (FILL_REVIEW, FILL_INSERTED, FILL_UPDATED, FOLLOW_AFTER):
         op.execute(statement)

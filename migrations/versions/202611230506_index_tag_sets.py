@@ -42,8 +42,8 @@ LABELER = (
 )
 POOL = f"{WAITING} AND assignee_id IS NULL AND assignee_team_id IS NULL"
 RANKED = ("review_rank", "id")
-# New name, of old; the columns, and the condition. They tell of the archived mark, so that an index
-# alone passes over what is not in the queue.
+# For each new name: the old name, the columns, and the condition. The indexes contain the archived
+# flag, so that an index alone can skip tag sets that are not in the queue.
 QUEUES = {
     "queue": ("review", (), WAITING),
     "queue_assignee": ("assignee", ("assignee_id",), f"{WAITING} AND assignee_id IS NOT NULL"),

@@ -32,7 +32,7 @@ TAG_SETS = Source(
     ),
     measure="r.rejections",
 )
-# How long labeling took, to the second: a median is made of it.
+# Counts tag sets by the seconds that labeling took, so that a median can be computed.
 LABELING_SECONDS = Source(
     "labeling_seconds",
     {**_BASE, "seconds": "CAST(r.seconds_spent AS text)"},

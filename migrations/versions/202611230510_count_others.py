@@ -24,7 +24,7 @@ AUDIT = Source(
         Cube("audit.at.month", ENTRY, bucket="at", length=7),
         Cube("audit.at.day", ENTRY, bucket="at", length=10),
     ),
-    # What is of no organization is in no list.
+    # Entries without an organization are in no list.
     condition=f"r.organization_id <> '{NOBODY}'",
 )
 DELIVERIES = Source(

@@ -10,7 +10,7 @@ down_revision = "202611230511"
 branch_labels = None
 depends_on = None
 
-# As in 202611212310, and every change of the words is counted.
+# The function of 202611212310, which now also counts the changes of the words.
 INDEX = """
 CREATE OR REPLACE FUNCTION index_artifacts(organization uuid, artifacts uuid[]) RETURNS void
 LANGUAGE sql SET search_path = pg_catalog, public, pg_temp AS $$
@@ -28,7 +28,7 @@ LANGUAGE sql SET search_path = pg_catalog, public, pg_temp AS $$
         archived = excluded.archived, language = excluded.language, vector = excluded.vector{more}
 $$
 """
-# Forty bits of a document each: eight million of them add up to less than a bigint.
+# Forty bits for each document: the sum for eight million documents fits in a bigint.
 SEARCHED = Source(
     "searched",
     {"archived": "CAST(r.archived AS text)"},

@@ -14,19 +14,19 @@ down_revision = "202611230513"
 branch_labels = None
 depends_on = None
 
-# What deliveries leave behind has a trail of its own: their attempts.
+# Deliveries change these columns; the attempts of deliveries are recorded separately.
 _IGNORED = ("last_triggered_at", "last_status_code", "consecutive_failures", "paused_until")
 
 UNSAFE = (
     (
         "ban-drop-default",
         "ALTER TABLE webhook_deliveries ALTER COLUMN generation DROP DEFAULT",
-        "The default is for the rows that are there; those that come get the webhook's generation by"
-        " the trigger.",
+        "Only the existing rows needed the default; a trigger sets the webhook's generation in new"
+        " rows.",
     ),
 )
 
-# Instances of the release before name no generation when they create or redeliver a delivery.
+# Instances of the previous release set no generation when they create or redeliver a delivery.
 STAMP = """
 CREATE FUNCTION stamp_generation() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -19,7 +19,8 @@ def upgrade() -> None:
         ["organization_id", "webhook_id", "generation", "next_attempt_at"],
         postgresql_where=sa.text("next_attempt_at IS NOT NULL"),
     )
-    # Retries do not wait for the pause of their webhook: they are found among a long backlog.
+    # Retries do not wait until the pause of their webhook ends, and must be found in a long
+    # backlog.
     live.create_index(
         "ix_webhook_deliveries_retries",
         DELIVERIES,

@@ -1,4 +1,4 @@
-"""Distinguish the terms of an owner, so that single sign-on is confirmed for each term.
+"""Give each ownership an id, so that single sign-on is confirmed again after a change of owner.
 
 A trigger sets a new `ownership_id` whenever a member becomes an owner, because instances of the
 previous release do not write this column.

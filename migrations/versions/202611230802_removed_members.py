@@ -10,7 +10,8 @@ down_revision = "202611230801"
 branch_labels = None
 depends_on = None
 
-# Until now an identity whose membership was gone meant this, unless the policy had taken it away.
+# Before this migration, an identity without a membership meant that the member was removed, unless
+# the sign-in policy had removed the membership (`dropped_at`).
 REMEMBER = """
 INSERT INTO removed_members (organization_id, user_id, removed_at)
 SELECT i.organization_id, i.user_id, now() FROM sso_identities i

@@ -26,4 +26,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Nothing: what ended stays so."""
+    """Do nothing: revoked invitations stay revoked."""

@@ -15,8 +15,8 @@ UNSAFE = (
     (
         "ban-drop-constraint",
         f"ALTER TABLE api_keys DROP CONSTRAINT {OF_MEMBERSHIP}",
-        "Instances of the release before still refuse a key without the membership of its creator:"
-        " they join it when they prove the key.",
+        "Instances of the previous release still reject a key without the membership of its"
+        " creator, because they join the membership when they check the key.",
     ),
 )
 
@@ -30,7 +30,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_constraint(OF_USER, "api_keys", type_="foreignkey")
-    # The release before has none: they go with the membership.
+    # In the previous release, keys are deleted with the membership of their creator.
     keys = sa.table("api_keys", sa.column("organization_id"), sa.column("created_by"))
     members = sa.table("memberships", sa.column("organization_id"), sa.column("user_id"))
     whose = sa.exists().where(

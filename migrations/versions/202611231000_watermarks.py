@@ -13,10 +13,10 @@ down_revision = "202611230806"
 branch_labels = None
 depends_on = None
 
-# It runs when the transaction commits. The lock is never waited for: nobody takes it exclusively.
-# It says who is committing, until the commit is visible. The watermark is read after it was taken.
-# A watermark that lies far ahead was set while the server's clock was wrong: it must not move the
-# times of all that follows.
+# Runs when a transaction commits. The lock shows that the transaction is committing, until the
+# commit is visible. No transaction takes it exclusively, so nobody waits for it. The watermark is
+# read after the lock was taken. A watermark in the far future was set while the server's clock was
+# wrong, and must not change the times of later rows.
 KEEP = """
 CREATE FUNCTION keep_periods_complete() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

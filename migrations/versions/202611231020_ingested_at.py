@@ -12,8 +12,9 @@ depends_on = None
 
 _IGNORED = ("claim_expires_at", "label_counts", "labeled_by", "reserved_for")
 
-# Documents of before have no time yet, nor have those that the release before reads. They get one
-# when they leave a status that only a document has that was ready: being reprocessed is one way.
+# Existing documents have no time yet, and neither have documents that the previous release reads. A
+# document gets the time when it leaves a status that only documents have that were ready before,
+# for example when it is reprocessed.
 MARK = """
 CREATE FUNCTION mark_ingested() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

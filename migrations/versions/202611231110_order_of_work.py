@@ -20,7 +20,8 @@ REVIEWS = {
     )
 }
 RANK = URGENT_AT.format(due="NEW.due_at", since="NEW.submitted_at")
-# For instances of the release before: what they submit has the place that a due time gave it there.
+# Instances of the previous release compute the rank of a submission with the old formula for due
+# times, so the trigger corrects the rank.
 SUBMITTED = {
     "RETURN NEW;": f"""IF NEW.due_at IS NOT NULL THEN
         NEW.review_rank := least(NEW.review_rank, review_rank_of(
@@ -33,7 +34,7 @@ CHANGES = (
     ("follow_urgencies", REVIEWS),
     ("fill_review", SUBMITTED),
 )
-# The rest of the functions stays as the migrations before have made it.
+# Replaces only a part of each function; earlier migrations have defined the other parts.
 REPLACE = """
 DO $migration$
 DECLARE

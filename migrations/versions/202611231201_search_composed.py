@@ -15,13 +15,14 @@ UNSAFE = (
     (
         "rows-without-batches",
         "INSERT INTO artifact_search_backlog",
-        "One small row for each organization, in a table that nobody else writes but the indexing job.",
+        "One small row for each organization, in a table to which only the indexing job writes.",
     ),
 )
 METADATA_BYTES = 60_000
 MOST_BYTES = 240_000
-# As in 202611212310 but for the form. Cut before it as well: texts may have millions of characters,
-# and a few characters grow when they are composed.
+# The function of 202611212310, with composed characters. The text is also cut before it is
+# composed, because it may have millions of characters, and after it, because a few characters
+# become longer.
 COMPOSED = "search_cut(normalize(search_cut({words}, {most}), NFC), {most})"
 AS_IT_IS = "search_cut({words}, {most})"
 WORDS = """concat_ws(' ', name,

@@ -30,8 +30,8 @@ ON_UPDATE = """
 CREATE TRIGGER mark_nearly_due_update BEFORE UPDATE OF due_at ON artifacts
 FOR EACH ROW WHEN (OLD.due_at IS DISTINCT FROM NEW.due_at) EXECUTE FUNCTION mark_nearly_due()
 """
-# The formula of ranks; a test holds the order of reviews and of documents equal. Equal due times go
-# by priority.
+# The formula of ranks. A test checks that reviews and documents have the same order. Priority
+# breaks ties between due times.
 RANK = """
 CREATE FUNCTION work_rank(priority int, due timestamptz, since timestamptz) RETURNS bigint
 LANGUAGE sql STABLE AS $$
@@ -55,7 +55,7 @@ BEGIN
     RETURN NEW;
 END $$
 """
-# As it was before this migration (202611231110), for the way back.
+# The function before this migration (202611231110), for the downgrade.
 FILL_BEFORE = """
 CREATE OR REPLACE FUNCTION fill_review() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -96,7 +96,7 @@ REVIEWS = [
     )
 ]
 CHANGES = (("follow_assignees", ASSIGNEES), ("follow_urgencies", REVIEWS))
-# The rest of the functions stays as the migrations before have made it.
+# Replaces only a part of each function; earlier migrations have defined the other parts.
 REPLACE = """
 DO $migration$
 DECLARE

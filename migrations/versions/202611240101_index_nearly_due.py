@@ -20,7 +20,7 @@ POOL = (
     " AND assignees = '[]' AND schema_id IS NOT NULL"
 )
 INCLUDED = ["labeled_by", "reserved_for", "language"]
-# Those of documents that are nearly due follow when the periodic job marks them.
+# The keys of nearly due documents are set later, when the periodic job marks the documents.
 FILL_ASSIGNEES = """
 UPDATE artifact_assignees work SET urgent_at = work.created_at
 FROM batch b

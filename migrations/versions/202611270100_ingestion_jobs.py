@@ -1,4 +1,4 @@
-"""Ingestion jobs and their items."""
+"""Add ingestion jobs and their items."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,7 +13,7 @@ branch_labels = None
 depends_on = None
 
 JOBS, ITEMS = "ingestion_jobs", "ingestion_items"
-# A running job changes these with every batch.
+# A running job changes these columns with every batch.
 _IGNORED = (
     *("total", "found", "created", "duplicate", "skipped", "failed"),
     *("next_offset", "next_number", "retried_until", "source_key"),

@@ -13,7 +13,7 @@ branch_labels = None
 depends_on = None
 
 CONNECTORS, ALERTS, OBJECTS = "connectors", "connector_alerts", "connector_objects"
-# Crawls change these.
+# Crawls change these columns.
 _IGNORED = ("next_crawl_at", "stale_at", "last_job_id", "failures_in_a_row", "open_alert_count")
 _IGNORED_OF_JOBS = (
     *("total", "found", "created", "duplicate", "skipped", "failed", "cursor"),

@@ -1,4 +1,4 @@
-"""Add what text recognition stores, and count the documents that need it."""
+"""Add the columns of text recognition, and count the documents that need it."""
 
 import sqlalchemy as sa
 from alembic import op

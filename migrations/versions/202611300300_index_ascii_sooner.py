@@ -35,7 +35,7 @@ BEGIN
     RETURN search_cut(normalize(search_cut(searched, {MOST_BYTES}), NFC), {MOST_BYTES});
 END $$
 """
-# As in 202611231201.
+# The function of 202611231201, for the downgrade.
 BEFORE = f"""
 CREATE OR REPLACE FUNCTION searched_words(name text, metadata jsonb, words text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$

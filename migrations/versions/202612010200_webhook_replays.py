@@ -12,12 +12,13 @@ down_revision = "202612010101"
 branch_labels = None
 depends_on = None
 
-# What deliveries leave behind has a trail of its own: their attempts.
+# Deliveries change these columns; the attempts of deliveries are recorded separately.
 _IGNORED = (
     *("last_triggered_at", "last_status_code", "consecutive_failures", "paused_until"),
     "generation",
 )
-# The status of the webhook says the same; a running replay changes its state with every batch.
+# The first is set together with the status of the webhook; the second changes with every batch of a
+# running replay.
 _NEW_IGNORED = ("deactivated_at", "replay_state")
 
 OUTCOMES = Source(

@@ -11,8 +11,8 @@ branch_labels = None
 depends_on = None
 
 TABLE = "removed_tag_sets"
-# An organization that is closed has no more exports, and all of its rows are being erased. While it
-# is deleted itself, its row is already gone.
+# Records nothing for closed organizations, which have no more exports, and whose rows are being
+# erased. While an organization is being deleted, its row no longer exists.
 RECORD = """
 CREATE FUNCTION record_removed_tag_set() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
-"""Scheduled exports and their runs."""
+"""Add scheduled exports and their runs."""
 
 import sqlalchemy as sa
 from alembic import op

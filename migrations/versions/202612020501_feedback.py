@@ -1,4 +1,4 @@
-"""Feedback on predictions, counted by model, field, day and confidence."""
+"""Add feedback on predictions, counted by model, field, day and confidence."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -94,8 +94,8 @@ def _create_feedback() -> None:
     op.create_index(
         f"ix_{FEEDBACK}_model", FEEDBACK, ["organization_id", "schema_id", "model", "day"]
     )
-    # An accepted tag set has each of its comparisons once. Reported rows, which have no position,
-    # are included, because deleting a tag set deletes them, too.
+    # Each comparison of an accepted tag set is stored once. The index includes reported rows, which
+    # have no position, because the deletion of a tag set must find them, too.
     op.create_index(
         f"uq_{FEEDBACK}_tag_set",
         FEEDBACK,

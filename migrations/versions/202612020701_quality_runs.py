@@ -86,7 +86,7 @@ def _create_disagreements() -> None:
         sa.Column("compared_at", sa.DateTime(timezone=True), nullable=False),
         _reference_organization(DISAGREEMENTS),
         _reference_schema(DISAGREEMENTS),
-        # Erased documents disappear at once.
+        # The disagreements of a document are deleted together with the document.
         sa.ForeignKeyConstraint(
             ["organization_id", "artifact_id"],
             ["artifacts.organization_id", "artifacts.id"],

@@ -1,4 +1,4 @@
-"""Drift: detections, reports and fixed baselines."""
+"""Add drift detections, drift reports and fixed baselines."""
 
 import sqlalchemy as sa
 from alembic import op

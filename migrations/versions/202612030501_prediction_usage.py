@@ -1,4 +1,4 @@
-"""Usage of completed predictions, recorded once and kept when the predictions are deleted."""
+"""Record the usage of each completed prediction once, and keep it if the prediction is deleted."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,8 +11,8 @@ branch_labels = None
 depends_on = None
 
 TABLE = "prediction_usage"
-# A trigger records it, so that predictions of the previous release are recorded, too. A prediction
-# has one row, whatever is done to it later.
+# A trigger records the usage, so that predictions of the previous release are recorded, too. A
+# prediction has one row, which later changes of the prediction do not affect.
 RECORD = """
 CREATE FUNCTION record_prediction_usage() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

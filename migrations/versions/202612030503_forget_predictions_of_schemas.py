@@ -7,8 +7,9 @@ down_revision = "202612030502"
 branch_labels = None
 depends_on = None
 
-# Only for deleted schemas: predictions that are deleted with their documents need nothing. Whoever
-# has locked a document may be waiting for the schema, so such a document is left as it is.
+# Only for deleted schemas: if a prediction is deleted with its document, nothing must be cleared. A
+# transaction that has locked a document may be waiting for the schema, so locked documents are
+# skipped.
 CLEAR = """
 CREATE FUNCTION clear_deleted_predictions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
-"""Meters of usage, kept by triggers, and the versions of plans that are in use.
+"""Add usage meters, which triggers maintain, and the versions of plans that are in use.
 
 See `migrations/metering.py`.
 """
@@ -23,7 +23,7 @@ SOURCES, HORIZON, WARNINGS, VERSIONS = (
     "usage_warnings",
     "plan_versions",
 )
-# Documents first: the service locks in this order, too.
+# Documents come first, because the service also locks the tables in this order.
 METERS = {
     "artifacts": (Source("documents_per_month"), Source("stored_bytes", "r.size_bytes")),
     "prediction_usage": (Source("ai_pages_per_month", "r.pages", "completed_at"),),
@@ -46,7 +46,7 @@ METERS = {
 }
 UPDATED = ("active_schemas", "webhooks")
 
-# A change that was committed after its day was settled counts on the first day that is not.
+# A change that was committed after its day was settled counts on the first day that is not settled.
 EFFECTIVE_DAY = """
 CREATE FUNCTION get_usage_day(day date, xact bigint, until date, snapshot text) RETURNS date
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -55,8 +55,9 @@ RETURN CASE
         CAST(CAST(xact AS text) AS xid8), CAST(snapshot AS pg_snapshot)) THEN day
     ELSE until END
 """
-# Nobody folds meanwhile, so that no late change is folded into a day that is being settled. Before
-# a second settlement, late changes of the first one get the day on which they count.
+# The lock prevents folds, so that no late change is folded into a day that is being settled. Before
+# the next settlement, changes that were too late for the previous settlement get the day on which
+# they count.
 SETTLE = f"""
 CREATE FUNCTION settle_usage(organization uuid, until_day date) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -70,8 +71,8 @@ BEGIN
         snapshot = excluded.snapshot WHERE s.until < excluded.until;
 END $$
 """  # noqa: S608 - made of constants
-# Changes of organizations that are being erased are dropped. A reader starts at the horizon, so that
-# it skips folded changes that cannot be vacuumed yet.
+# Changes of organizations that are being erased are dropped. A reader starts at the horizon, so
+# that it skips folded changes that cannot be vacuumed yet.
 FOLD = f"""
 CREATE FUNCTION fold_usage(most int, OUT folded int, OUT changed uuid[]) LANGUAGE plpgsql AS $$
 DECLARE
@@ -121,7 +122,7 @@ BEGIN
     END IF;
 END $$
 """  # noqa: S608 - made of constants
-# Each meter is compared in one statement, so as of one moment, whoever writes or folds meanwhile.
+# Each meter is compared in one statement, and so in one snapshot, even if others write or fold.
 DIFFERENCES = f"""
 CREATE FUNCTION usage_differences(organization uuid)
 RETURNS TABLE (meter text, counted bigint, metered bigint) LANGUAGE plpgsql AS $$
@@ -143,7 +144,8 @@ BEGIN
     END LOOP;
 END $$
 """  # noqa: S608 - made of constants
-# What is missing counts on the days on which the rows were created, and the rest today.
+# Missing quantities count on the days on which their rows were created, all other differences
+# today.
 REPAIR = f"""
 CREATE FUNCTION repair_usage(organization uuid, repaired text) RETURNS bigint
 LANGUAGE plpgsql AS $$
@@ -293,7 +295,7 @@ def _create_meters() -> None:
     )
     for table in (DAYS, SETTLEMENTS):
         protect(table)
-    # Its owner passes the policy: rows that are deleted by a foreign key are deleted as the owner.
+    # The policy must not apply to the owner, because foreign keys delete rows as the owner.
     protect(CHANGES, force=False)
 
 

@@ -1,4 +1,4 @@
-"""Billing profiles, the history of plans, scheduled changes, invoices and their series."""
+"""Add billing profiles, the history of plans, scheduled changes, invoices and their series."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,8 +12,8 @@ down_revision = "202612031001"
 branch_labels = None
 depends_on = None
 
-# A change is recorded whoever makes it. A scheduled change names the time at which it was due. The
-# row of the organization is locked by the statement, so the times of its changes are in order.
+# Records every change of a plan. A scheduled change is recorded with the time at which it was due.
+# The statement has locked the row of the organization, so the times of its changes are in order.
 _RECORD = """
 CREATE FUNCTION record_plan_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -35,7 +35,8 @@ _RECORD_TRIGGER = """
 CREATE TRIGGER record_plan_change AFTER UPDATE OF plan ON organizations
 FOR EACH ROW WHEN (OLD.plan IS DISTINCT FROM NEW.plan) EXECUTE FUNCTION record_plan_change()
 """
-# What was issued is only paid, voided and rendered, and each file is written once.
+# An issued invoice can only be paid, voided or rendered, and each of its files is written only
+# once.
 _KEEP = """
 CREATE FUNCTION keep_issued_invoice() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

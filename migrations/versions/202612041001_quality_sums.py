@@ -73,12 +73,12 @@ ADD = f"""
     ON CONFLICT ({_COLUMNS}) DO UPDATE
     SET {", ".join(f"{name} = s.{name} + excluded.{name}" for name in COUNTERS)};
 """
-# Inserts nothing: the cells may be deleted together with their organization.
+# Inserts no rows, because the cells may be deleted together with their organization.
 SUBTRACT = f"""
     UPDATE {SUMS} s SET {", ".join(f"{name} = s.{name} + c.{name}" for name in COUNTERS)}
     FROM ({_select_changes(OLD)}) AS c WHERE {_IS_SAME};
 """
-# Nobody else has empty sums: every statement deletes its own.
+# All empty sums are from this statement, because every statement deletes the sums that it empties.
 DELETE_EMPTY = f"""
     DELETE FROM {SUMS}
     WHERE organization_id = ANY (ARRAY(SELECT DISTINCT organization_id FROM old_rows))

@@ -1,4 +1,4 @@
-"""Index invitations by status, because accepted and revoked ones are kept for ever."""
+"""Index invitations by status, because accepted and revoked invitations are kept."""
 
 import sqlalchemy as sa
 

@@ -12,7 +12,7 @@ REPORTS = Source(
     "drift_reports",
     {
         **{name: f"r.{name}" for name in FACETS},
-        # A cube has no cells of an empty key.
+        # A cube has no cells for an empty key, so `none` stands for no labeler.
         LABELER: "coalesce(CAST(r.labeler_id AS text), 'none')",
         SCHEMA: as_text("r.schema_id"),
         "created": as_hour("r.created_at"),

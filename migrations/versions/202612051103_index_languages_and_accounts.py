@@ -36,7 +36,7 @@ ACCOUNTS = (
     ("ingestion_jobs", "created_by"),
     ("exports", "created_by"),
 )
-# Null in most tag sets, and in all drafts, which are saved most often.
+# These columns are null in most tag sets, and in all drafts, which are saved most often.
 REVIEWERS = ("assignee_id", "escalated_by")
 
 

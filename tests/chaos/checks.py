@@ -40,7 +40,7 @@ def count_unfinished(sites: dict[str, Site]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for site in sites.values():
         for name, statement in _UNFINISHED.items():
-            counts[name] += site.one(statement)
+            counts[name] += site.get_value(statement)
     return counts
 
 

@@ -28,28 +28,28 @@ def assert_lists_rows(
         if is_folded:
             fold(org.app)
         for query, condition in queries.items():
-            answer = org.api(by).get(f"{path}?page_size=20&{query}")
-            assert answer.status_code == 200, answer.json
+            response = org.api(by).get(f"{path}?page_size=20&{query}")
+            assert response.status_code == 200, response.json
             rows = run_sql(
                 org,
                 f"SELECT {unique} AS id FROM {table} WHERE organization_id = :org"
                 f" AND {condition} ORDER BY created_at DESC, {unique} DESC",
             )
             expected = [str(row.id) for row in rows]
-            assert answer.json["meta"]["total"] == len(expected), (query, is_folded)
-            assert [item["id"] for item in answer.json["data"]] == expected[:20], query
+            assert response.json["meta"]["total"] == len(expected), (query, is_folded)
+            assert [item["id"] for item in response.json["data"]] == expected[:20], query
     assert find_differences(org) == []
 
 
 def explain(
     org: Org, postgres: EmbeddedPostgres, table: str, read: Callable[[], Any]
 ) -> list[Explained]:
-    """Return the statements of `read`, after a fold and an analysis of the table."""
+    """Fold the counts, analyze the table, call `read`, and return its explained statements."""
     fold(org.app)
     with closing(psycopg2.connect(postgres.url)) as owner, owner, owner.cursor() as cursor:
         cursor.execute(f"ANALYZE {table}, counts")
     with org.app.app_context(), tenancy.organization(org.id), explaining(org.app) as explained:
         read()
         db.session().rollback()
-    assert any(table in one.statement for one in explained)
+    assert any(table in entry.statement for entry in explained)
     return explained

@@ -68,7 +68,8 @@ def insert_artifacts(
 ) -> list[UUID]:
     """Insert documents in one statement, and return their ids.
 
-    They vary in status, priority and other counted properties, and were created 37 minutes apart.
+    The documents vary in status, priority and other counted properties. Their creation times are 37
+    minutes apart.
     """
     values = {"schema": schema_id, "number": number, "start": start}
     rows = run_sql(org, INSERT, assignee=str(org.users["labeler"]), **values)

@@ -1,4 +1,4 @@
-"""A mail server for tests, which can read the messages that it receives."""
+"""A mail server that keeps the messages that it receives, so that tests can read them."""
 
 import asyncio
 from email import message_from_bytes, policy

@@ -153,7 +153,7 @@ class Org:
     def _insert_users(self, roles: dict[str, str]) -> None:
         """Insert users, memberships and sessions in bulk, because thousands of tests need them."""
         now = db.utc_now()
-        users = [_new_user(name) for name in roles]
+        users = [_build_user(name) for name in roles]
         sessions = [
             {"id": uuid7(), "user_id": user["id"], "expires_at": now + _DAY} for user in users
         ]
@@ -174,7 +174,7 @@ class Org:
             self.tokens.add(name, user["id"], user["email"], session["id"])
 
 
-def _new_user(name: str) -> dict[str, Any]:
+def _build_user(name: str) -> dict[str, Any]:
     email = f"{name}.{uuid7().hex}@test.example"
     return {
         "id": uuid7(),

@@ -16,8 +16,8 @@ class Proxy:
         self._address = address
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
-        self._speaks = threading.Event()
-        self._speaks.set()
+        self._is_forwarding = threading.Event()
+        self._is_forwarding.set()
         self._sockets: set[socket.socket] = set()
         self._thread = threading.Thread(target=self._accept, daemon=True)
 
@@ -32,27 +32,27 @@ class Proxy:
         traceback: TracebackType | None,
     ) -> None:
         self._listener.close()
-        self.come_back()
+        self.resume_forwarding()
 
-    def vanish(self) -> None:
+    def stop_forwarding(self) -> None:
         """Stop forwarding in both directions.
 
         The kernel still accepts new connections, but nothing responds on them.
         """
-        self._speaks.clear()
+        self._is_forwarding.clear()
 
-    def come_back(self) -> None:
-        """Forward new connections again, and close the existing ones."""
+    def resume_forwarding(self) -> None:
+        """Forward new connections again, and close the existing connections."""
         for connection in list(self._sockets):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-        self._speaks.set()
+        self._is_forwarding.set()
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
-                self._speaks.wait()
+                self._is_forwarding.wait()
                 self._connect(client)
 
     def _connect(self, client: socket.socket) -> None:
@@ -69,7 +69,7 @@ class Proxy:
     def _pump(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(_CHUNK_BYTES):
-                self._speaks.wait()
+                self._is_forwarding.wait()
                 target.sendall(data)
         for connection in (source, target):
             with contextlib.suppress(OSError):

@@ -93,7 +93,7 @@ class ResponseChecker:
         ]
 
     def check(self, response: ReceivedResponse) -> None:
-        """Raise AssertionError unless the response matches a declared one.
+        """Raise AssertionError unless the response matches a declared response.
 
         For files, responses with the status 206, 304 or 307 are not checked further.
         """
@@ -146,7 +146,7 @@ def _parse_valid(validator: Any, body: bytes, label: str) -> Any:
 
 
 def _forbid_other_properties(value: Any) -> Any:
-    """Forbid undeclared properties in all schemas that declare some; change and return `value`."""
+    """Forbid undeclared properties in all schemas with properties; change and return `value`."""
     if isinstance(value, list):
         for item in value:
             _forbid_other_properties(item)

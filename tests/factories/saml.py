@@ -178,7 +178,7 @@ class Forge:
         return etree.fromstring(etree.tostring(root))
 
     def expected(self, **changes: Any) -> ExpectedValues:
-        """Return the values that the unchanged response must have; `changes` replaces some."""
+        """Return the values that the unchanged response must have; `changes` overrides values."""
         expected = ExpectedValues(
             issuer=ISSUER,
             certificates=(certificate(self.key_name),),
@@ -197,7 +197,7 @@ def assertion(root: etree._Element) -> etree._Element:
 
 
 def find(root: etree._Element, name: str) -> etree._Element:
-    """Return the first element with a prefixed name, such as `saml:Subject`. Fails without one."""
+    """Return the first element with a prefixed name, such as `saml:Subject`; fail without it."""
     element = root.find(f".//{name}", NS)
     assert element is not None, name
     return element

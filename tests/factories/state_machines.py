@@ -1,4 +1,4 @@
-"""Run Hypothesis state machines over HTTP, and check that they notice mutations of the code.
+"""Run Hypothesis state machines over HTTP, and check that they detect mutations of the code.
 
 If a step fails, Hypothesis shrinks the example for at most `SHRINKING_SECONDS`. It then prints each
 step with its requests and responses (`note_request`).
@@ -45,7 +45,7 @@ def run_machine(machine: type[RuleBasedStateMachine], *, examples: int, steps: i
 class Patch:
     """Replaces attributes during a test; checks that a function accepts the original's arguments.
 
-    Otherwise the state machine would notice a TypeError instead of the mutation.
+    Otherwise, a TypeError would make the state machine fail instead of the mutation.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:

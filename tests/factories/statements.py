@@ -1,4 +1,4 @@
-"""Record the SQL statements of a block: either prepared ones (`app.kit.prepared`) or the others."""
+"""Record the SQL statements of a block: prepared statements (`app.kit.prepared`), or all others."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ Call = tuple[Prepared, tuple[object, ...]]
 
 @contextmanager
 def record_statements(app: Flask) -> Iterator[list[str]]:
-    """Yield a list to which each statement of the block is appended, except prepared ones.
+    """Yield a list to which each statement of the block is appended, except prepared statements.
 
     Every 100th read of counts in a process also looks for counts to fold, with another statement.
     Reads are counted from 1 in the block, so that the list does not depend on earlier tests.

@@ -35,7 +35,7 @@ FROM unnest(CAST(:names AS text[]), CAST(:every AS integer[])) AS entry (name, e
     generate_series(0, CAST(:seconds AS integer) / every + 1) AS period
 ON CONFLICT DO NOTHING
 """
-"""Statement that records the runs in the next `seconds`, so that the schedule skips them."""
+"""A statement that records the runs in the next `seconds`, so that the schedule skips them."""
 # Records of future runs stay, so that the jobs become due only once.
 _DELETE_CURRENT_RUNS = "DELETE FROM schedule_runs WHERE name = ANY(:names) AND due_at <= now()"
 DISCARD_PENDING_WORK = (

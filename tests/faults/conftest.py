@@ -1,4 +1,4 @@
-"""Run the service under its supervisor, and a receiver that records deliveries."""
+"""Fixtures that run the service under its supervisor, and a receiver that records deliveries."""
 
 import atexit
 import fcntl
@@ -145,20 +145,20 @@ class Service:
 
     def hook(self, receiver: Receiver) -> str:
         body = {"url": receiver.url, "events": ["artifact.ingested"]}
-        answer = self.call("POST", "/webhooks", json=body)
-        assert answer.status_code == 201, answer.text
-        return str(answer.json()["data"]["id"])
+        response = self.call("POST", "/webhooks", json=body)
+        assert response.status_code == 201, response.text
+        return str(response.json()["data"]["id"])
 
     def write(self, text: str) -> str | None:
         """Create a document, and return its id, or None if the service did not acknowledge it."""
         try:
-            answer = self.call("POST", "/artifacts", json={"name": "fault.txt", "text": text})
+            response = self.call("POST", "/artifacts", json={"name": "fault.txt", "text": text})
         except requests.RequestException:
             return None
-        if answer.status_code == 201:
-            return str(answer.json()["data"]["id"])
-        assert answer.status_code in (500, 502, 503), answer.text
-        assert answer.status_code == 503 or "internal_error" not in answer.text, answer.text
+        if response.status_code == 201:
+            return str(response.json()["data"]["id"])
+        assert response.status_code in (500, 502, 503), response.text
+        assert response.status_code == 503 or "internal_error" not in response.text, response.text
         return None
 
     def deliveries(self, webhook: str) -> list[dict[str, Any]]:
@@ -187,7 +187,7 @@ class Service:
                 deliveries[:] = self.deliveries(webhook)
             except (requests.RequestException, KeyError, ValueError):
                 return False
-            # A write that was not acknowledged may still have had its event after the first answer.
+            # A write that was not acknowledged may emit its event after the first request.
             is_pending = any(d["status"] == "pending" for d in deliveries)
             return len(deliveries) >= len(written) and not is_pending
 
@@ -201,7 +201,7 @@ class Service:
                 assert len(delivery["attempts"]) == 4
         for artifact in written:
             assert self.call("GET", f"/artifacts/{artifact}").status_code == 200
-        assert all(d["status"] == "delivered" for d in deliveries), "the receiver recovers"
+        assert all(d["status"] == "delivered" for d in deliveries), "every delivery must succeed"
         assert written <= receiver.artifacts
 
 
@@ -211,7 +211,7 @@ _until_last_test = ExitStack()
 
 @pytest.fixture(scope="session")
 def _stop_shared() -> Iterator[None]:
-    """Stop the shared service when the run ends, if it still runs."""
+    """Stop the shared service at the end of the test run, if it is still running."""
     with _until_last_test:
         yield
 
@@ -229,7 +229,7 @@ def lasting(_stop_shared: None) -> Service:
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
     """Stop the shared service after the last test of this folder.
 
-    Until the end of the run it would take a twentieth of a processor without doing anything.
+    An idle service would use a twentieth of a processor until the end of the test run.
     """
     try:
         return (yield)
@@ -255,7 +255,7 @@ def place(lasting: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
     with site(lasting, request.node.name) as place:
         yield place
         wait_until(place.is_database_ready, "the database to be ready")
-        # What a test leaves must not delay the next one.
+        # Pending work of this test must not delay the next test.
         for statement in ("UPDATE webhooks SET active = false", *DISCARD_PENDING_WORK):
             place.sql(statement)
 
@@ -277,50 +277,50 @@ def running(
 
     `output` is a descriptor for its output, instead of a file. `through` is a command that starts
     it; the data folder and the service's own command are appended. The service starts with a copy
-    of the data of the first service, unless the settings name another place or `through` is given.
+    of `first_data`, unless the settings contain another data location or `through` is given.
     """
     with tempfile.TemporaryDirectory(prefix="labeling-faults-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        if not through and not settings.keys() & _ELSEWHERE:
+        if not through and not settings.keys() & _DATA_LOCATIONS:
             subprocess.run(["cp", "-a", first_data(), folder / "data"], check=True)
         with _started(folder, output, through, settings) as service:
             service.login()
             yield service
 
 
-_ELSEWHERE = {"DATA_DIR", "STORAGE_URL"}
+_DATA_LOCATIONS = {"DATA_DIR", "STORAGE_URL"}
 
 
 @cache
 def first_data() -> Path:
     """Return the data folder of a service that was started and stopped once.
 
-    The processes of a run of pytest share it.
+    All processes of a pytest run share it.
     """
     if SHARED not in os.environ:
         os.environ[SHARED] = tempfile.mkdtemp(prefix="labeling-faults-")
         atexit.register(shutil.rmtree, os.environ[SHARED], ignore_errors=True)
         Path(os.environ[SHARED]).chmod(0o755)
     folder = Path(os.environ[SHARED]) / "first-start"
-    made = folder / "made"
+    marker = folder / "made"
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
+        if not marker.exists():
             folder.mkdir(exist_ok=True)
             folder.chmod(0o755)
-            # Recognizing the text of the demo's scan takes as long as the rest of the load.
+            # Recognizing the text of the demo's scan takes as long as all other steps.
             with _started(folder, None, (), {"OCR": "off"}) as service:
                 wait_until(partial(_has_no_due_job, service), "the first jobs to end")
-            made.touch()
+            marker.touch()
     return folder / "data"
 
 
 def _has_no_due_job(service: Service) -> bool:
-    options = "-c app.all_organizations=on"
+    url, options = service.environment()["DATABASE_URL"], "-c app.all_organizations=on"
     with (
-        closing(psycopg2.connect(service.environment()["DATABASE_URL"], options=options)) as found,
-        found.cursor() as cursor,
+        closing(psycopg2.connect(url, options=options)) as connection,
+        connection.cursor() as cursor,
     ):
         cursor.execute("SELECT count(*) FROM jobs WHERE due_at <= now()")
         return cursor.fetchone() == (0,)

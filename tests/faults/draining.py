@@ -1,6 +1,7 @@
-"""Labelers and reviewers who work until nothing is left, as real clients do.
+"""Clients of labelers and reviewers who work until no documents are left.
 
-They repeat requests without a response, and reload records that somebody else has changed.
+Like real clients, they repeat requests without a response, and reload records that somebody else
+has changed.
 """
 
 import random
@@ -15,12 +16,12 @@ from uuid import uuid4
 import requests
 
 RETRY_SECONDS = 60.0
-"""For how long a client repeats a request without a response."""
+"""The time in seconds for which a client repeats a request without a response."""
 _REJECTED = 0.25
 """The share of tag sets that are rejected in their first review."""
 
 
-class MisconductError(AssertionError):
+class BrokenGuaranteeError(AssertionError):
     """The service broke a guarantee."""
 
 
@@ -52,7 +53,7 @@ class Ledger:
             claimer = self._claimed.setdefault(key, email)
             self.claims[kind] += 1
         if claimer != email:
-            raise MisconductError(f"{key} was assigned to {email} while {claimer} claims it")
+            raise BrokenGuaranteeError(f"{key} was assigned to {email} while {claimer} claims it")
         try:
             yield
         finally:
@@ -88,62 +89,62 @@ class Person:
         end = time.monotonic() + RETRY_SECONDS
         while True:
             try:
-                answer = self._session.request(
+                response = self._session.request(
                     method, self._base + path, headers=headers, timeout=20, **kwargs
                 )
             except requests.RequestException as failure:
                 if time.monotonic() > end:
-                    raise MisconductError(
+                    raise BrokenGuaranteeError(
                         f"{method} {path} has no response: {failure}"
                     ) from failure
                 reason = 0
             else:
-                reason = answer.status_code
+                reason = response.status_code
                 if reason != 503:
                     break
             self.retried = True
             self.ledger.count_retry()
             time.sleep(self.random.uniform(0.02, 0.2))
         if reason >= 500:
-            raise MisconductError(f"{method} {path}: {reason} {answer.text}")
-        return answer
+            raise BrokenGuaranteeError(f"{method} {path}: {reason} {response.text}")
+        return response
 
-    def _data(self, answer: requests.Response, *statuses: int) -> Any:
-        if answer.status_code not in statuses:
-            raise MisconductError(f"{answer.request.method} {answer.url}: {answer.text}")
-        return answer.json()["data"]
+    def _read_data(self, response: requests.Response, *statuses: int) -> Any:
+        if response.status_code not in statuses:
+            raise BrokenGuaranteeError(f"{response.request.method} {response.url}: {response.text}")
+        return response.json()["data"]
 
     def work(self, actions: list[Callable[[], bool]], stop: threading.Event) -> None:
-        """Repeatedly do the first action that has something to do."""
+        """Until `stop` is set, call the actions in order, up to the first that returns True."""
         try:
             while not stop.is_set():
                 if not any(action() for action in actions):
                     stop.wait(self.random.uniform(0.5, 1.0))
-        except Exception as failure:  # noqa: BLE001 - the test reports it and stops the others
+        except Exception as failure:  # noqa: BLE001 - reported by the test
             self.ledger.record(self.ledger.problems, f"{self.email}: {failure!r}")
             stop.set()
 
     def label(self) -> bool:
         """Claim, label and submit the next document; return False if there is none."""
-        document = self._data(self.call("POST", "/artifacts/next", json={}), 200)
+        document = self._read_data(self.call("POST", "/artifacts/next", json={}), 200)
         if document is None:
             return False
         with self.ledger.claiming("document", document["id"], self.email):
-            draft = self._draft(document["id"])
+            draft = self._create_draft(document["id"])
             for number in range(self.random.choice((2, 3))):
                 draft = self._save(draft, f"{draft['id']}-{number}-{uuid4().hex[:8]}")
         self._submit(draft)
         return True
 
-    def _draft(self, document_id: str) -> dict[str, Any]:
-        answer = self.call("POST", f"/artifacts/{document_id}/tag-sets", json={"from": "empty"})
-        if answer.status_code == 409:
+    def _create_draft(self, document_id: str) -> dict[str, Any]:
+        response = self.call("POST", f"/artifacts/{document_id}/tag-sets", json={"from": "empty"})
+        if response.status_code == 409:
             # It was returned to this labeler, or created by a request whose response was lost.
-            return self._read(answer.json()["error"]["details"]["tag_set_id"])
-        return dict(self._data(answer, 201))
+            return self._read(response.json()["error"]["details"]["tag_set_id"])
+        return dict(self._read_data(response, 201))
 
     def _read(self, tag_set_id: str) -> dict[str, Any]:
-        return dict(self._data(self.call("GET", f"/tag-sets/{tag_set_id}"), 200))
+        return dict(self._read_data(self.call("GET", f"/tag-sets/{tag_set_id}"), 200))
 
     def _save(self, draft: dict[str, Any], value: str) -> dict[str, Any]:
         body = {"tags": [{"field": "number", "value": value}], "revision": draft["revision"]}
@@ -151,11 +152,11 @@ class Person:
         if saved.status_code == 409 and self.retried:
             current = self._read(draft["id"])
             if [tag["value"] for tag in current["tags"]] != [value]:
-                raise MisconductError(f"{draft['id']} was overwritten: {saved.text}")
+                raise BrokenGuaranteeError(f"{draft['id']} was overwritten: {saved.text}")
         else:
-            current = self._data(saved, 200)
+            current = self._read_data(saved, 200)
         if current["revision"] != draft["revision"] + 1:
-            raise MisconductError(
+            raise BrokenGuaranteeError(
                 f"{draft['id']} went from {draft['revision']} to {current['revision']}"
             )
         self.ledger.record(self.ledger.saves, (draft["id"], current["revision"], value))
@@ -165,21 +166,21 @@ class Person:
         headers = {"If-Match": f'"{draft["revision"]}"'}
         sent = self.call("POST", f"/tag-sets/{draft['id']}/submit", headers=headers)
         if sent.status_code == 409 and self.retried:
-            # The first request succeeded, and somebody may have decided since.
+            # The first request succeeded, and somebody may have reviewed the tag set since.
             sent = self.call("GET", f"/tag-sets/{draft['id']}")
             if sent.json()["data"]["revision"] == draft["revision"]:
-                raise MisconductError(f"{draft['id']} could not be submitted")
-        self._data(sent, 200)
+                raise BrokenGuaranteeError(f"{draft['id']} could not be submitted")
+        self._read_data(sent, 200)
 
     def review(self) -> bool:
         """Claim the next tag set and decide on it; return False if there is none."""
-        item = self._data(self.call("POST", "/review-queue/next", json={}), 200)
+        item = self._read_data(self.call("POST", "/review-queue/next", json={}), 200)
         if item is None:
             return False
         tag_set = item["tag_set"]
         with self.ledger.claiming("review", item["id"], self.email):
             if tag_set["labeler"]["id"] == self.id:
-                raise MisconductError(f"{self.email} was assigned their own {item['id']}")
+                raise BrokenGuaranteeError(f"{self.email} was assigned their own {item['id']}")
         rejects = tag_set["rejections"] == 0 and self.random.random() < _REJECTED
         self._decide(tag_set, "reject" if rejects else "accept")
         return True
@@ -189,10 +190,10 @@ class Person:
         body = {"reason": "Look again", "send_to": send_to} if action == "reject" else {}
         body["revision"] = tag_set["revision"]
         path = f"/tag-sets/{tag_set['id']}"
-        answer = self.call("POST", f"{path}/{action}", json=body)
-        if answer.status_code == 409 and self.retried:
-            answer = self.call("GET", path)
-            if answer.json()["data"]["revision"] == tag_set["revision"]:
-                raise MisconductError(f"{tag_set['id']} could not be decided")
-        self._data(answer, 200)
+        response = self.call("POST", f"{path}/{action}", json=body)
+        if response.status_code == 409 and self.retried:
+            response = self.call("GET", path)
+            if response.json()["data"]["revision"] == tag_set["revision"]:
+                raise BrokenGuaranteeError(f"{tag_set['id']} could not be decided")
+        self._read_data(response, 200)
         self.ledger.record(self.ledger.decisions, (tag_set["id"], action, self.id))

@@ -1,4 +1,4 @@
-"""A program whose clients repeat one request.
+"""A program with several clients, which all repeat the same request.
 
 `python -m tests.faults.hammering URL CLIENTS [HEADER …]` prints "hammering" once all clients have
 started. When its standard input ends, it prints the number of responses by status as JSON.
@@ -27,10 +27,10 @@ def main(url: str, clients: str, *headers: str) -> None:
     def send_requests() -> None:
         with requests.Session() as session:
             while not stop.is_set():
-                answer = session.get(url, headers=request_headers, timeout=60)
+                response = session.get(url, headers=request_headers, timeout=60)
                 with lock:
-                    counts[answer.status_code] += 1
-                stop.wait(float(answer.headers.get("Retry-After", 0)))
+                    counts[response.status_code] += 1
+                stop.wait(float(response.headers.get("Retry-After", 0)))
 
     threads = [threading.Thread(target=send_requests) for _ in range(int(clients))]
     for thread in threads:
@@ -58,8 +58,8 @@ def hammering(url: str, clients: int, headers: dict[str, str]) -> Iterator[Count
     try:
         yield counts
     finally:
-        rest, _ = process.communicate(timeout=120)
-        counts.update(json.loads(rest))
+        output, _ = process.communicate(timeout=120)
+        counts.update(json.loads(output))
 
 
 if __name__ == "__main__":

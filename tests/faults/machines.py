@@ -1,4 +1,4 @@
-"""Further machines of a running service, which share its database, Redis and storage."""
+"""Run more machines of a service, which share its database, Redis and storage."""
 
 import signal
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _SHARED_SETTINGS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ENCRYPTION_KEYS"
 
 @contextmanager
 def joining(first: Service) -> Iterator[Service]:
-    """Run another machine, with its own supervisor and data folder, beside the first one.
+    """Run another machine, with its own supervisor and data folder, in addition to `first`.
 
     The first machine runs PostgreSQL and Valkey. It must not restart during the block, because
     their ports may change.

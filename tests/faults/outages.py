@@ -15,11 +15,11 @@ from tests.faults.conftest import Service
 
 GOAL_SECONDS = 5.0
 SLACK_SECONDS = 10.0
-"""Tolerance for a busy machine."""
+"""The tolerance for a busy machine, in addition to `GOAL_SECONDS`."""
 
 
 @dataclass(frozen=True)
-class Answered:
+class TimedResponse:
     """A response; `began` is the monotonic time of its request."""
 
     writes: bool
@@ -35,20 +35,20 @@ class Answered:
 
 
 class Clients:
-    """Clients of which half read a list and half create documents, with retries.
+    """Clients that send requests: half of them read a list, and half create documents.
 
-    `created` maps idempotency keys to the ids of documents.
+    Documents are created with retries. `created` maps idempotency keys to the ids of documents.
     """
 
     def __init__(self, service: Service, threads: int = 8) -> None:
         self._service = service
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        self.answers: list[Answered] = []
+        self.responses: list[TimedResponse] = []
         self.problems: list[str] = []
         self.created: dict[str, str] = {}
         runs = [self._write, self._read]
-        self.latest: dict[int, Answered] = {}
+        self.latest: dict[int, TimedResponse] = {}
         self._threads = [
             threading.Thread(target=self._run, args=(number, runs[number % 2]))
             for number in range(threads)
@@ -69,59 +69,59 @@ class Clients:
         for thread in self._threads:
             thread.join()
 
-    def _run(self, number: int, act: Callable[[requests.Session], Answered]) -> None:
+    def _run(self, number: int, act: Callable[[requests.Session], TimedResponse]) -> None:
         session = requests.Session()
         while not self._stop.is_set():
             try:
-                answer = act(session)
+                response = act(session)
             except (requests.RequestException, KeyError, ValueError) as problem:
                 self.problems.append(repr(problem))
                 continue
             with self._lock:
-                self.answers.append(answer)
-                if answer.status < 300:
-                    self.latest[number] = answer
-            # More would take the processors from what they wait for.
+                self.responses.append(response)
+                if response.status < 300:
+                    self.latest[number] = response
+            # More requests would take processor time from the recovery.
             self._stop.wait(0.2)
 
-    def _ask(self, session: requests.Session, method: str, **kwargs: Any) -> Answered:
+    def _send(self, session: requests.Session, method: str, **kwargs: Any) -> TimedResponse:
         began = time.monotonic()
         headers = self._service.headers | kwargs.pop("headers", {})
         url = f"{self._service.base}/api/v1/artifacts"
-        answer = session.request(method, url, headers=headers, timeout=60, **kwargs)
+        response = session.request(method, url, headers=headers, timeout=60, **kwargs)
         seconds = time.monotonic() - began
-        retry_after = answer.headers.get("Retry-After")
-        return Answered(
-            method == "POST", began, seconds, answer.status_code, answer.json(), retry_after
+        retry_after = response.headers.get("Retry-After")
+        return TimedResponse(
+            method == "POST", began, seconds, response.status_code, response.json(), retry_after
         )
 
-    def _read(self, session: requests.Session) -> Answered:
-        return self._ask(session, "GET", params={"page_size": 10})
+    def _read(self, session: requests.Session) -> TimedResponse:
+        return self._send(session, "GET", params={"page_size": 10})
 
-    def _write(self, session: requests.Session) -> Answered:
+    def _write(self, session: requests.Session) -> TimedResponse:
         key = uuid4().hex
         body = {"name": "outage.txt", "text": f"written with the key {key}"}
         while True:
-            answer = self._ask(session, "POST", json=body, headers={"Idempotency-Key": key})
-            if answer.status != 503:
-                self.created[key] = answer.body["data"]["id"]
-                return answer
+            response = self._send(session, "POST", json=body, headers={"Idempotency-Key": key})
+            if response.status != 503:
+                self.created[key] = response.body["data"]["id"]
+                return response
             with self._lock:
-                self.answers.append(answer)
+                self.responses.append(response)
             time.sleep(0.2)
 
-    def since(self, time: float) -> list[Answered]:
+    def list_since(self, time: float) -> list[TimedResponse]:
         """Return the responses received after a time."""
         with self._lock:
-            return [answer for answer in self.answers if answer.ended > time]
+            return [response for response in self.responses if response.ended > time]
 
     def count_refused_since(self, time: float) -> int:
-        return sum(answer.status == 503 for answer in self.since(time))
+        return sum(response.status == 503 for response in self.list_since(time))
 
     def all_succeed_since(self, time: float) -> bool:
         """Return whether each client has sent a successful request after a time."""
         with self._lock:
-            began = [answer.began for answer in self.latest.values()]
+            began = [response.began for response in self.latest.values()]
         return len(began) == len(self._threads) and min(began) > time
 
     def await_success_since(self, time: float) -> None:
@@ -129,21 +129,21 @@ class Clients:
         wait_until(lambda: self.all_succeed_since(time), "all clients to succeed again", 90)
 
 
-def check_refusal(answer: Answered) -> None:
+def check_refusal(response: TimedResponse) -> None:
     """Check that a refusal states the reason and when to retry."""
-    assert answer.status == 503, answer
-    error = answer.body["error"]
+    assert response.status == 503, response
+    error = response.body["error"]
     assert error["code"] == "service_unavailable"
     assert error["details"]["reason"] == "database"
-    assert answer.retry_after is not None
-    assert int(answer.retry_after) > 0
+    assert response.retry_after is not None
+    assert int(response.retry_after) > 0
 
 
 def probe(service: Service, name: str) -> tuple[int, float]:
-    """Return the status of a health endpoint and the seconds that it took."""
+    """Return the status of a health endpoint and the response time in seconds."""
     began = time.monotonic()
-    answer = requests.get(f"{service.base}/health/{name}", timeout=60)
-    return answer.status_code, time.monotonic() - began
+    response = requests.get(f"{service.base}/health/{name}", timeout=60)
+    return response.status_code, time.monotonic() - began
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def outage(
 ) -> Iterator[float]:
     """Stop the database during the block, and yield the time of the stop.
 
-    Checks the responses meanwhile, and that all clients succeed afterwards.
+    Checks the responses during the outage, and that all clients succeed afterwards.
     """
     began = time.monotonic()
     stop()
@@ -164,17 +164,17 @@ def outage(
         resume()
     clients.await_success_since(ended)
     # Requests that the database completed just before the outage succeeded.
-    answers = [answer for answer in clients.since(began) if answer.ended < ended]
-    refused = [answer for answer in answers if answer.status not in {200, 201}]
+    responses = [response for response in clients.list_since(began) if response.ended < ended]
+    refused = [response for response in responses if response.status not in {200, 201}]
     assert len(refused) >= 40
-    for answer in refused:
-        check_refusal(answer)
-    assert max(answer.seconds for answer in answers) < GOAL_SECONDS + SLACK_SECONDS
+    for response in refused:
+        check_refusal(response)
+    assert max(response.seconds for response in responses) < GOAL_SECONDS + SLACK_SECONDS
     assert not clients.problems
 
 
 def check_health(service: Service, began: float) -> None:
-    """Check that readiness ends in time and liveness does not, however many requests wait."""
+    """Check that the service is soon not ready, but stays live, however many requests wait."""
     slowest, status = 0.0, 200
     while status == 200:
         live, seconds = probe(service, "live")

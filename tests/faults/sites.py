@@ -59,7 +59,7 @@ VALUES (:id, :org, 'default', :function, '{}', 'queued', now())
 
 
 class Site:
-    """An organization, used by requests of its admin and by SQL, where `:org` is its id."""
+    """An organization. Requests are sent as its admin; in SQL, `:org` is its id."""
 
     def __init__(self, service: Service, engine: Engine, slug: str) -> None:
         self.service = service
@@ -67,7 +67,7 @@ class Site:
         self.slug = slug
         service.headers["X-Org-Slug"] = slug
         self.org = ""
-        self.org = str(self.one(f"SELECT id FROM organizations WHERE slug = '{slug}'"))
+        self.org = str(self.get_value(f"SELECT id FROM organizations WHERE slug = '{slug}'"))
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
         """Send a request, with retries while the service is busy, and return the data."""
@@ -80,21 +80,21 @@ class Site:
             result = connection.execute(text(statement), {"org": self.org, **values})
             return list(result) if result.returns_rows else []
 
-    def one(self, statement: str, **values: Any) -> Any:
+    def get_value(self, statement: str, **values: Any) -> Any:
         """Run a statement, and return its single value."""
         ((value,),) = self.sql(statement, **values)
         return value
 
     def is_database_ready(self) -> bool:
         """Return whether PostgreSQL accepts connections."""
-        # After a kill, a connection from before it may still answer once.
+        # After a kill of PostgreSQL, an old connection may still work for one statement.
         self.engine.dispose()
         with suppress(Exception):
-            return bool(self.one("SELECT true"))
+            return bool(self.get_value("SELECT true"))
         return False
 
     def schema(self) -> UUID:
-        """Create a schema that requires one tag set per document, all of them reviewed."""
+        """Create a schema that requires one tag set per document, and a review of every tag set."""
         policy = {"labels_per_artifact": 1, "sample_rate": 1.0, "max_rejections": None}
         body = {"name": "Invoices", "document_type": "invoice", "fields": _FIELDS}
         schema = self.call("POST", "/schemas", json={**body, "review_policy": policy})
@@ -160,22 +160,22 @@ class Site:
     def wait_for_job(self, job_id: UUID) -> None:
         """Wait until a job is completed."""
         status = "SELECT status FROM jobs WHERE id = :id"
-        wait_until(lambda: self.one(status, id=job_id) == "completed", "the job to be done")
+        wait_until(lambda: self.get_value(status, id=job_id) == "completed", "the job to be done")
 
 
 @contextmanager
 def site(service: Service, name: str) -> Iterator[Site]:
     """Create an organization in the service."""
     url = make_url(service.environment()["DATABASE_URL"]).set(drivername="postgresql+psycopg2")
-    # PostgreSQL may be killed, so a connection is tested before it is used again. New ones for each
-    # of the many questions of a test cost as much as the rest of it.
+    # PostgreSQL may be killed, so a connection is tested before it is used again. A new connection
+    # for each statement would take as much time as all other steps of a test.
     engine = create_engine(
         url, pool_pre_ping=True, json_serializer=lambda value: json.dumps(value, default=str)
     )
     service.headers.pop("X-Org-Slug", None)
-    answer = _call_with_retries(service, "POST", "/organizations", json={"name": name})
+    response = _call_with_retries(service, "POST", "/organizations", json={"name": name})
     try:
-        yield Site(service, engine, answer.json()["data"]["slug"])
+        yield Site(service, engine, response.json()["data"]["slug"])
     finally:
         engine.dispose()
 
@@ -185,15 +185,15 @@ def _call_with_retries(
 ) -> requests.Response:
     """Repeat a request while the response is 503.
 
-    After an outage of PostgreSQL, each connection of the service fails once more.
+    After an outage of PostgreSQL, each old connection of the service fails once.
     """
     headers = {"Idempotency-Key": str(uuid4())}
-    answers: list[requests.Response] = []
+    responses: list[requests.Response] = []
 
-    def answered() -> bool:
-        answers.append(service.call(method, path, headers=headers, **kwargs))
-        return answers[-1].status_code != 503
+    def has_response() -> bool:
+        responses.append(service.call(method, path, headers=headers, **kwargs))
+        return responses[-1].status_code != 503
 
-    wait_until(answered, f"a response to {method} {path}")
-    assert answers[-1].ok, answers[-1].text
-    return answers[-1]
+    wait_until(has_response, f"a response to {method} {path}")
+    assert responses[-1].ok, responses[-1].text
+    return responses[-1]

@@ -16,9 +16,9 @@ MIB = 1024 * 1024
 _SIZE = 448 * MIB
 _RESERVE = 96 * MIB
 _SETTINGS = {"JOB_IDLE_SECONDS": "3600"}
-"""No process exits because it is idle, so that each one that is missing has died."""
-# Mounts a file system on a folder, visible to no other process, copies `source` into it, if that is
-# not empty, and then executes the program.
+"""No process exits because it is idle, so a missing process was killed or has failed."""
+# Mounts a file system on a folder, visible to no other process. Copies the folder `source` into it,
+# unless `source` is empty, and then executes the program.
 MOUNT = """
 import ctypes, os, subprocess, sys
 size, source, folder, *program = sys.argv[1:]
@@ -38,8 +38,8 @@ os.execv(program[0], program)
 class SmallDisk:
     """A running service and the file system of its uploads.
 
-    `folder` is in that file system. If `own` is true, nothing else uses it, so that tests may fill
-    it completely.
+    `folder` is in that file system. If `own` is true, no other program uses the file system, so
+    tests may fill it completely.
     """
 
     service: Service
@@ -48,22 +48,22 @@ class SmallDisk:
     own: bool
     _fillers: list[Path] = field(default_factory=list)
 
-    def free(self) -> int:
+    def get_free_bytes(self) -> int:
         """Return the number of free bytes."""
         status = os.statvfs(self.folder)
         return status.f_bavail * status.f_frsize
 
     def use_up(self) -> None:
         """Leave fewer free bytes than the reserve."""
-        size = self.free() - self.reserve + (16 * MIB if self.own else self._margin())
-        with self._filler().open("wb") as file:
+        size = self.get_free_bytes() - self.reserve + (16 * MIB if self.own else self._get_margin())
+        with self._create_filler().open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, size)
 
     def fill(self) -> None:
         """Leave no free bytes."""
         assert self.own
         block = bytes(MIB)
-        with self._filler().open("wb", buffering=0) as file, suppress(OSError):
+        with self._create_filler().open("wb", buffering=0) as file, suppress(OSError):
             while True:
                 file.write(block)
 
@@ -73,10 +73,10 @@ class SmallDisk:
             path.unlink()
         self._fillers.clear()
 
-    def _margin(self) -> int:
+    def _get_margin(self) -> int:
         return 8 * MIB
 
-    def _filler(self) -> Path:
+    def _create_filler(self) -> Path:
         self._fillers.append(self.folder / f"filler-{len(self._fillers)}")
         return self._fillers[-1]
 
@@ -85,8 +85,8 @@ class SmallDisk:
 def small_disk() -> Iterator[SmallDisk]:
     """Run a service with a small disk.
 
-    If this user may mount, all its data is on its own file system. Otherwise its files are in
-    /dev/shm, and nearly all free space there is the reserve.
+    If this process may mount file systems, all data of the service is on a separate file system.
+    Otherwise, its files are in /dev/shm, and nearly all free space there is the reserve.
     """
     if _may_mount():
         starter = (sys.executable, "-c", MOUNT, str(_SIZE), str(first_data()))

@@ -1,8 +1,8 @@
 """A program whose connections send or read only one byte per second.
 
 `python -m tests.faults.stalling PORT KIND COUNT [PATH [HEADER …]]`, where KIND is head, body or
-reader. A connection that the server closes is opened again. Prints "stalling" once all are open,
-and ends when its standard input ends.
+reader. A connection that the server closes is opened again. The program prints "stalling" once all
+connections are open, and exits when its standard input ends.
 """
 
 import contextlib
@@ -42,19 +42,19 @@ class Staller:
         """Send or read a byte, or open the connection again."""
         try:
             if self.reads:
-                alive = self.client.recv(1) != b""
+                is_open = self.client.recv(1) != b""
             else:
-                alive = self.client.send(b"x") == 1 and not self._has_answer()
+                is_open = self.client.send(b"x") == 1 and not self._has_response()
         except BlockingIOError:
             return
         except OSError:
-            alive = False
-        if not alive:
+            is_open = False
+        if not is_open:
             self.client.close()
             with contextlib.suppress(OSError):
                 self.open()
 
-    def _has_answer(self) -> bool:
+    def _has_response(self) -> bool:
         try:
             return len(self.client.recv(4096)) >= 0
         except BlockingIOError:
@@ -80,7 +80,7 @@ def main(port: str, kind: str, count: str, path: str = "", *headers: str) -> Non
 
 @contextlib.contextmanager
 def stalling(port: int, kind: str, count: int, *options: str) -> Iterator[None]:
-    """Run `count` stalling clients in their own process during the block."""
+    """Run `count` stalling clients in a separate process during the block."""
     command = [sys.executable, "-m", "tests.faults.stalling", str(port), kind, str(count), *options]
     process = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -1,4 +1,4 @@
-"""A long backlog, and suspended workers: other work continues, and nothing runs twice."""
+"""Check that a backlog and suspended workers do not delay other work or make jobs run twice."""
 
 import contextlib
 import signal
@@ -19,7 +19,7 @@ from tests.faults.sites import Site
 pytestmark = pytest.mark.xdist_group("faults")
 
 BACKLOG = 10_000
-STOPPED = 500
+QUEUED = 500
 ROUNDS = 5
 _QUEUES = {
     "bulk": "webhooks.end",
@@ -33,13 +33,14 @@ SELECT gen_random_uuid(), :org, :queue, :function, CAST(:args AS jsonb)
 FROM generate_series(1, :count)
 """
 _CONTENT = '{"data": {"artifact_id": "none", "sha256": "none"}}'
-# Waiting for what the workers have in hand could deadlock with them.
+# Skips the jobs that workers have locked, because waiting for them could cause a deadlock.
 _DELETE = """
 DELETE FROM jobs WHERE id IN (
     SELECT id FROM jobs WHERE organization_id = :org AND due_at IS NOT NULL FOR UPDATE SKIP LOCKED
 )
 """
-# The jobs of the backlog that ran between the creation and the end of a job of the other.
+# For each job of the other organization, the number of jobs of the backlog that ended between its
+# creation and its end.
 _OVERTAKING = """
 SELECT other.queue, (
     SELECT count(*) FROM jobs AS own WHERE own.organization_id = :org AND own.queue = other.queue
@@ -48,7 +49,7 @@ FROM jobs AS other JOIN organizations ON organizations.id = other.organization_i
 WHERE organizations.slug = :slug AND other.queue = ANY(:queues) AND other.created_at >= :since
   AND other.finished_at IS NOT NULL
 """
-_LEFT = "SELECT count(*) FROM jobs WHERE organization_id = :org AND due_at IS NOT NULL"
+_COUNT_PENDING = "SELECT count(*) FROM jobs WHERE organization_id = :org AND due_at IS NOT NULL"
 
 
 def _deliver(service: Service, receiver: Receiver) -> None:
@@ -60,70 +61,70 @@ def _deliver(service: Service, receiver: Receiver) -> None:
 
 @pytest.fixture
 def hooked(demo: Service, receiver: Receiver) -> Service:
-    """Return the service; the demo organization has a webhook."""
+    """Return the service, with a webhook in the demo organization."""
     demo.hook(receiver)
     return demo
 
 
-def test_one_organizations_backlog_delays_no_other(
+def test_a_backlog_does_not_delay_other_organizations(
     place: Site, hooked: Service, receiver: Receiver
 ) -> None:
     _deliver(hooked, receiver)
     for queue, function in _QUEUES.items():
         args = f'{{"data": {{"artifact_id": "{uuid4()}", "notification_id": "{uuid4()}"}}}}'
         place.sql(_FILL, queue=queue, function=function, args=args, count=BACKLOG)
-    since = place.one("SELECT now()")
+    since = place.get_value("SELECT now()")
     for _ in range(ROUNDS):
         _deliver(hooked, receiver)
     values = {"slug": "demo", "since": since, "queues": list(_QUEUES)}
 
-    def find_routing() -> list[Any] | None:
+    def find_overtaking() -> list[Any] | None:
         rows = place.sql(_OVERTAKING, **values)
         return rows if sum(row.queue == "routing" for row in rows) == ROUNDS else None
 
-    overtaking = wait_until(find_routing, "the routing of the documents")
-    left = place.one(_LEFT)
+    overtaking = wait_until(find_overtaking, "the routing of the documents")
+    pending_count = place.get_value(_COUNT_PENDING)
     place.sql(_DELETE)
-    assert left > 0, "the backlog was there to the end"
+    assert pending_count > 0, "the backlog lasted until the end"
     for queue, count in overtaking:
-        # What is in hand, and one batch when it is the turn of the backlog.
+        # The jobs that are running, and one batch when it is the turn of the backlog.
         assert count <= 2 * QUEUES[queue].slots * MAX_BATCH_SIZE, queue
 
 
-def test_workers_that_stood_still_go_on_where_they_were(place: Site) -> None:
+def test_suspended_workers_continue_after_they_are_resumed(place: Site) -> None:
     """Suspend workers for longer than their leases; no job runs twice or waits for a lease."""
     store = redis.Redis.from_url(place.service.environment()["REDIS_URL"])
     workers = place.service.processes("worker.py")
     for worker in workers:
-        # A child of theirs may have ended meanwhile.
+        # A child process of a worker may have ended.
         with contextlib.suppress(psutil.NoSuchProcess):
             worker.send_signal(signal.SIGSTOP)
     try:
         values = {"queue": "bulk", "function": "webhooks.end", "args": _CONTENT}
-        place.sql(_FILL, **values, count=STOPPED)
-        stood_until = time.monotonic() + LEASE_SECONDS + 5
-        wait_until(lambda: time.monotonic() > stood_until, "the workers to stand still for a while")
+        place.sql(_FILL, **values, count=QUEUED)
+        suspended_until = time.monotonic() + LEASE_SECONDS + 5
+        wait_until(lambda: time.monotonic() > suspended_until, "the leases to expire")
     finally:
         for worker in workers:
-            # A child of theirs may have ended meanwhile.
+            # A child process of a worker may have ended.
             with contextlib.suppress(psutil.NoSuchProcess):
                 worker.send_signal(signal.SIGCONT)
     waiting: list[int] = []
 
-    def drained() -> bool:
-        waiting.append(max(_messages(store, name) for name in GROUPS))
-        return place.one(_LEFT) == 0
+    def is_drained() -> bool:
+        waiting.append(max(_count_messages(store, name) for name in GROUPS))
+        return place.get_value(_COUNT_PENDING) == 0
 
-    wait_until(drained, "the backlog to be worked off")
-    assert max(waiting) <= 1, "one message wakes a queue, however much is due"
+    wait_until(is_drained, "the backlog to be processed")
+    assert max(waiting) <= 1, "one message is enough to wake a queue"
     (row,) = place.sql(
         "SELECT count(*) FILTER (WHERE status = 'completed') AS completed,"
         " sum(interruptions) AS interrupted FROM jobs"
         " WHERE organization_id = :org AND function = 'webhooks.end'"
     )
-    assert row.completed == STOPPED
-    assert row.interrupted <= QUEUES["bulk"].slots, "only what was in hand may run twice"
+    assert row.completed == QUEUED
+    assert row.interrupted <= QUEUES["bulk"].slots, "only jobs that were running may run twice"
 
 
-def _messages(store: Any, group: str) -> int:
+def _count_messages(store: Any, group: str) -> int:
     return int(store.llen(f"rq:queue:{group}"))

@@ -1,6 +1,7 @@
-"""Sixteen labelers and four reviewers drain a backlog while the API's workers are killed.
+"""Check that a backlog is processed correctly while the API's workers are killed.
 
-Each document is done once, no acknowledged write is lost, and no document is claimed by two users.
+Sixteen labelers and four reviewers work on it. Each document is done once, no acknowledged write is
+lost, and no document is claimed by two users.
 """
 
 import json
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.xdist_group("faults")
 SEED = "draining"
 DOCUMENTS, LABELERS, REVIEWERS, KILLS = 40, 16, 4, 4
 DEADLINE = 600.0
-"""In seconds; it takes less than a tenth of that where nothing else runs."""
+"""The maximum duration in seconds. On an idle machine, the test takes less than a tenth of it."""
 
 
 @dataclass
@@ -54,7 +55,7 @@ class Backlog:
             connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
             return list(connection.execute(text(statement), {"org": self.id}))
 
-    def done(self) -> int:
+    def count_done(self) -> int:
         counted = "SELECT count(*) FROM artifacts WHERE organization_id = :org AND status = 'done'"
         return int(self.sql(counted)[0][0])
 
@@ -65,13 +66,13 @@ def backlog(place: Site) -> Iterator[Backlog]:
     engine = create_engine(
         place.engine.url, json_serializer=lambda value: json.dumps(value, default=str)
     )
-    found = Backlog(place.service, engine, place.slug, UUID(place.org))
-    _plant(found, place.schema())
-    yield found
+    backlog = Backlog(place.service, engine, place.slug, UUID(place.org))
+    _fill(backlog, place.schema())
+    yield backlog
     engine.dispose()
 
 
-def _plant(backlog: Backlog, schema_id: UUID) -> None:
+def _fill(backlog: Backlog, schema_id: UUID) -> None:
     hashed = backlog.sql("SELECT password_hash FROM users WHERE email = 'admin@demo.example'")
     roles = {f"labeler{n}": "labeler" for n in range(LABELERS)}
     roles |= {f"reviewer{n}": "reviewer" for n in range(REVIEWERS)}
@@ -88,7 +89,7 @@ def _plant(backlog: Backlog, schema_id: UUID) -> None:
     ]
     of = {"organization_id": backlog.id}
     members = [{**of, "user_id": ids[name], "role": role} for name, role in roles.items()]
-    documents = [_document(number, schema_id) | of for number in range(DOCUMENTS)]
+    documents = [_build_document(number, schema_id) | of for number in range(DOCUMENTS)]
     with backlog.engine.begin() as connection:
         connection.execute(text("SET LOCAL app.all_organizations = 'on'"))
         connection.execute(insert(User), users)
@@ -103,7 +104,7 @@ def _plant(backlog: Backlog, schema_id: UUID) -> None:
     backlog.labelers, backlog.reviewers = people[:LABELERS], people[LABELERS:]
 
 
-def _document(number: int, schema_id: UUID) -> dict[str, Any]:
+def _build_document(number: int, schema_id: UUID) -> dict[str, Any]:
     return {
         "id": uuid7(),
         "name": f"document {number}",
@@ -127,23 +128,23 @@ class Killer:
         self._points = sorted(self._random.sample(range(10, DOCUMENTS - 10), KILLS))
         self.kills = 0
 
-    def look(self, done: int) -> None:
-        """Kill workers if the next point is reached."""
+    def kill_if_due(self, done: int) -> None:
+        """Kill one or all workers if the next random point is reached."""
         if self.kills == KILLS or done < self._points[self.kills]:
             return
         workers = self._workers()
         if not workers:
             return
         self.kills += 1
-        every = self.kills == KILLS // 2
-        for worker in workers if every else [self._random.choice(workers)]:
+        kills_all = self.kills == KILLS // 2
+        for worker in workers if kills_all else [self._random.choice(workers)]:
             send_signal(worker, signal.SIGKILL)
 
     def _workers(self) -> list[psutil.Process]:
         """Return the gunicorn processes whose parent is the gunicorn master."""
-        found = self._service.processes("gunicorn")
-        pids, workers = {process.pid for process in found}, []
-        for process in found:
+        processes = self._service.processes("gunicorn")
+        pids, workers = {process.pid for process in processes}, []
+        for process in processes:
             with suppress(psutil.Error):
                 workers += [process] if process.ppid() in pids else []
         return workers
@@ -153,7 +154,7 @@ def test_a_backlog_is_drained_while_workers_are_killed(backlog: Backlog) -> None
     killer, stop = Killer(backlog.service), threading.Event()
     threads = [
         *(threading.Thread(target=p.work, args=([p.label], stop)) for p in backlog.labelers),
-        # Who reviews labels too: what they may not be given is their own.
+        # Reviewers also label documents, but must not be assigned their own tag sets for review.
         *(
             threading.Thread(target=p.work, args=([p.review, p.label], stop))
             for p in backlog.reviewers
@@ -162,13 +163,13 @@ def test_a_backlog_is_drained_while_workers_are_killed(backlog: Backlog) -> None
     for thread in threads:
         thread.start()
 
-    def finished() -> bool:
-        done = backlog.done()
-        killer.look(done)
+    def is_finished() -> bool:
+        done = backlog.count_done()
+        killer.kill_if_due(done)
         return done == DOCUMENTS or stop.is_set()
 
     try:
-        wait_until(finished, "all documents to be done", DEADLINE)
+        wait_until(is_finished, "all documents to be done", DEADLINE)
     finally:
         stop.set()
         for thread in threads:
@@ -177,7 +178,7 @@ def test_a_backlog_is_drained_while_workers_are_killed(backlog: Backlog) -> None
     assert killer.kills == KILLS
     assert backlog.ledger.retries > 0
     _check_documents(backlog)
-    _check_label_sets(backlog)
+    _check_tag_sets(backlog)
     _check_revisions(backlog)
 
 
@@ -196,8 +197,8 @@ def _check_documents(backlog: Backlog) -> None:
     assert {tuple(row) for row in rows} == {("done", "1", "0", "0", None, 1)}
 
 
-def _check_label_sets(backlog: Backlog) -> None:
-    """Check that no labeler reviewed their own tag set, and each acceptance has one event."""
+def _check_tag_sets(backlog: Backlog) -> None:
+    """Check that nobody reviewed their own tag set, and that each acceptance has one event."""
     sets = {
         str(row.id): row
         for row in backlog.sql(
@@ -208,18 +209,20 @@ def _check_label_sets(backlog: Backlog) -> None:
     assert {row.status for row in sets.values()} <= {"accepted", "rejected"}
     assert all(row.claim_user_id is None for row in sets.values())
     assert all(row.reviewer_id not in (None, row.labeler_id) for row in sets.values())
-    told = backlog.sql(
+    events = backlog.sql(
         "SELECT data ->> 'tag_set_id' AS id FROM outbox_events"
         " WHERE organization_id = :org AND name = 'tag_set.accepted'"
     )
-    accepted = sorted(one for one, row in sets.items() if row.status == "accepted")
-    assert sorted(row.id for row in told) == accepted
+    accepted = sorted(set_id for set_id, row in sets.items() if row.status == "accepted")
+    assert sorted(row.id for row in events) == accepted
     assert len(accepted) == DOCUMENTS
-    by = {
-        one: reviewer for one, verdict, reviewer in backlog.ledger.decisions if verdict == "accept"
+    reviewers = {
+        set_id: reviewer
+        for set_id, decision, reviewer in backlog.ledger.decisions
+        if decision == "accept"
     }
-    assert by.keys() <= set(accepted)
-    assert all(str(sets[one].reviewer_id) == reviewer for one, reviewer in by.items())
+    assert reviewers.keys() <= set(accepted)
+    assert all(str(sets[set_id].reviewer_id) == user for set_id, user in reviewers.items())
     assert any(row.status == "rejected" for row in sets.values())
 
 
@@ -237,12 +240,12 @@ def _check_revisions(backlog: Backlog) -> None:
         "SELECT tag_set_id, number, kind, tags -> 0 ->> 'value' AS value FROM tag_set_revisions"
         " WHERE organization_id = :org"
     )
-    kept = {(str(r.tag_set_id), r.number): r.value for r in rows if r.kind == "save"}
+    saved = {(str(r.tag_set_id), r.number): r.value for r in rows if r.kind == "save"}
     saves = backlog.ledger.saves
-    assert len(saves) == len({(one, number) for one, number, _ in saves}) >= 2 * DOCUMENTS
+    assert len(saves) == len({(set_id, number) for set_id, number, _ in saves}) >= 2 * DOCUMENTS
     for tag_set_id, number, value in saves:
-        assert kept.pop((tag_set_id, number)) == value
-    # Nor is there one that nobody knows of.
-    assert kept == {}
-    verdicts = {(str(r.tag_set_id), r.kind) for r in rows}
-    assert {(one, verdict) for one, verdict, _ in backlog.ledger.decisions} <= verdicts
+        assert saved.pop((tag_set_id, number)) == value
+    # Every stored save was acknowledged.
+    assert saved == {}
+    kinds = {(str(r.tag_set_id), r.kind) for r in rows}
+    assert {(set_id, decision) for set_id, decision, _ in backlog.ledger.decisions} <= kinds

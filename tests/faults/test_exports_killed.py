@@ -1,4 +1,4 @@
-"""Exports whose workers are killed: every job is completed, and every file is complete."""
+"""Check that exports are completed although their workers are killed, with complete files."""
 
 import hashlib
 import random
@@ -39,26 +39,26 @@ def labeled(place: Site) -> Site:
 
 @dataclass
 class Storehouse:
-    """A server that takes files by PUT. The first request waits until `go` is set."""
+    """A server that receives files with PUT. It responds only after `may_respond` is set."""
 
     url: str = ""
     files: dict[str, list[bytes]] = field(default_factory=dict)
     arrived: Event = field(default_factory=Event)
-    go: Event = field(default_factory=Event)
+    may_respond: Event = field(default_factory=Event)
 
 
 @pytest.fixture
 def storehouse() -> Iterator[Storehouse]:
-    house = Storehouse()
+    storehouse = Storehouse()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_PUT(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            house.arrived.set()
-            assert house.go.wait(DEADLINE)
-            house.files.setdefault(self.path, []).append(body)
+            storehouse.arrived.set()
+            assert storehouse.may_respond.wait(DEADLINE)
+            storehouse.files.setdefault(self.path, []).append(body)
             self.send_response(201)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -67,17 +67,17 @@ def storehouse() -> Iterator[Storehouse]:
             pass
 
     with serving(Handler, ADDRESS) as port:
-        house.url = f"http://{ADDRESS}:{port}/{{name}}"
+        storehouse.url = f"http://{ADDRESS}:{port}/{{name}}"
         try:
-            yield house
+            yield storehouse
         finally:
-            house.go.set()
+            storehouse.may_respond.set()
 
 
 def _kill_workers(place: Site, group: str = "exports") -> None:
-    """Kill the workers of a group and what they have forked.
+    """Kill the workers of a group and their child processes.
 
-    A job whose worker died ten times fails, so a test kills fewer for each job.
+    A job fails after ten kills of its worker, so a test must kill fewer workers for each job.
     """
     for process in place.service.processes("worker.py", group):
         send_signal(process, signal.SIGKILL)
@@ -95,46 +95,46 @@ def _wait_for_end(place: Site, job_id: str) -> None:
     wait_until(lambda: place.call("GET", f"/exports/{job_id}")["finished_at"], "the export to end")
 
 
-def _check(place: Site, job_id: str) -> bytes:
+def _check_export(place: Site, job_id: str) -> bytes:
     """Check that an export is completed and has one event, and return its file."""
     export = place.call("GET", f"/exports/{job_id}")
     assert (export["status"], export["row_count"]) == ("completed", DOCUMENTS)
-    answer: requests.Response = place.service.call("GET", f"/exports/{job_id}/download")
-    assert answer.status_code == 200, answer.text
-    assert hashlib.sha256(answer.content).hexdigest() == export["sha256"]
-    assert len(answer.content.splitlines()) == DOCUMENTS
-    told = [event["job_id"] for event in place.events("export.completed")]
-    assert told.count(job_id) == 1
-    return answer.content
+    response: requests.Response = place.service.call("GET", f"/exports/{job_id}/download")
+    assert response.status_code == 200, response.text
+    assert hashlib.sha256(response.content).hexdigest() == export["sha256"]
+    assert len(response.content.splitlines()) == DOCUMENTS
+    completed_ids = [event["job_id"] for event in place.events("export.completed")]
+    assert completed_ids.count(job_id) == 1
+    return response.content
 
 
-def test_exports_outlive_kills_at_random_moments(labeled: Site) -> None:
-    chance = random.Random(12)
+def test_exports_are_completed_after_kills_at_random_stages(labeled: Site) -> None:
+    generator = random.Random(12)
     contents, killed = set(), 0
     while killed < KILLS:
         job_id = labeled.call("POST", "/exports", json={"format": "jsonl"})["id"]
         for _ in range(5):
-            moment = chance.choice(("queued", "running", "written"))
+            stage = generator.choice(("queued", "running", "written"))
             with labeled.turnstile("exports", saying="UPDATE exports") as gate:
-                if moment == "queued":
+                if stage == "queued":
                     wait_until(lambda: labeled.service.processes("worker.py", "exports"))
                     _kill_workers(labeled)
                 else:
                     _expire_leases(labeled)
-                    worker = gate.arrived("worker.py")
-                    if moment == "written":
+                    worker = gate.wait_for_arrival("worker.py")
+                    if stage == "written":
                         worker = gate.step("worker.py")
                     gate.kill(worker)
             killed += 1
         _wait_for_end(labeled, job_id)
-        contents.add(_check(labeled, job_id))
+        contents.add(_check_export(labeled, job_id))
     # The same filter over the same data gives the same bytes.
     assert len(contents) == 1
     job = labeled.find_job("exports.run")
-    assert job.attempts == 0, "kills are no errors of the job"
+    assert job.attempts == 0, "a kill does not count as an attempt"
 
 
-def test_a_scheduled_run_outlives_kills_and_an_empty_valkey(
+def test_a_scheduled_run_is_completed_after_kills_and_a_flush_of_valkey(
     labeled: Site, storehouse: Storehouse
 ) -> None:
     body = {
@@ -152,7 +152,7 @@ def test_a_scheduled_run_outlives_kills_and_an_empty_valkey(
             id=scheduled,
         )
         labeled.job("scheduled_exports.start_due")
-        gate.kill(gate.arrived("worker.py"))
+        gate.kill(gate.wait_for_arrival("worker.py"))
     assert labeled.call("GET", runs) == []
     _flush_valkey(labeled)
     labeled.sql(
@@ -162,7 +162,7 @@ def test_a_scheduled_run_outlives_kills_and_an_empty_valkey(
     wait_until(lambda: labeled.call("GET", runs), "the run")
     assert storehouse.arrived.wait(DEADLINE)
     _kill_workers(labeled, "crawls")
-    storehouse.go.set()
+    storehouse.may_respond.set()
     labeled.expire_lease(labeled.find_job("scheduled_exports.deliver").id)
 
     def is_delivered() -> bool:
@@ -171,7 +171,7 @@ def test_a_scheduled_run_outlives_kills_and_an_empty_valkey(
     wait_until(is_delivered, "the delivery")
     (run,) = labeled.call("GET", runs)
     assert (run["status"], run["trigger"]) == ("completed", "schedule")
-    content = _check(labeled, run["job_id"])
+    content = _check_export(labeled, run["job_id"])
     # A killed delivery is repeated under the same name, with the same bytes.
     ((_, bodies),) = storehouse.files.items()
     assert set(bodies) == {content}
@@ -183,7 +183,7 @@ def _flush_valkey(place: Site) -> None:
         client.flushall()
 
 
-def test_two_relays_start_one_run(labeled: Site) -> None:
+def test_several_jobs_start_one_run(labeled: Site) -> None:
     body = {"name": "Hourly", "format": "csv", "cron": "0 * * * *"}
     ids = [labeled.call("POST", "/exports/scheduled", json=body)["id"] for _ in range(3)]
     labeled.sql(
@@ -193,8 +193,8 @@ def test_two_relays_start_one_run(labeled: Site) -> None:
     for _ in range(4):
         labeled.job("scheduled_exports.start_due")
     count = "SELECT count(*) FROM scheduled_export_runs WHERE organization_id = :org"
-    wait_until(lambda: labeled.one(count) >= len(ids), "the runs")
+    wait_until(lambda: labeled.get_value(count) >= len(ids), "the runs")
     for scheduled in ids:
         (run,) = labeled.call("GET", f"/exports/scheduled/{scheduled}/runs")
         _wait_for_end(labeled, run["job_id"])
-    assert labeled.one(count) == len(ids)
+    assert labeled.get_value(count) == len(ids)

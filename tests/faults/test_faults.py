@@ -1,6 +1,6 @@
-"""Kills and outages of single processes.
+"""Check that kills of single processes lose no events or writes.
 
-Afterwards every committed event is delivered, every acknowledged write exists, and no delivery has
+Afterwards, every committed event is delivered, every acknowledged write exists, and no delivery has
 more than four attempts.
 """
 
@@ -34,12 +34,12 @@ class Writers:
         count = 0
         while not self._stop.is_set():
             count += 1
-            found = self.service.write(f"writer {number} document {count} {time.time_ns()}")
-            if found is not None:
-                self.written.add(found)
+            artifact_id = self.service.write(f"writer {number} document {count} {time.time_ns()}")
+            if artifact_id is not None:
+                self.written.add(artifact_id)
             self._stop.wait(0.1)
 
-    def more_than(self, count: int) -> Callable[[], bool]:
+    def build_progress_condition(self, count: int) -> Callable[[], bool]:
         goal = len(self.written) + count
         return lambda: len(self.written) >= goal
 
@@ -56,7 +56,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_delivery(place: Site, receiver: R
     receiver.hold.set()
     written = {service.write(f"document {n}") for n in range(12)}
     assert None not in written
-    wait_until(lambda: receiver.waiting > 0, "a delivery under way")
+    wait_until(lambda: receiver.waiting > 0, "a delivery in progress")
     workers = service.processes("worker.py")
     assert len(workers) >= 3
     for worker in workers:
@@ -70,41 +70,43 @@ def test_the_api_is_killed_under_load(place: Site, receiver: Receiver) -> None:
     webhook = service.hook(receiver)
     writers = Writers(service)
     for _ in range(2):
-        wait_until(writers.more_than(20), "writes")
+        wait_until(writers.build_progress_condition(20), "writes")
         for process in service.processes("gunicorn"):
             send_signal(process, signal.SIGKILL)
-    wait_until(writers.more_than(20), "writes after the last kill")
+    wait_until(writers.build_progress_condition(20), "writes after the last kill")
     service.settle(webhook, writers.stop(), receiver)
 
 
-def test_valkey_forgets_and_dies_with_deliveries_waiting(place: Site, receiver: Receiver) -> None:
+def test_valkey_is_flushed_and_killed_while_deliveries_are_pending(
+    place: Site, receiver: Receiver
+) -> None:
     service = place.service
     webhook = service.hook(receiver)
     receiver.hold.set()
     writers = Writers(service)
-    wait_until(writers.more_than(40), "writes")
-    _flush(service)
-    wait_until(writers.more_than(20), "writes after FLUSHALL")
+    wait_until(writers.build_progress_condition(40), "writes")
+    _flush_valkey(service)
+    wait_until(writers.build_progress_condition(20), "writes after FLUSHALL")
     for process in service.processes("valkey-server"):
         send_signal(process, signal.SIGKILL)
-    wait_until(writers.more_than(20), "writes after the kill")
+    wait_until(writers.build_progress_condition(20), "writes after the kill")
     receiver.hold.clear()
     service.settle(webhook, writers.stop(), receiver)
 
 
-def _flush(service: Service) -> None:
+def _flush_valkey(service: Service) -> None:
     import redis  # noqa: PLC0415
 
     redis.Redis.from_url(service.environment()["REDIS_URL"]).flushall()
 
 
-def test_postgresql_stops_and_starts_under_load(place: Site, receiver: Receiver) -> None:
+def test_postgresql_is_restarted_under_load(place: Site, receiver: Receiver) -> None:
     service = place.service
     webhook = service.hook(receiver)
     writers = Writers(service)
     for number in (signal.SIGINT, signal.SIGKILL):
-        wait_until(writers.more_than(20), "writes")
+        wait_until(writers.build_progress_condition(20), "writes")
         for process in service.processes("postgres", "-D"):
             send_signal(process, number)
-        wait_until(writers.more_than(20), "writes after the restart")
+        wait_until(writers.build_progress_condition(20), "writes after the restart")
     service.settle(webhook, writers.stop(), receiver)

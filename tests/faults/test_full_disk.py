@@ -1,4 +1,4 @@
-"""The disk of a running service fills up: reads and labeling continue, and uploads recover."""
+"""Check that reads and labeling continue while the disk is full, and that uploads recover."""
 
 from typing import Any
 
@@ -18,98 +18,102 @@ def _upload(service: Service, text: bytes) -> requests.Response:
     return service.call("POST", "/artifacts", files=part)
 
 
-def _refused(answer: requests.Response) -> None:
-    assert answer.status_code == 503, answer.text
-    assert answer.json()["error"]["details"]["reason"] == "storage_full"
-    assert int(answer.headers["Retry-After"]) > 0
+def _check_refused(response: requests.Response) -> None:
+    assert response.status_code == 503, response.text
+    assert response.json()["error"]["details"]["reason"] == "storage_full"
+    assert int(response.headers["Retry-After"]) > 0
 
 
-def _reads(service: Service, artifact: str) -> None:
+def _check_reads(service: Service, artifact: str) -> None:
     for path in ("", f"/{artifact}", f"/{artifact}/text", f"/{artifact}/content"):
-        answer = service.call("GET", f"/artifacts{path}")
-        assert answer.status_code == 200, (path, answer.text)
+        response = service.call("GET", f"/artifacts{path}")
+        assert response.status_code == 200, (path, response.text)
 
 
-def _status(service: Service, artifact: str) -> str:
+def _get_status(service: Service, artifact: str) -> str:
     status: str = service.call("GET", f"/artifacts/{artifact}").json()["data"]["status"]
     return status
 
 
-def _readiness(service: Service) -> Any:
-    answer = requests.get(f"{service.base}/health/ready", timeout=30)
-    assert answer.status_code == 200, answer.text
-    return answer.json()["checks"]
+def _get_readiness_checks(service: Service) -> Any:
+    response = requests.get(f"{service.base}/health/ready", timeout=30)
+    assert response.status_code == 200, response.text
+    return response.json()["checks"]
 
 
-def _metrics(service: Service) -> dict[Any, float]:
+def _read_metrics(service: Service) -> dict[Any, float]:
     token = service.environment()["METRICS_TOKEN"]
     headers = {"Authorization": f"Bearer {token}"}
-    answer = requests.get(f"{service.base}/metrics", headers=headers, timeout=30)
-    assert answer.status_code == 200, answer.text
-    return parse(answer.text)
+    response = requests.get(f"{service.base}/metrics", headers=headers, timeout=30)
+    assert response.status_code == 200, response.text
+    return parse(response.text)
 
 
-def _lasting(service: Service) -> set[int]:
-    """Return the processes that run as long as the service; jobs run in other processes."""
-    found = [*service.processes("gunicorn"), *service.processes("worker.py")]
-    parents = {process.pid for process in found if process.ppid() == service.process.pid}
-    return parents | {process.pid for process in found if process.ppid() in parents}
+def _find_permanent_pids(service: Service) -> set[int]:
+    """Return the ids of the processes that run as long as the service; they run no jobs."""
+    processes = [*service.processes("gunicorn"), *service.processes("worker.py")]
+    parents = {process.pid for process in processes if process.ppid() == service.process.pid}
+    return parents | {process.pid for process in processes if process.ppid() in parents}
 
 
-def test_a_full_disk_stops_uploads_and_nothing_else() -> None:
+def test_a_full_disk_stops_only_uploads() -> None:
     with small_disk() as disk:
         service = disk.service
-        answer = _upload(service, b"taken in before the disk was full")
-        assert answer.status_code == 201, answer.text
-        artifact = answer.json()["data"]["id"]
-        wait_until(lambda: _status(service, artifact) == "ready", "a document that is ready")
-        before = _lasting(service)
+        response = _upload(service, b"uploaded before the disk was full")
+        assert response.status_code == 201, response.text
+        artifact = response.json()["data"]["id"]
+        wait_until(lambda: _get_status(service, artifact) == "ready", "a document that is ready")
+        before = _find_permanent_pids(service)
         assert len(before) >= 5
         disk.use_up()
-        _goes_on(disk, artifact)
+        _check_full_disk(disk, artifact)
         if disk.own:
             disk.fill()
-            assert disk.free() == 0
+            assert disk.get_free_bytes() == 0
             for _ in range(10):
-                _reads(service, artifact)
-                _refused(_upload(service, b"not even with nothing left"))
+                _check_reads(service, artifact)
+                _check_refused(_upload(service, b"not even with nothing left"))
         # Processes of other jobs may have started.
-        assert before <= _lasting(service), "no process died"
+        assert before <= _find_permanent_pids(service), "no process died"
         disk.clear()
-        _comes_back(disk)
+        _check_recovery(disk)
 
 
-def _goes_on(disk: SmallDisk, artifact: str) -> None:
+def _check_full_disk(disk: SmallDisk, artifact: str) -> None:
     service = disk.service
-    assert disk.free() < disk.reserve
-    checks = _readiness(service)
+    assert disk.get_free_bytes() < disk.reserve
+    checks = _get_readiness_checks(service)
     assert checks == {**checks, "storage": "full", "database": "ok", "redis": "ok"}
-    _refused(_upload(service, b"too late"))
-    _refused(service.call("POST", "/artifacts", json={"name": "a.txt", "text": "too late"}))
-    _refused(service.call("POST", "/exports", json={"format": "jsonl"}))
-    _reads(service, artifact)
-    # The database goes on writing, as it has the reserve.
+    _check_refused(_upload(service, b"too late"))
+    _check_refused(service.call("POST", "/artifacts", json={"name": "a.txt", "text": "too late"}))
+    _check_refused(service.call("POST", "/exports", json={"format": "jsonl"}))
+    _check_reads(service, artifact)
+    # The database can still write, because it may use the reserve.
     revision = service.call("GET", f"/artifacts/{artifact}").json()["data"]["revision"]
     for number in range(50):
         body = {"metadata": {"n": number, "long": "x" * 2000}, "revision": revision}
-        answer = service.call("PATCH", f"/artifacts/{artifact}", json=body)
-        assert answer.status_code == 200, answer.text
-        revision = answer.json()["data"]["revision"]
+        response = service.call("PATCH", f"/artifacts/{artifact}", json=body)
+        assert response.status_code == 200, response.text
+        revision = response.json()["data"]["revision"]
     refusals = series("labeling_storage_refusals_total", {"operation": "upload"})
-    wait_until(lambda: _metrics(service)[refusals] >= 1, "the refusals among the metrics")
-    found = _metrics(service)
-    folders = [series("labeling_storage_free_bytes", {"folder": one}) for one in ("data", "files")]
-    assert min(found[folder] for folder in folders) < disk.reserve
-    assert found[series("labeling_metrics_store_up", {})] == 1
+    wait_until(lambda: _read_metrics(service)[refusals] >= 1, "the refusals in the metrics")
+    values = _read_metrics(service)
+    folders = [
+        series("labeling_storage_free_bytes", {"folder": name}) for name in ("data", "files")
+    ]
+    assert min(values[folder] for folder in folders) < disk.reserve
+    assert values[series("labeling_metrics_store_up", {})] == 1
 
 
-def _comes_back(disk: SmallDisk) -> None:
+def _check_recovery(disk: SmallDisk) -> None:
     service = disk.service
-    wait_until(lambda: _readiness(service)["storage"] == "ok", "the space to be back")
-    answer = _upload(service, b"taken in again")
-    assert answer.status_code == 201, answer.text
-    artifact = answer.json()["data"]["id"]
-    wait_until(lambda: _status(service, artifact) == "ready", "a document that is ready")
+    wait_until(
+        lambda: _get_readiness_checks(service)["storage"] == "ok", "the space to be free again"
+    )
+    response = _upload(service, b"uploaded again")
+    assert response.status_code == 201, response.text
+    artifact = response.json()["data"]["id"]
+    wait_until(lambda: _get_status(service, artifact) == "ready", "a document that is ready")
     export = service.call("POST", "/exports", json={"format": "jsonl"})
     assert export.status_code == 202, export.text
     path = f"/exports/{export.json()['data']['id']}"

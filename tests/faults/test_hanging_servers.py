@@ -1,6 +1,7 @@
-"""PostgreSQL or Valkey is suspended or unreachable.
+"""Check requests while PostgreSQL or Valkey is suspended or unreachable.
 
-Without PostgreSQL all requests are soon refused, and without Valkey none; afterwards all succeed.
+Without PostgreSQL, all requests are soon refused. Without Valkey, no request is refused. Later, all
+requests succeed.
 """
 
 import subprocess
@@ -48,7 +49,7 @@ class Database:
 
     def resume(self) -> None:
         for process in self._processes():
-            # A process that the postmaster was starting may end meanwhile.
+            # A process that the postmaster was starting may have ended.
             with suppress(psutil.NoSuchProcess):
                 process.resume()
 
@@ -58,7 +59,7 @@ def database() -> Iterator[Database]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labeling-hangs-")))
         folder.chmod(0o755)
-        # To migrate an empty database and load the demo takes longer than the tests.
+        # Migrating an empty database and loading the demo would take longer than the tests.
         copy = ["cp", "-a", first_data() / "postgres", folder / "postgres"]
         subprocess.run(copy, check=True)
         server = stack.enter_context(EmbeddedPostgres(folder / "postgres", fast=True))
@@ -68,49 +69,53 @@ def database() -> Iterator[Database]:
 
 @pytest.fixture(scope="module")
 def guarded(database: Database) -> Iterator[Service]:
-    """Run a service on that database, with rate limits."""
-    with running(DATABASE_URL=database.url) as found:
-        yield found
+    """Run a service that uses `database`, with rate limits."""
+    with running(DATABASE_URL=database.url) as service:
+        yield service
 
 
-def _total(service: Service) -> int:
+def _count_artifacts(service: Service) -> int:
     total: int = service.call("GET", "/artifacts?page_size=1").json()["meta"]["total"]
     return total
 
 
-def test_a_database_that_stands_still(
+def test_requests_are_refused_while_the_database_is_suspended(
     guarded: Service, database: Database, receiver: Receiver
 ) -> None:
     webhook = guarded.hook(receiver)
-    before = _total(guarded)
+    before = _count_artifacts(guarded)
     with (
         Clients(guarded) as clients,
         outage(clients, database.suspend, database.resume) as began,
     ):
         check_health(guarded, began)
-    # Nothing was done twice, nothing was lost, and the jobs went on by themselves.
-    assert _total(guarded) - before == len(clients.created)
+    # Nothing was done twice, nothing was lost, and the jobs continued without intervention.
+    assert _count_artifacts(guarded) - before == len(clients.created)
     guarded.settle(webhook, set(clients.created.values()), receiver)
     assert guarded.call("DELETE", f"/webhooks/{webhook}").status_code == 204
 
 
-def test_a_database_that_vanishes(guarded: Service, database: Database) -> None:
-    before = _total(guarded)
+def test_requests_are_refused_while_the_database_is_unreachable(
+    guarded: Service, database: Database
+) -> None:
+    before = _count_artifacts(guarded)
     with (
         Clients(guarded) as clients,
-        outage(clients, database.proxy.vanish, database.proxy.come_back) as began,
+        outage(clients, database.proxy.stop_forwarding, database.proxy.resume_forwarding) as began,
     ):
         check_health(guarded, began)
-    assert _total(guarded) - before == len(clients.created)
+    assert _count_artifacts(guarded) - before == len(clients.created)
 
-    def parsed() -> bool:
-        answer = guarded.call("GET", "/artifacts", params={"status": "processing", "page_size": 1})
-        return answer.status_code == 200 and answer.json()["meta"]["total"] == 0
+    def are_parsed() -> bool:
+        response = guarded.call(
+            "GET", "/artifacts", params={"status": "processing", "page_size": 1}
+        )
+        return response.status_code == 200 and response.json()["meta"]["total"] == 0
 
-    wait_until(parsed, "the documents to be parsed")
+    wait_until(are_parsed, "the documents to be parsed")
 
 
-def test_requests_go_on_while_valkey_hangs(guarded: Service, receiver: Receiver) -> None:
+def test_requests_succeed_while_valkey_hangs(guarded: Service, receiver: Receiver) -> None:
     webhook = guarded.hook(receiver)
     (valkey,) = guarded.processes("valkey-server")
     valkey.suspend()
@@ -118,13 +123,13 @@ def test_requests_go_on_while_valkey_hangs(guarded: Service, receiver: Receiver)
         written, times = set(), []
         for number in range(40):
             began = time.perf_counter()
-            found = guarded.write(f"hung {number}")
+            artifact_id = guarded.write(f"hung {number}")
             times.append(time.perf_counter() - began)
-            assert found is not None
-            written.add(found)
-        # A limited operation asks the hung store once, and then leaves it alone.
-        limited = [_timed_login(guarded) for _ in range(5)]
-        # The quickest: whoever asks the hung store waits for it, however idle the machine is.
+            assert artifact_id is not None
+            written.add(artifact_id)
+        # A process that has waited for the hung store once does not use it for some time.
+        limited = [_time_login(guarded) for _ in range(5)]
+        # The minimum, because a request that uses the hung store waits even on an idle machine.
         assert min(times) < REDIS_TIMEOUT_SECONDS
         assert min(limited) < 1.5
     finally:
@@ -133,9 +138,9 @@ def test_requests_go_on_while_valkey_hangs(guarded: Service, receiver: Receiver)
     assert guarded.call("DELETE", f"/webhooks/{webhook}").status_code == 204
 
 
-def _timed_login(service: Service) -> float:
+def _time_login(service: Service) -> float:
     began = time.perf_counter()
     body = {"email": "admin@demo.example", "password": service.password}
-    answer = requests.post(f"{service.base}/api/v1/auth/login", json=body, timeout=30)
-    assert answer.status_code == 200, answer.text
+    response = requests.post(f"{service.base}/api/v1/auth/login", json=body, timeout=30)
+    assert response.status_code == 200, response.text
     return time.perf_counter() - began

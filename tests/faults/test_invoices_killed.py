@@ -1,4 +1,4 @@
-"""The process that closes a month is killed at random points; nothing is lost or done twice."""
+"""Check that kills of the process that closes a month lose no invoice and repeat none."""
 
 import random
 import subprocess
@@ -43,7 +43,7 @@ def die_at(point):
         if count == point:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    # Every second process dies after its last statement, so that the server may go on without it.
+    # Every second process is killed after a statement, which the server may then have executed.
     name = "before_cursor_execute" if point % 2 else "after_cursor_execute"
     event.listen(db.engine(), name, step)
 
@@ -66,7 +66,7 @@ def claim():
         return claims.claim("invoices", last_served_key=LAST, quota=100, batch_functions=[])
 
 for point in [*map(int, points), 0]:
-    # Nothing was connected before, so that each child has connections of its own.
+    # The parent has no connections, so each child opens its own connections.
     child = os.fork()
     if child == 0:
         close(point)
@@ -78,11 +78,11 @@ for point in [*map(int, points), 0]:
 
 @pytest.fixture
 def customers(app: Flask) -> Iterator[list[Customer]]:
-    found = [make_customer_of(make_org(app)) for _ in range(ORGANIZATIONS)]
-    for customer in found:
+    customers = [make_customer_of(make_org(app)) for _ in range(ORGANIZATIONS)]
+    for customer in customers:
         customer.begin("1998-01-01T00:00:00Z")
-    yield found
-    for customer in found:
+    yield customers
+    for customer in customers:
         customer.begin("2026-11-01T00:00:00Z")
 
 
@@ -102,7 +102,7 @@ def test_each_organization_has_one_invoice_and_numbers_have_no_gap(
     content = (ROOT / "examples/billing.toml").read_text()
     path.write_text(content.replace("INV-{year}-", series))
     points = [random.Random(number).randint(1, STATEMENTS) for number in range(KILLS)]
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", _CLOSE, "1998-05", ",".join(map(str, points))],
         env={**environ, "BILLING_FILE": str(path), "PYTHONPATH": str(ROOT)},
         cwd=ROOT,
@@ -110,7 +110,7 @@ def test_each_organization_has_one_invoice_and_numbers_have_no_gap(
         text=True,
         check=True,
     )
-    assert found.stdout.split("\n")[:-1] == ["killed"] * KILLS + ["ended 0"]
+    assert completed.stdout.split("\n")[:-1] == ["killed"] * KILLS + ["ended 0"]
     for customer in customers:
         (invoice,) = customer.list_invoices()
         assert (invoice["status"], invoice["subtotal"]) == ("issued", "49.00")

@@ -1,4 +1,4 @@
-"""The death of gunicorn's master is not noticed by clients, and leaves nothing behind."""
+"""Check that a kill of gunicorn's master fails no requests, and that no processes remain."""
 
 import signal
 import threading
@@ -21,7 +21,7 @@ GOAL_SECONDS = 2.0
 
 
 class Visitors:
-    """Clients that read a list, each request on a connection of its own."""
+    """Clients that read a list, with a new connection for each request."""
 
     def __init__(self, service: Service, threads: int = 4) -> None:
         self._service = service
@@ -45,8 +45,8 @@ class Visitors:
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                answer = self._service.call("GET", "/artifacts?page_size=10")
-                problem = "" if answer.status_code == 200 else answer.text
+                response = self._service.call("GET", "/artifacts?page_size=10")
+                problem = "" if response.status_code == 200 else response.text
             except requests.RequestException as error:
                 problem = repr(error)
             with self._lock:
@@ -54,10 +54,10 @@ class Visitors:
                     self.failures.append(problem)
                 else:
                     self.succeeded.append(time.monotonic())
-            # Without pauses they would take the processors from what they wait for.
+            # More requests would take processor time from the recovery.
             self._stop.wait(0.1)
 
-    def longest_pause(self) -> float:
+    def get_longest_pause(self) -> float:
         times = [*self.succeeded, time.monotonic()]
         return max(later - earlier for earlier, later in pairwise(times))
 
@@ -67,60 +67,62 @@ def find_api(service: Service) -> tuple[psutil.Process | None, set[int]]:
 
     The master is the process whose parent is the supervisor and who has children.
     """
-    found = {process.pid: process for process in service.processes("gunicorn")}
+    by_pid = {process.pid: process for process in service.processes("gunicorn")}
     parents = {}
-    for process in found.values():
+    for process in by_pid.values():
         with suppress(psutil.Error):
             parents[process.pid] = process.ppid()
     supervised = (pid for pid, parent in parents.items() if parent == service.process.pid)
     master = next((pid for pid in supervised if pid in parents.values()), None)
-    return (found[master] if master else None), found.keys() - {master}
+    return (by_pid[master] if master else None), by_pid.keys() - {master}
 
 
 @contextmanager
-def without_master(service: Service) -> Iterator[set[int]]:
-    """Kill the master, and yield the workers that it leaves."""
-    master, left = find_api(service)
+def kill_master(service: Service) -> Iterator[set[int]]:
+    """Kill the master, and yield the ids of its workers, which are still running."""
+    master, orphaned_pids = find_api(service)
     assert master is not None
-    assert len(left) == 2
+    assert len(orphaned_pids) == 2
     master.send_signal(signal.SIGKILL)
     master.wait(30)
-    yield left
+    yield orphaned_pids
 
 
-def next_master(service: Service, before: set[int]) -> None:
-    """Wait until there is a master with two workers, none of them of `before`, and no others."""
+def wait_for_new_master(service: Service, before: set[int]) -> None:
+    """Wait until there is a master with two workers, and no worker in `before` is running."""
 
-    def handed_over() -> bool:
+    def is_handed_over() -> bool:
         master, workers = find_api(service)
         return master is not None and len(workers) == 2 and not workers & before
 
-    wait_until(handed_over, "a master with its workers")
+    wait_until(is_handed_over, "a master with its workers")
 
 
-def test_nobody_is_refused_when_the_master_is_killed_under_load(lasting: Service) -> None:
-    next_master(lasting, set())
+def test_no_request_fails_when_the_master_is_killed_under_load(lasting: Service) -> None:
+    wait_for_new_master(lasting, set())
     with Visitors(lasting) as visitors:
         for _ in range(2):
-            with without_master(lasting) as left:
+            with kill_master(lasting) as orphaned_pids:
                 pass
-            next_master(lasting, left)
+            wait_for_new_master(lasting, orphaned_pids)
     assert not visitors.failures
-    assert visitors.longest_pause() < GOAL_SECONDS
+    assert visitors.get_longest_pause() < GOAL_SECONDS
 
 
-def test_a_stop_ends_the_workers_that_a_dead_master_left() -> None:
-    with running() as service, without_master(service) as left:
+def test_a_stop_ends_the_workers_of_a_killed_master() -> None:
+    with running() as service, kill_master(service) as orphaned_pids:
         service.process.send_signal(signal.SIGTERM)
         assert service.process.wait(60) == 0
-        assert not any(map(processes.is_running, left))
+        assert not any(map(processes.is_running, orphaned_pids))
 
 
-def test_a_kill_of_the_supervisor_ends_them_too() -> None:
+def test_a_kill_of_the_supervisor_ends_the_workers_of_a_killed_master() -> None:
     with running() as service:
-        everything = {p.pid for p in psutil.Process(service.process.pid).children(recursive=True)}
-        with without_master(service) as left:
+        all_pids = {p.pid for p in psutil.Process(service.process.pid).children(recursive=True)}
+        with kill_master(service) as orphaned_pids:
             service.process.send_signal(signal.SIGKILL)
             service.process.wait(60)
-            wait_until(lambda: not any(map(processes.is_running, left)), "the workers to end")
-            wait_until(lambda: not any(map(processes.is_running, everything)), "everything to end")
+            wait_until(
+                lambda: not any(map(processes.is_running, orphaned_pids)), "the workers to end"
+            )
+            wait_until(lambda: not any(map(processes.is_running, all_pids)), "everything to end")

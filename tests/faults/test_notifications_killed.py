@@ -1,4 +1,4 @@
-"""Workers that are killed while they notify users: each user gets each notification once."""
+"""Check that each user gets each notification once, although workers are killed."""
 
 import pytest
 
@@ -7,28 +7,30 @@ from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
 
-_BY_TURNS = """
+_ASSIGN_LABELERS = """
 UPDATE tag_sets SET labeler_id = (CAST(:people AS uuid[]))[1 + place % 3]
 FROM (SELECT id, row_number() OVER (ORDER BY id) AS place FROM tag_sets
       WHERE organization_id = :org) AS numbered
 WHERE tag_sets.organization_id = :org AND tag_sets.id = numbered.id
 """
 _MAKE_DUE = "UPDATE notifications SET open_until = now() WHERE organization_id = :org"
-_LEFT = """
+_COUNT_PENDING = """
 SELECT count(*) FROM jobs WHERE organization_id = :org
 AND function IN (:function, :function || '_many') AND status <> 'completed'
 """
 
 
 def _expire_leases_and_wait(place: Site, function: str) -> None:
-    """Expire the leases of killed workers, and wait until no job is left."""
+    """Expire the leases of killed workers, and wait until all jobs of `function` are completed."""
     place.sql(
         "UPDATE jobs SET leased_until = now()"
         " WHERE leased_until IS NOT NULL AND (organization_id = :org"
         " OR function IN (:function, :function || '_many'))",
         function=function,
     )
-    wait_until(lambda: place.one(_LEFT, function=function) == 0, f"{function} to be done")
+    wait_until(
+        lambda: place.get_value(_COUNT_PENDING, function=function) == 0, f"{function} to be done"
+    )
 
 
 _DIGESTS = """
@@ -50,23 +52,23 @@ def test_a_digest_is_sent_once_although_a_worker_is_killed(place: Site) -> None:
     place.sql(_DIGESTS, people=people)
     place.sql(_NOTES, people=people, kinds=["mention", "export_ready"])
     emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
-    # Its periodic job comes within ten seconds.
+    # The periodic job that sends due notifications runs within ten seconds.
     with place.turnstile("notifications") as gate:
         gate.change(_MAKE_DUE, org=place.org)
-        gate.kill(gate.arrived("worker.py"))
+        gate.kill(gate.wait_for_arrival("worker.py"))
     place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
-    wait_until(lambda: place.one(emails) > 0, "the digests to be sent")
+    wait_until(lambda: place.get_value(emails) > 0, "the digests to be sent")
     _expire_leases_and_wait(place, "letters.send")
-    assert place.one(emails) == 3
+    assert place.get_value(emails) == 3
     pending = "SELECT count(*) FROM notifications WHERE organization_id = :org AND by_mail"
-    assert place.one(f"{pending} AND open_until IS NOT NULL") == 0
+    assert place.get_value(f"{pending} AND open_until IS NOT NULL") == 0
 
 
 def test_labelers_get_one_notification_and_email_although_workers_are_killed(place: Site) -> None:
     people = place.labelers(3)
     place.documents(300, schema_id=place.schema())
     place.submitted(people[0])
-    place.sql(_BY_TURNS, people=[str(user_id) for user_id in people])
+    place.sql(_ASSIGN_LABELERS, people=[str(user_id) for user_id in people])
     rows = place.sql("SELECT id FROM tag_sets WHERE organization_id = :org")
     body = {"tag_set_ids": [str(row.id) for row in rows], "reason": "No", "send_to": "labeler"}
     with place.turnstile("notifications") as gate:
@@ -78,13 +80,13 @@ def test_labelers_get_one_notification_and_email_although_workers_are_killed(pla
         (user_id, 100, "100 of your tag sets were sent back") for user_id in people
     )
     emails = "SELECT count(*) FROM jobs WHERE organization_id = :org AND function = 'letters.send'"
-    assert place.one(emails) == 0
-    # Its periodic job comes within ten seconds.
+    assert place.get_value(emails) == 0
+    # The periodic job that sends due notifications runs within ten seconds.
     with place.turnstile("notifications") as gate:
         gate.change(_MAKE_DUE, org=place.org)
-        gate.kill(gate.arrived("worker.py"))
-        assert place.one(emails) == 0
+        gate.kill(gate.wait_for_arrival("worker.py"))
+        assert place.get_value(emails) == 0
     place.sql("UPDATE jobs SET leased_until = now() WHERE function = 'notifications.post_due'")
-    wait_until(lambda: place.one(emails) > 0, "the emails to be posted")
+    wait_until(lambda: place.get_value(emails) > 0, "the emails to be sent")
     _expire_leases_and_wait(place, "letters.send")
-    assert place.one(emails) == 3
+    assert place.get_value(emails) == 3

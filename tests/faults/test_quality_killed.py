@@ -1,4 +1,4 @@
-"""Quality runs whose workers are killed: each ends once, with the results of an undisturbed run."""
+"""Check that quality runs end once and with the same results, although workers are killed."""
 
 import signal
 from typing import Any
@@ -48,7 +48,7 @@ def _wait_for_run(place: Site, run_id: str) -> dict[str, Any]:
     return run
 
 
-def test_a_run_outlives_kills_of_its_worker(labeled: tuple[Site, UUID]) -> None:
+def test_a_run_is_completed_after_kills_of_its_worker(labeled: tuple[Site, UUID]) -> None:
     place, schema_id = labeled
     body = {"schema_id": str(schema_id)}
     undisturbed = _wait_for_run(place, place.call("POST", "/quality/compute", json=body)["id"])
@@ -59,7 +59,7 @@ def test_a_run_outlives_kills_of_its_worker(labeled: tuple[Site, UUID]) -> None:
         # The first update starts the run, the second reports progress, the third completes it.
         with place.turnstile("quality_runs", saying="UPDATE quality_runs") as gate:
             place.sql(_EXPIRE)
-            worker = gate.arrived("worker.py")
+            worker = gate.wait_for_arrival("worker.py")
             for _ in range(steps):
                 worker = gate.step("worker.py")
             gate.kill(worker)
@@ -67,8 +67,8 @@ def test_a_run_outlives_kills_of_its_worker(labeled: tuple[Site, UUID]) -> None:
             send_signal(process, signal.SIGKILL)
     run = _wait_for_run(place, run_id)
     assert run["status"] == "completed"
-    for member in ("results", "pairs", "warnings"):
-        assert run[member] == undisturbed[member]
+    for name in ("results", "pairs", "warnings"):
+        assert run[name] == undisturbed[name]
     completed = [event["run_id"] for event in place.events("quality_run.completed")]
     assert completed.count(run_id) == 1
-    assert place.find_job("quality_runs.run").attempts == 0, "kills are no errors of the job"
+    assert place.find_job("quality_runs.run").attempts == 0, "a kill does not count as an attempt"

@@ -1,4 +1,4 @@
-"""A replay whose worker is killed, and whose Valkey is emptied: it goes on, and sends all once."""
+"""Check that a replay sends each delivery once after a kill of its worker and a flush of Valkey."""
 
 import pytest
 import redis
@@ -24,7 +24,9 @@ WHERE organization_id = :org AND status = 'delivered' AND round = 2
 """
 
 
-def test_a_replay_outlives_its_worker_and_valkey(place: Site, receiver: Receiver) -> None:
+def test_a_replay_continues_after_a_kill_and_a_flush_of_valkey(
+    place: Site, receiver: Receiver
+) -> None:
     body = {"url": receiver.url, "events": ["artifact.ingested"]}
     path = f"/webhooks/{place.call('POST', '/webhooks', json=body)['id']}"
     place.sql(_FILL, webhook=path.rpartition("/")[2], count=DELIVERIES)
@@ -37,10 +39,10 @@ def test_a_replay_outlives_its_worker_and_valkey(place: Site, receiver: Receiver
     redis.Redis.from_url(place.service.environment()["REDIS_URL"]).flushall()
     place.expire_lease(job)
     place.wait_for_job(job)
-    wait_until(lambda: place.one(_DELIVERED) == DELIVERIES, "every delivery")
-    shown = place.call("GET", path)
-    assert shown["replay"]["progress"] == {"done": DELIVERIES, "total": DELIVERIES}
-    assert shown["missed_count"] == 0
+    wait_until(lambda: place.get_value(_DELIVERED) == DELIVERIES, "every delivery")
+    webhook = place.call("GET", path)
+    assert webhook["replay"]["progress"] == {"done": DELIVERIES, "total": DELIVERIES}
+    assert webhook["missed_count"] == 0
     assert len(receiver.seen) == DELIVERIES
     assert set(receiver.seen.values()) == {1}
-    assert place.find_job("webhooks.replay").attempts == 0, "a kill is no error of the job"
+    assert place.find_job("webhooks.replay").attempts == 0, "a kill does not count as an attempt"

@@ -1,6 +1,6 @@
-"""Routing of unassigned documents is interrupted in the middle of a batch.
+"""Check that routing is completed after interruptions in the middle of a batch.
 
-In the end each document has one assignee, the documents are distributed evenly, and each assignee
+In the end, each document has one assignee, the documents are distributed evenly, and each assignee
 is notified of all of their documents.
 """
 
@@ -30,10 +30,10 @@ BATCH = 1000
 FLASK = Path(sys.executable).with_name("flask")
 
 
-def _rule(place: Site, people: list[UUID], *, apply: bool) -> None:
+def _create_rule(place: Site, people: list[UUID], *, apply: bool) -> None:
     """Create a rule that assigns all documents to users in rotation; `apply` applies it now."""
     team = place.call("POST", "/teams", json={"name": "Everybody"})
-    members = {"user_ids": [str(one) for one in people]}
+    members = {"user_ids": list(map(str, people))}
     place.call("POST", f"/teams/{team['id']}/members", json=members)
     text = {"attribute": "media_type", "operator": "equals", "value": "text/plain"}
     rule = {
@@ -45,42 +45,46 @@ def _rule(place: Site, people: list[UUID], *, apply: bool) -> None:
     place.call("POST", "/routing-rules", json=rule)
 
 
-def _routed(place: Site) -> int:
-    return int(place.one("SELECT count(*) FROM artifact_routings WHERE organization_id = :org"))
+def _count_routed(place: Site) -> int:
+    return int(
+        place.get_value("SELECT count(*) FROM artifact_routings WHERE organization_id = :org")
+    )
 
 
-def _check(place: Site, people: list[UUID], number: int, batches: int) -> None:
-    """Check that each document is assigned to one of `people`, and each of them notified once."""
-    share = {str(one): number // len(people) for one in people}
+def _check_assignments(place: Site, people: list[UUID], number: int, batches: int) -> None:
+    """Check that each document is assigned to one user, and that each user is notified once."""
+    share = {str(user_id): number // len(people) for user_id in people}
     rows = place.sql("SELECT assignees FROM artifacts WHERE organization_id = :org")
-    assert Counter(one["user_id"] for row in rows for one in row.assignees) == share
-    assert _routed(place) == number
+    assert Counter(user["user_id"] for row in rows for user in row.assignees) == share
+    assert _count_routed(place) == number
     (matched,) = place.sql("SELECT match_count FROM routing_rules WHERE organization_id = :org")
     assert matched.match_count == number
-    parts = place.events("artifacts.assigned")
-    given = [one for part in parts for one in part["artifact_ids"]]
-    assert (len(parts), len(given), len(set(given))) == (batches, number, number)
-    assert sum((Counter(part["counts"]) for part in parts), Counter()) == share
-    whole = sorted((one, number // len(people)) for one in people)
-    wait_until(lambda: sum(count for _, count in _told(place)) >= number, "people to be told")
-    assert _told(place) == whole
+    payloads = place.events("artifacts.assigned")
+    ids = [artifact_id for payload in payloads for artifact_id in payload["artifact_ids"]]
+    assert (len(payloads), len(ids), len(set(ids))) == (batches, number, number)
+    assert sum((Counter(payload["counts"]) for payload in payloads), Counter()) == share
+    expected = sorted((user_id, number // len(people)) for user_id in people)
+    wait_until(
+        lambda: sum(count for _, count in _list_notifications(place)) >= number, "the notifications"
+    )
+    assert _list_notifications(place) == expected
 
 
-def _told(place: Site) -> list[tuple[UUID, int]]:
+def _list_notifications(place: Site) -> list[tuple[UUID, int]]:
     rows = place.sql("SELECT user_id, count AS n FROM notifications WHERE organization_id = :org")
     return sorted((row.user_id, row.n) for row in rows)
 
 
-def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) -> None:
+def test_applying_a_rule_continues_after_kills_and_a_flush_of_valkey(place: Site) -> None:
     people = place.labelers(4)
     place.documents(5 * BATCH, age=1)
     with place.turnstile("artifact_routings") as gate:
-        _rule(place, people, apply=True)
+        _create_rule(place, people, apply=True)
         for _ in range(2):
             worker = gate.step("worker.py")
         gate.kill(worker)
     job = place.find_job("routing_rules.apply").id
-    assert _routed(place) == 2 * BATCH
+    assert _count_routed(place) == 2 * BATCH
     with place.turnstile("artifact_routings") as gate:
         place.expire_lease(job)
         gate.step("worker.py")
@@ -88,19 +92,21 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
         for process in place.service.processes("postgres", "-D"):
             send_signal(process, signal.SIGKILL)
     wait_until(place.is_database_ready, "PostgreSQL to accept connections again")
-    # The worker lives. It may be quick enough to have continued already.
-    routed = _routed(place)
+    # The worker was not killed, so it may already have continued.
+    routed = _count_routed(place)
     assert routed >= 3 * BATCH
     assert routed % BATCH == 0
     place.expire_lease(job)
     place.wait_for_job(job)
-    assert place.find_job("routing_rules.apply").attempts == 0, "kills are no errors of the job"
-    _check(place, people, 5 * BATCH, batches=5)
+    assert place.find_job("routing_rules.apply").attempts == 0, (
+        "a kill does not count as an attempt"
+    )
+    _check_assignments(place, people, 5 * BATCH, batches=5)
 
 
 @contextmanager
-def _command(place: Site, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Return the command line of an operator's command."""
+def _run_command(place: Site, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run an operator's command during the block, and yield its process."""
     process = subprocess.Popen(
         [FLASK, *arguments],
         cwd=ROOT,
@@ -116,23 +122,23 @@ def _command(place: Site, *arguments: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def test_a_command_that_was_killed_goes_on_with_what_is_left(place: Site) -> None:
+def test_a_command_continues_with_the_remaining_documents_after_a_kill(place: Site) -> None:
     people = place.labelers(4)
     place.documents(3 * BATCH, age=1)
-    _rule(place, people, apply=False)
+    _create_rule(place, people, apply=False)
     arguments = ("routing", "apply", place.slug, "--json")
-    with _command(place, *arguments) as command:
-        ours = psutil.Process(command.pid)
-        with Turnstile(lambda *_: [ours], place.engine, "artifact_routings") as gate:
+    with _run_command(place, *arguments) as command:
+        own_process = psutil.Process(command.pid)
+        with Turnstile(lambda *_: [own_process], place.engine, "artifact_routings") as gate:
             gate.step()
-            gate.kill(ours)
+            gate.kill(own_process)
         assert command.wait() == -signal.SIGKILL
-    assert _routed(place) == BATCH
-    with _command(place, *arguments) as command:
-        answer, log = command.communicate()
-    assert (command.returncode, json.loads(answer)) == (0, {"matched": 2 * BATCH})
-    told = [json.loads(line) for line in log.splitlines()]
-    looked_at = [one["looked_at"] for one in told if one["event"] == "routing.progress"]
-    assert looked_at == [number * BATCH for number in range(1, 3)]
-    assert {one["total"] for one in told if one["event"] == "routing.progress"} == {2 * BATCH}
-    _check(place, people, 3 * BATCH, batches=3)
+    assert _count_routed(place) == BATCH
+    with _run_command(place, *arguments) as command:
+        output, log = command.communicate()
+    assert (command.returncode, json.loads(output)) == (0, {"matched": 2 * BATCH})
+    lines = [json.loads(line) for line in log.splitlines()]
+    progress = [line for line in lines if line["event"] == "routing.progress"]
+    assert [line["looked_at"] for line in progress] == [BATCH, 2 * BATCH]
+    assert {line["total"] for line in progress} == {2 * BATCH}
+    _check_assignments(place, people, 3 * BATCH, batches=3)

@@ -1,4 +1,4 @@
-"""Clients that stall do not delay other clients."""
+"""Check that clients that stall do not delay other clients."""
 
 import os
 import time
@@ -18,7 +18,7 @@ STALLED = 500
 REQUESTS = 150
 DOWNLOAD_BYTES = 8 * 1024 * 1024
 SLACK_SECONDS = 0.1
-"""What a machine whose cores are both busy may add to one request in a hundred."""
+"""The tolerance for one request in a hundred on a machine with two busy cores."""
 
 
 @pytest.fixture
@@ -26,24 +26,24 @@ def download(demo: Service) -> str:
     """Return the path of a file that is too large for the buffer of a socket."""
     content = b"%PDF-1.7\n" + os.urandom(DOWNLOAD_BYTES)
     files = {"file": ("large.pdf", content, "application/pdf")}
-    answer = demo.call("POST", "/artifacts", files=files)
-    assert answer.status_code == 201, answer.text
-    return f"/artifacts/{answer.json()['data']['id']}/content"
+    response = demo.call("POST", "/artifacts", files=files)
+    assert response.status_code == 201, response.text
+    return f"/artifacts/{response.json()['data']['id']}/content"
 
 
-def slowest(service: Service, path: str) -> float:
-    """Return the 99th percentile of the response times."""
+def measure_p99(service: Service, path: str) -> float:
+    """Return the 99th percentile of the response times in seconds."""
     times = []
     with requests.Session() as session:
         for _ in range(REQUESTS):
             began = time.perf_counter()
-            answer = session.get(f"{service.base}{path}", headers=service.headers, timeout=30)
+            response = session.get(f"{service.base}{path}", headers=service.headers, timeout=30)
             times.append(time.perf_counter() - began)
-            assert answer.status_code == 200, answer.text
+            assert response.status_code == 200, response.text
     return sorted(times)[int(REQUESTS * 0.99)]
 
 
-def port_of(service: Service) -> int:
+def get_port(service: Service) -> int:
     return int(service.base.rpartition(":")[2])
 
 
@@ -56,30 +56,30 @@ def list_options(service: Service, request: pytest.FixtureRequest) -> list[str]:
 PATHS = ("/health/live", "/api/v1/artifacts?page_size=100")
 
 
-def memory_of(service: Service) -> int:
+def measure_memory(service: Service) -> int:
     return sum(process.memory_info().rss for process in service.processes("gunicorn"))
 
 
 @pytest.mark.parametrize("kind", ["head", "body", "reader"])
-def test_clients_that_stall_slow_nobody_down(
+def test_stalling_clients_do_not_delay_other_clients(
     demo: Service, kind: str, request: pytest.FixtureRequest
 ) -> None:
     """Check the response times and the memory of the API while clients stall."""
     options = list_options(demo, request) if kind == "reader" else []
-    usual = {path: slowest(demo, path) for path in PATHS}
-    before = memory_of(demo)
-    with stalling(port_of(demo), kind, STALLED, *options):
+    usual = {path: measure_p99(demo, path) for path in PATHS}
+    before = measure_memory(demo)
+    with stalling(get_port(demo), kind, STALLED, *options):
         for path in PATHS:
-            stalled = slowest(demo, path)
+            stalled = measure_p99(demo, path)
             assert stalled <= 3 * usual[path] + SLACK_SECONDS, (path, usual, stalled)
-        assert memory_of(demo) - before < 300 * 1024 * 1024
+        assert measure_memory(demo) - before < 300 * 1024 * 1024
 
 
-def test_an_upload_and_a_stop_go_through_beside_them() -> None:
+def test_uploads_and_a_stop_succeed_while_clients_stall() -> None:
     """Run all types of stalling clients at once; a stop does not wait longer than documented."""
     with running(RATE_LIMITS="off") as service, ExitStack() as stack:
         for kind in ("head", "body"):
-            stack.enter_context(stalling(port_of(service), kind, STALLED))
+            stack.enter_context(stalling(get_port(service), kind, STALLED))
         files = {"file": ("a.txt", b"some text " * 50_000, "text/plain")}
         assert service.call("POST", "/artifacts", files=files).status_code == 201
         children = psutil.Process(service.process.pid).children(recursive=True)
@@ -88,23 +88,23 @@ def test_an_upload_and_a_stop_go_through_beside_them() -> None:
         assert not any(child.is_running() for child in children)
 
 
-def test_pages_that_must_be_rendered_slow_nobody_down(demo: Service) -> None:
+def test_rendering_pages_does_not_delay_other_requests(demo: Service) -> None:
     """Check that few pages are rendered at a time, and that other requests are refused with 503."""
     body = {"name": "pages.txt", "text": "A line of the document's text.\n" * 500}
-    answer = demo.call("POST", "/artifacts", json=body)
-    path = f"/artifacts/{answer.json()['data']['id']}"
+    response = demo.call("POST", "/artifacts", json=body)
+    path = f"/artifacts/{response.json()['data']['id']}"
 
     def is_read() -> bool:
         data = demo.call("GET", path).json()["data"]
         return data["status"] not in ("processing", "failed")
 
     wait_until(is_read, "the document to be read")
-    usual = {path: slowest(demo, path) for path in PATHS}
+    usual = {path: measure_p99(demo, path) for path in PATHS}
     # A width that is not cached is rendered each time.
     url = f"{demo.base}/api/v1{path}/pages/1/image?width=1001"
     with hammering(url, 24, demo.headers) as counts:
         for path in PATHS:
-            times = slowest(demo, path)
+            times = measure_p99(demo, path)
             assert times <= 3 * usual[path] + SLACK_SECONDS, (path, usual, times)
     assert counts["200"] > 0
     assert set(counts) == {"200", "503"}

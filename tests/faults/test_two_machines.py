@@ -1,6 +1,6 @@
-"""Two machines with one database, Redis and storage: each finishes what the other one began.
+"""Check that two machines with one database, Redis and storage share the work.
 
-Each machine is a supervisor with its own data folder. The first one runs the servers.
+Each machine is a supervisor with its own data folder. The first machine runs the servers.
 """
 
 import signal
@@ -24,31 +24,31 @@ _TEXTS = 2_000
 
 @pytest.fixture
 def second(place: Site) -> Iterator[Service]:
-    """Run a second machine, with the credentials of the first one."""
+    """Run a second machine, with the credentials of the first machine."""
     with joining(place.service) as machine:
         machine.headers = dict(place.service.headers)
         yield machine
 
 
-def test_two_machines_share_the_work_and_one_finishes_what_the_other_began(
+def test_two_machines_share_the_work_and_one_completes_the_work_of_the_other(
     place: Site, second: Service
 ) -> None:
-    _upload_on_one_and_read_on_the_other(place, second)
+    _check_that_files_are_shared(place, second)
     job_id = _start_import_and_kill_its_machine(place, second)
     job = place.find_job("bulk_import.run").id
     place.expire_lease(job)
     place.wait_for_job(job)
     done = place.call("GET", f"/ingestion-jobs/{job_id}")
     assert (done["status"], done["counts"]["created"]) == ("completed", _TEXTS)
-    announced = [event["artifact_id"] for event in place.events("artifact.ingested")]
-    assert (len(announced), len(set(announced))) == (1 + _TEXTS, 1 + _TEXTS)
+    ingested_ids = [event["artifact_id"] for event in place.events("artifact.ingested")]
+    assert (len(ingested_ids), len(set(ingested_ids))) == (1 + _TEXTS, 1 + _TEXTS)
 
 
-def _upload_on_one_and_read_on_the_other(place: Site, second: Service) -> None:
+def _check_that_files_are_shared(place: Site, second: Service) -> None:
     content = b"Invoice 7 of two machines"
-    answer = second.call("POST", "/artifacts", files={"file": ("invoice.txt", content)})
-    assert answer.status_code == 201, answer.text
-    path = f"/artifacts/{answer.json()['data']['id']}"
+    response = second.call("POST", "/artifacts", files={"file": ("invoice.txt", content)})
+    assert response.status_code == 201, response.text
+    path = f"/artifacts/{response.json()['data']['id']}"
     wait_until(lambda: place.call("GET", path)["status"] == "ready", "the document to be parsed")
     assert place.service.call("GET", f"{path}/content").content == content
     path = f"/exports/{place.call('POST', '/exports', json={'format': 'jsonl'})['id']}"
@@ -57,12 +57,12 @@ def _upload_on_one_and_read_on_the_other(place: Site, second: Service) -> None:
 
 
 def _start_import_and_kill_its_machine(place: Site, second: Service) -> str:
-    """Let only the second machine work, and kill it in the middle; return the job's id."""
+    """Start an import on the second machine, and kill the machine; return the id of the job."""
     records = ({"text": f"Text {number} of {place.slug}"} for number in range(_TEXTS))
     body = {"content": b"\n".join(map(orjson.dumps, records)).decode(), "name": "texts.jsonl"}
-    frozen = place.service.processes("worker.py")
+    suspended = place.service.processes("worker.py")
     with Turnstile(second.processes, place.engine, "ingestion_items") as gate:
-        for process in frozen:
+        for process in suspended:
             send_signal(process, signal.SIGSTOP)
         try:
             job_id = str(place.call("POST", "/artifacts/bulk-import", json=body)["id"])
@@ -70,6 +70,6 @@ def _start_import_and_kill_its_machine(place: Site, second: Service) -> str:
                 gate.step("worker.py")
             kill_machine(second)
         finally:
-            for process in frozen:
+            for process in suspended:
                 send_signal(process, signal.SIGCONT)
     return job_id

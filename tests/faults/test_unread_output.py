@@ -34,15 +34,15 @@ class Pipe:
                 self.text += os.read(self._reading, 1 << 20)
 
     @contextmanager
-    def unread(self) -> Iterator[None]:
+    def block_reader(self) -> Iterator[None]:
         """Fill the pipe completely, and do not read from it during the block."""
         with self._may_read:
-            own = os.open(f"/proc/self/fd/{self.writing}", os.O_WRONLY | os.O_NONBLOCK)
+            descriptor = os.open(f"/proc/self/fd/{self.writing}", os.O_WRONLY | os.O_NONBLOCK)
             for size in (4096, 1):
                 with suppress(BlockingIOError):
                     while True:
-                        os.write(own, b"\n" * size)
-            os.close(own)
+                        os.write(descriptor, b"\n" * size)
+            os.close(descriptor)
             yield
 
     def close(self) -> None:
@@ -54,65 +54,65 @@ class Pipe:
 
 @pytest.fixture
 def pipe() -> Iterator[Pipe]:
-    made = Pipe()
-    yield made
-    made.close()
+    pipe = Pipe()
+    yield pipe
+    pipe.close()
 
 
-def _supervised(service: Service, *words: str) -> list[psutil.Process]:
+def _list_supervised(service: Service, *words: str) -> list[psutil.Process]:
     """Return the children of the supervisor whose command lines contain all words."""
-    found = service.processes(*words)
     supervised = []
-    for process in found:
+    for process in service.processes(*words):
         with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
             if process.ppid() == service.process.pid:
                 supervised.append(process)
     return supervised
 
 
-def _status(service: Service, artifact: str) -> str:
+def _get_status(service: Service, artifact: str) -> str:
     status: str = service.call("GET", f"/artifacts/{artifact}").json()["data"]["status"]
     return status
 
 
 def _upload(service: Service, text: bytes) -> str:
     part = {"file": ("a.txt", text, "text/plain")}
-    answer = service.call("POST", "/artifacts", files=part)
-    assert answer.status_code == 201, answer.text
-    identifier: str = answer.json()["data"]["id"]
+    response = service.call("POST", "/artifacts", files=part)
+    assert response.status_code == 201, response.text
+    identifier: str = response.json()["data"]["id"]
     return identifier
 
 
-def test_nothing_stops_while_nobody_reads_the_output(pipe: Pipe) -> None:
+def test_the_service_works_while_nobody_reads_its_output(pipe: Pipe) -> None:
     with running(output=pipe.writing) as service:
-        with pipe.unread():
-            # The API: more requests than it has threads, each with a line.
+        with pipe.block_reader():
+            # More requests than the API has threads; each request writes a line.
             for _ in range(40):
                 assert requests.get(f"{service.base}/health/live", timeout=30).status_code == 200
                 assert service.call("GET", "/artifacts").status_code == 200
-            # A worker.
+            # A job, whose worker writes lines.
             first = _upload(service, b"read while nobody reads the log")
-            wait_until(lambda: _status(service, first) == "ready", "a job's end")
-            # The supervisor, which reports deaths and starts.
+            wait_until(lambda: _get_status(service, first) == "ready", "a job's end")
+            # The supervisor, which reports exits and restarts.
             for word in ("worker.py", "gunicorn"):
                 _kill(service, word)
-            wait_until(lambda: _answers(service), "the API to be back")
+            wait_until(lambda: _is_ready(service), "the API to be ready again")
             last = _upload(service, b"and once more after the restart")
-            wait_until(lambda: _status(service, last) == "ready", "a job's end")
+            wait_until(lambda: _get_status(service, last) == "ready", "a job's end")
         wait_until(lambda: b"workers is running again" in pipe.text, "the supervisor's lines")
         wait_until(lambda: last.encode() in pipe.text, "the lines of the requests")
     assert service.process.returncode == 0
 
 
 def _kill(service: Service, word: str) -> None:
-    (old,) = _supervised(service, word)
+    (old,) = _list_supervised(service, word)
     old.kill()
     wait_until(
-        lambda: has_ended(old) and bool(_supervised(service, word)), "another one in its place"
+        lambda: has_ended(old) and bool(_list_supervised(service, word)),
+        "a new process to replace it",
     )
 
 
-def _answers(service: Service) -> bool:
+def _is_ready(service: Service) -> bool:
     with suppress(requests.RequestException):
         return requests.get(f"{service.base}/health/ready", timeout=2).ok
     return False

@@ -30,7 +30,7 @@ SLOW_SECONDS = 9.9
 BACKLOG = 10_000
 ROUNDS = 7
 SLACK_SECONDS = 1.0
-"""What the machine may take for itself: the tests run on cores that others use too."""
+"""The tolerance for other programs that use the same cores."""
 LATE_SECONDS = 2.0
 _FILL = """
 INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body, status,
@@ -39,7 +39,7 @@ SELECT :org, gen_random_uuid(), w.id, gen_random_uuid(), 'artifact.ingested', '{
     'pending', false, 1, 0, 0, now(), now(), now()
 FROM webhooks w, generate_series(1, :each) WHERE w.organization_id = :org
 """
-_LEFT = """
+_COUNT_PENDING = """
 SELECT count(*) FROM webhook_deliveries WHERE organization_id = :org AND status = 'pending'
 """
 _DELIVERER = """
@@ -51,7 +51,7 @@ processes._run_source(create_app(with_api=False), Event(), source=handlers.SOURC
 
 
 @dataclass
-class Holder:
+class SlowReceiver:
     """A receiver that responds with `status` after `seconds`, or immediately if `gate` is set."""
 
     status: int = 204
@@ -63,19 +63,19 @@ class Holder:
 
 
 @contextmanager
-def holding(holder: Holder) -> Iterator[Holder]:
-    """Serve a receiver."""
+def run_slow_receiver(receiver: SlowReceiver) -> Iterator[SlowReceiver]:
+    """Run the server of a receiver during the block."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
-            with holder.lock:
-                holder.arrived[self.headers["X-Service-Delivery"]] += 1
-            if holder.seconds:
-                holder.gate.wait(holder.seconds)
-            self.send_response(holder.status)
+            with receiver.lock:
+                receiver.arrived[self.headers["X-Service-Delivery"]] += 1
+            if receiver.seconds:
+                receiver.gate.wait(receiver.seconds)
+            self.send_response(receiver.status)
             self.send_header("Content-Length", "0")
             self.end_headers()
 
@@ -83,14 +83,14 @@ def holding(holder: Holder) -> Iterator[Holder]:
             pass
 
     with serving(Handler, ADDRESS) as port:
-        holder.url = f"http://{ADDRESS}:{port}"
+        receiver.url = f"http://{ADDRESS}:{port}"
         try:
-            yield holder
+            yield receiver
         finally:
-            holder.gate.set()
+            receiver.gate.set()
 
 
-def _arrival(service: Service, receiver: Receiver) -> float:
+def _measure_delivery_seconds(service: Service, receiver: Receiver) -> float:
     """Return the seconds from the creation of a document to the delivery of its event."""
     began = time.monotonic()
     identifier = service.write(f"A document of its own: {uuid4()}")
@@ -99,29 +99,29 @@ def _arrival(service: Service, receiver: Receiver) -> float:
     return time.monotonic() - began
 
 
-def _hook(place: Site, url: str) -> str:
+def _create_webhook(place: Site, url: str) -> str:
     made = place.call("POST", "/webhooks", json={"url": url, "events": ["artifact.ingested"]})
     identifier: str = made["id"]
     return identifier
 
 
-def test_slow_receivers_of_one_organization_delay_no_other(
+def test_slow_receivers_do_not_delay_other_organizations(
     place: Site, lasting: Service, receiver: Receiver
 ) -> None:
-    with holding(Holder(seconds=SLOW_SECONDS)) as slow:
+    with run_slow_receiver(SlowReceiver(seconds=SLOW_SECONDS)) as slow:
         for number in range(SLOW_WEBHOOKS):
-            _hook(place, f"{slow.url}/{number}")
+            _create_webhook(place, f"{slow.url}/{number}")
         lasting.headers["X-Org-Slug"] = "demo"
         lasting.hook(receiver)
         for _ in range(2):
-            _arrival(lasting, receiver)
-        idle = median(_arrival(lasting, receiver) for _ in range(ROUNDS))
+            _measure_delivery_seconds(lasting, receiver)
+        idle = median(_measure_delivery_seconds(lasting, receiver) for _ in range(ROUNDS))
         place.sql(_FILL, each=BACKLOG // SLOW_WEBHOOKS)
         wait_until(lambda: len(slow.arrived) >= SLOW_WEBHOOKS, "every slow webhook to be busy")
-        loaded = median(_arrival(lasting, receiver) for _ in range(ROUNDS))
-        left = place.one(_LEFT)
+        loaded = median(_measure_delivery_seconds(lasting, receiver) for _ in range(ROUNDS))
+        pending_count = place.get_value(_COUNT_PENDING)
         place.sql("DELETE FROM webhooks WHERE organization_id = :org")
-    assert left > BACKLOG * 0.9, "the backlog was there to the end"
+    assert pending_count > BACKLOG * 0.9, "the backlog lasted until the end"
     assert loaded <= 2 * idle + SLACK_SECONDS, f"{idle:.2f} s, and {loaded:.2f} s with a backlog"
 
 
@@ -130,82 +130,87 @@ def test_retries_are_punctual_while_their_webhook_is_paused(place: Site) -> None
 
     Two deliveries fail eight times in a row.
     """
-    with holding(Holder(status=503)) as failing:
-        webhook = _hook(place, f"{failing.url}/hook")
+    with run_slow_receiver(SlowReceiver(status=503)) as failing:
+        webhook = _create_webhook(place, f"{failing.url}/hook")
         delays = (1, 2, 3)
         for number in range(2):
             place.call("POST", "/artifacts", json={"name": "one.txt", "text": f"number {number}"})
         path = f"/webhooks/{webhook}/deliveries"
 
-        def ended() -> bool:
-            found = place.call("GET", path)
-            return len(found) == 2 and all(one["status"] == "abandoned" for one in found)
+        def are_abandoned() -> bool:
+            deliveries = place.call("GET", path)
+            return [delivery["status"] for delivery in deliveries] == ["abandoned"] * 2
 
-        wait_until(ended, "the fourth failures")
+        wait_until(are_abandoned, "the fourth failures")
         for delivery in place.call("GET", path):
-            ends = [_ended(attempt) for attempt in delivery["attempts"]]
+            ends = [_get_end(attempt) for attempt in delivery["attempts"]]
             begins = [datetime.fromisoformat(attempt["at"]) for attempt in delivery["attempts"]]
             for end, begin, delay in zip(ends, begins[1:], delays, strict=False):
                 late = (begin - end).total_seconds() - delay
                 assert -0.1 <= late <= LATE_SECONDS + SLACK_SECONDS, delivery["attempts"]
-        shown = place.call("GET", f"/webhooks/{webhook}")
-        assert (shown["active"], shown["consecutive_failures"]) == (True, 8)
+        webhook_data = place.call("GET", f"/webhooks/{webhook}")
+        assert (webhook_data["active"], webhook_data["consecutive_failures"]) == (True, 8)
 
 
-def _ended(attempt: dict[str, Any]) -> datetime:
+def _get_end(attempt: dict[str, Any]) -> datetime:
     began = datetime.fromisoformat(attempt["at"])
     return began + timedelta(milliseconds=attempt["duration_ms"])
 
 
-def test_a_deliverer_that_stands_still_sends_nothing_that_was_taken_over(
+def test_a_suspended_deliverer_does_not_repeat_deliveries_of_another_deliverer(
     place: Site, lasting: Service, receiver: Receiver
 ) -> None:
-    with holding(Holder(seconds=60)) as hanging:
-        webhook = _hook(place, f"{hanging.url}/hook")
+    with run_slow_receiver(SlowReceiver(seconds=60)) as hanging:
+        webhook = _create_webhook(place, f"{hanging.url}/hook")
         for number in range(30):
             place.call("POST", "/artifacts", json={"name": "one.txt", "text": f"no. {number}"})
         wait_until(
-            lambda: place.one(_LEFT) >= 30 and len(hanging.arrived) >= 2, "attempts under way"
+            lambda: place.get_value(_COUNT_PENDING) >= 30 and len(hanging.arrived) >= 2,
+            "attempts in progress",
         )
-        stopped = _connected_to(lasting, hanging.url)
-        stopped.suspend()
-        under_way = set(hanging.arrived)
+        suspended = _find_connected_process(lasting, hanging.url)
+        suspended.suspend()
+        pending_ids = set(hanging.arrived)
         hanging.gate.set()
-        with _another_deliverer(lasting):
+        with _run_second_deliverer(lasting):
             lasting.headers["X-Org-Slug"] = "demo"
             lasting.hook(receiver)
-            _arrival(lasting, receiver)
-            assert place.one(_LEFT) > 0, "the leases have not ended yet"
+            _measure_delivery_seconds(lasting, receiver)
+            assert place.get_value(_COUNT_PENDING) > 0, "the leases must not have expired yet"
             lasting.headers["X-Org-Slug"] = place.slug
-            wait_until(lambda: place.one(_LEFT) == 0, "the other deliverer to take over")
-            stopped.resume()
-        # It is the only one again, and has gone on once it delivers.
+            wait_until(
+                lambda: place.get_value(_COUNT_PENDING) == 0, "the other deliverer to take over"
+            )
+            suspended.resume()
+        # It is the only deliverer again, so a new delivery shows that it has continued.
         place.call("POST", "/artifacts", json={"name": "one.txt", "text": "the last"})
         wait_until(
-            lambda: len(hanging.arrived) == 31 and place.one(_LEFT) == 0, "the last delivery"
+            lambda: len(hanging.arrived) == 31 and place.get_value(_COUNT_PENDING) == 0,
+            "the last delivery",
         )
-        assert all(hanging.arrived[one] == 2 for one in under_way)
-        others = {count for one, count in hanging.arrived.items() if one not in under_way}
-        assert others == {1}
-        _check_attempts(place, webhook, under_way)
+        assert all(hanging.arrived[delivery] == 2 for delivery in pending_ids)
+        arrivals = hanging.arrived.items()
+        assert {count for delivery, count in arrivals if delivery not in pending_ids} == {1}
+        _check_attempts(place, webhook, pending_ids)
 
 
-def _check_attempts(place: Site, webhook: str, under_way: set[str]) -> None:
+def _check_attempts(place: Site, webhook: str, pending_ids: set[str]) -> None:
     """Check that attempts of the suspended deliverer were taken over, and their results refused."""
     for delivery in place.call("GET", f"/webhooks/{webhook}/deliveries?page_size=100"):
         assert delivery["status"] == "delivered"
         kinds = [attempt["error_kind"] for attempt in delivery["attempts"]]
-        if delivery["id"] in under_way:
-            # A success that came too late is known all the same.
+        if delivery["id"] in pending_ids:
+            # The result of the first attempt is recorded even if it came too late.
             assert kinds in (["interrupted", None], [None, None])
         assert delivery["attempts"][-1]["status_code"] == 204
     assert place.call("GET", f"/webhooks/{webhook}")["consecutive_failures"] == 0
 
 
-def _connected_to(service: Service, url: str) -> psutil.Process:
+def _find_connected_process(service: Service, url: str) -> psutil.Process:
     """Return the process that has connections to a receiver."""
-    (found,) = [one for one in service.processes("worker.py") if _is_connected(one, url)]
-    return found
+    workers = service.processes("worker.py")
+    (connected,) = [worker for worker in workers if _is_connected(worker, url)]
+    return connected
 
 
 def _is_connected(process: psutil.Process, url: str) -> bool:
@@ -218,7 +223,7 @@ def _is_connected(process: psutil.Process, url: str) -> bool:
 
 
 @contextmanager
-def _another_deliverer(service: Service) -> Iterator[None]:
+def _run_second_deliverer(service: Service) -> Iterator[None]:
     """Run a second deliverer, as a second machine does."""
     (worker, *_) = service.processes("worker.py")
     process = subprocess.Popen(

@@ -1,6 +1,7 @@
 """Stop processes in the middle of a transaction, before they write to a table, to kill them there.
 
-PostgreSQL's locks tell where a process is, so the tests need not sleep or rely on chance.
+PostgreSQL's locks show which statement a process has reached, so the tests need not sleep or rely
+on chance.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ _WAITING = text(
     """
 )
 _WAITS = text("SELECT cardinality(pg_blocking_pids(:pid)) > 0")
-_THERE = text("SELECT 1 FROM pg_stat_activity WHERE pid = ANY (:pids)")
+_CONNECTED = text("SELECT 1 FROM pg_stat_activity WHERE pid = ANY (:pids)")
 
 
 class Turnstile:
@@ -46,11 +47,11 @@ class Turnstile:
         self._engine = engine
         self._table = table
         self._saying = saying
-        self._held: Connection | None = None
+        self._holder: Connection | None = None
 
     def __enter__(self) -> Self:
-        self._held = self._connect()
-        self._lock(self._held)
+        self._holder = self._connect()
+        self._lock(self._holder)
         return self
 
     def __exit__(
@@ -62,12 +63,12 @@ class Turnstile:
         self.open()
 
     def open(self) -> None:
-        """Let all writers through from now on; PostgreSQL may have been killed."""
-        if self._held is not None:
+        """Let all writers through from now on. Works even if PostgreSQL was killed."""
+        if self._holder is not None:
             with suppress(Exception):
-                self._held.rollback()
-            self._held.close()
-            self._held = None
+                self._holder.rollback()
+            self._holder.close()
+            self._holder = None
 
     def _connect(self) -> Connection:
         # Each lock needs its own connection, because it is released at the end of a transaction.
@@ -77,58 +78,58 @@ class Turnstile:
         # This blocks writers, but neither readers nor row locks.
         connection.execute(text(f"LOCK TABLE {self._table} IN SHARE ROW EXCLUSIVE MODE"))
 
-    def _pid(self, connection: Connection) -> int:
+    def _get_pid(self, connection: Connection) -> int:
         return int(connection.execute(text("SELECT pg_backend_pid()")).scalar_one())
 
-    def _waiting(self) -> list[Any]:
-        assert self._held is not None
-        holder = self._held.connection.driver_connection.info.backend_pid  # type: ignore[union-attr]
+    def _list_waiting(self) -> list[Any]:
+        assert self._holder is not None
+        holder = self._holder.connection.driver_connection.info.backend_pid  # type: ignore[union-attr]
         with self._engine.connect() as connection:
             return list(connection.execute(_WAITING, {"holder": holder, "saying": self._saying}))
 
     def change(self, statement: str, **values: Any) -> None:
-        """Change the table, and let no other writer through that sees the change."""
-        assert self._held is not None
-        self._held.execute(text("SET LOCAL app.all_organizations = 'on'"))
-        self._held.execute(text(statement), values)
-        self._pass_on()
+        """Change the table, and then stop all writers that can see the change."""
+        assert self._holder is not None
+        self._holder.execute(text("SET LOCAL app.all_organizations = 'on'"))
+        self._holder.execute(text(statement), values)
+        self._admit_waiting()
 
-    def arrived(self, *words: str) -> psutil.Process:
+    def wait_for_arrival(self, *words: str) -> psutil.Process:
         """Wait for a process with `words` to wait here in a transaction, and return it."""
         waiting: list[psutil.Process] = []
 
-        def look() -> bool:
-            ports = {row.client_port for row in self._waiting()}
+        def has_arrived() -> bool:
+            ports = {row.client_port for row in self._list_waiting()}
             # Looking at all processes is expensive.
             found = self._processes(*words) if ports else []
             sockets = _list_sockets(ports)
             waiting[:] = [process for process in found if _has_socket(process, sockets)]
             return bool(waiting)
 
-        wait_until(look, f"a process that waits to write to {self._table}")
+        wait_until(has_arrived, f"a process that waits to write to {self._table}")
         return waiting[0]
 
     def step(self, *words: str) -> psutil.Process:
-        """Let the waiting transactions through, and return the next process (see `arrived`)."""
-        self.arrived()
-        self._pass_on()
-        return self.arrived(*words)
+        """Let the waiting transactions through; then wait for the next process, and return it."""
+        self.wait_for_arrival()
+        self._admit_waiting()
+        return self.wait_for_arrival(*words)
 
-    def _pass_on(self) -> None:
+    def _admit_waiting(self) -> None:
         """End the transaction that holds the lock, and lock the table in another transaction."""
-        before, after = self._held, self._connect()
+        before, after = self._holder, self._connect()
         assert before is not None
         with ThreadPoolExecutor(1) as pool:
-            pid = self._pid(after)
+            pid = self._get_pid(after)
             # PostgreSQL grants conflicting locks in order, so this one follows the waiting writers.
             locked = pool.submit(self._lock, after)
-            wait_until(lambda: self._queued(pid), "the lock request to be queued")
+            wait_until(lambda: self._is_queued(pid), "the lock request to be queued")
             before.commit()
             before.close()
-            self._held = after
+            self._holder = after
             locked.result()
 
-    def _queued(self, pid: int) -> bool:
+    def _is_queued(self, pid: int) -> bool:
         with self._engine.connect() as connection:
             return bool(connection.execute(_WAITS, {"pid": pid}).scalar_one())
 
@@ -136,25 +137,24 @@ class Turnstile:
         """Kill a process that waits here, open the turnstile, and wait for the rollback."""
         pids = [
             row.pid
-            for row in self._waiting()
+            for row in self._list_waiting()
             if _has_socket(process, _list_sockets({row.client_port}))
         ]
-        assert pids, "it does not wait here any more"
+        assert pids, "the process does not wait here any more"
         process.kill()
         self.open()
 
-        def gone() -> bool:
+        def is_closed() -> bool:
             with self._engine.connect() as connection:
-                return connection.execute(_THERE, {"pids": pids}).first() is None
+                return connection.execute(_CONNECTED, {"pids": pids}).first() is None
 
-        wait_until(gone, "PostgreSQL to close the connections")
+        wait_until(is_closed, "PostgreSQL to close the connections")
 
 
 def _list_sockets(ports: set[int]) -> set[str]:
-    """Return the sockets of TCP with these local ports, as the links in /proc/PID/fd name them.
+    """Return the TCP sockets with these local ports, in the form of the links in /proc/PID/fd.
 
-    The table is long, because it has all connections of the last minute. psutil reads it once for
-    each process.
+    This does not use psutil, which would read the long table of connections for each process.
     """
     sockets = set()
     for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:] if ports else ():

@@ -73,24 +73,24 @@ def test_who_waits_is_woken_and_who_comes_is_refused_at_once(
     engine: Engine, guard: Guard, proxy: Proxy
 ) -> None:
     assert _one(engine) == 1
-    proxy.vanish()
+    proxy.stop_forwarding()
     with ThreadPoolExecutor(8) as pool:
         waited = list(pool.map(_refused, [engine] * 8))
     assert max(waited) < IN_TIME
     assert guard.is_open
     assert _refused(engine) < 1.0
-    proxy.come_back()
+    proxy.resume_forwarding()
     wait_until(lambda: not guard.is_open, "the circuit to close", 30)
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(_one, [engine] * 8)) == [1] * 8
 
 
 def test_an_empty_pool_opens_the_circuit_too(engine: Engine, guard: Guard, proxy: Proxy) -> None:
-    proxy.vanish()
+    proxy.stop_forwarding()
     assert _refused(engine) < IN_TIME
     assert guard.is_open
     assert _refused(engine) < 1.0
-    proxy.come_back()
+    proxy.resume_forwarding()
     wait_until(lambda: not guard.is_open, "the circuit to close", 30)
     assert _one(engine) == 1
 
@@ -105,14 +105,14 @@ def test_a_commit_and_a_copy_are_woken_too(engine: Engine, proxy: Proxy) -> None
         assert raw.dbapi_connection.closed
         assert is_fault(broken.value), "an export counts no attempt"
         connection.invalidate()
-    proxy.come_back()
+    proxy.resume_forwarding()
     wait_until(lambda: _answers(engine), "the database", 30)
     with engine.connect() as connection:
         connection.execute(text("SELECT 1"))
-        proxy.vanish()
+        proxy.stop_forwarding()
         with pytest.raises(OperationalError):
             connection.commit()
-    proxy.come_back()
+    proxy.resume_forwarding()
 
 
 class _Vanishing:
@@ -122,7 +122,7 @@ class _Vanishing:
         self._proxy = proxy
 
     def write(self, data: bytes) -> None:
-        self._proxy.vanish()
+        self._proxy.stop_forwarding()
 
 
 def _answers(engine: Engine) -> bool:
@@ -198,23 +198,23 @@ def test_a_connection_that_no_thread_can_watch_is_refused_until_one_can(
         with pytest.raises(OperationalError, match="cannot start the thread"):
             _one(engine)
     assert _one(engine) == 1
-    proxy.vanish()
+    proxy.stop_forwarding()
     assert _refused(engine) < IN_TIME
-    proxy.come_back()
+    proxy.resume_forwarding()
 
 
 def test_a_fork_starts_with_a_closed_circuit_and_leaves_the_parents_connections(
     engine: Engine, guard: Guard, proxy: Proxy
 ) -> None:
     assert _one(engine) == 1
-    proxy.vanish()
+    proxy.stop_forwarding()
     assert _refused(engine) < IN_TIME
     child = os.fork()
     if child == 0:
         os._exit(1 if guard.is_open else 0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert guard.is_open
-    proxy.come_back()
+    proxy.resume_forwarding()
 
 
 def test_deadlines_of_the_url_win() -> None:

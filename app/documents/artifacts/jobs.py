@@ -16,12 +16,12 @@ from app.kit.storage import NotStored, StorageUnavailable
 log = get_logger(__name__)
 
 _MISSING_RETRY_PERIOD = timedelta(days=1)
-"""The age up to which a job is retried if its file is missing, as after a storage outage. The file
-was stored before the job was created, so an outage is more likely than a deletion."""
+"""The age up to which a job is retried if its file is missing. The file was stored before the job
+was created, so an outage of the storage is more likely than a deletion."""
 
 
-def _treat_as_outage(job: Job, missing: NotStored) -> None:
-    """Raise StorageUnavailable, so that the job is retried, unless the job is too old for that."""
+def _retry_recent_job(job: Job, missing: NotStored) -> None:
+    """Raise StorageUnavailable, so that the job is retried, unless the job is older than a day."""
     if db.utc_now() - job.created_at < _MISSING_RETRY_PERIOD:
         raise StorageUnavailable(f"the file is missing: {missing}") from missing
 
@@ -51,7 +51,7 @@ def parse_artifact(job: Job) -> None:
     try:
         service.parse(artifact_id, job.checkpoint)
     except NotStored as missing:
-        _treat_as_outage(job, missing)
+        _retry_recent_job(job, missing)
         service.mark_failed(artifact_id, "content_missing", "The file is missing from the storage.")
 
 
@@ -63,7 +63,7 @@ def attach_files(job: Job) -> None:
         service.attach(UUID(job.args["artifact_id"]), job.checkpoint_at, int(job.position or 0))
     except NotStored as missing:
         # If the email was deleted while it was read, the next run has nothing to do.
-        _treat_as_outage(job, missing)
+        _retry_recent_job(job, missing)
         log.warning("artifact.attachments_missing", artifact=job.args["artifact_id"])
 
 
@@ -86,7 +86,7 @@ def recognize_artifact(job: Job) -> None:
     try:
         service.recognize(artifact_id, job.checkpoint)
     except NotStored as missing:
-        _treat_as_outage(job, missing)
+        _retry_recent_job(job, missing)
         service.finish_recognition(artifact_id, OcrStatus.FAILED)
 
 

@@ -7,7 +7,7 @@ from app.kit.api.fields import MAX_FORM_BYTES, Name, OneOf, Schema, Str, UploadS
 
 MAX_CONTENT_LENGTH = 4_000_000
 _FORMAT_TEXT = "The format of the file. By default, it is detected from the content."
-_SCHEMA_TEXT = "The schema for documents without a `schema_id`."
+_SCHEMA_TEXT = "The schema for documents of records without a `schema_id`."
 _LABELS_TEXT = (
     "How to import labels. `submitted`: as tag sets that are submitted for review. `accepted`: as"
     " accepted tag sets; only for reviewers. `ignored`: not at all."
@@ -24,7 +24,7 @@ def _build_labels_field() -> Str:
 
 
 class ImportRecords(Schema):
-    """The request body that imports a small file from its content, without an upload."""
+    """The request body for an import without an upload: it contains the content of the file."""
 
     content = Str(required=True, max_length=MAX_CONTENT_LENGTH)
     name = Name(max_length=MAX_NAME_LENGTH, load_default=None, description="The name of the file.")

@@ -135,7 +135,7 @@ def crawl_connector(caller: Caller, connector_id: UUID) -> IngestionJobRow:
 
     Queues an ingestion job that reads the documents that are new or have changed since the last
     crawl. Responds with 409 `conflict` and `details.job_id` if another crawl of the connector is
-    queued or running.
+    queued or running, or with `details.state` if the connector is disabled.
     """
     return service.crawl(connector_id, created_by=caller.user_id)
 

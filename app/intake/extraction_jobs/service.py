@@ -34,7 +34,7 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
         message = f"The job is {source_job.status.replace('_', ' ')}; wait until it has ended."
         raise errors.conflict(message, state=source_job.status)
     if ingestion_jobs.has_processing_items(job_id):
-        # The job was cancelled or failed, but documents that it had created are still parsed.
+        # The job was cancelled or failed, but documents that it created are still being parsed.
         message = "Documents of the job are still being processed; wait until they are ready."
         raise errors.conflict(message, state=source_job.status)
     return ingestion_jobs.create_extraction(

@@ -12,7 +12,7 @@ REQUESTED: Mapping[JobKind, str] = {
     JobKind.EXTRACT: "ingestion_job.extraction_requested",
     JobKind.REPROCESS: "ingestion_job.reprocess_requested",
 }
-"""The event for each kind of job, so that only the handler of this kind gets a job."""
+"""The event for each kind of ingestion job, so that only the handler of this kind runs."""
 READ = "ingestion_job.read"
 ENDED = "ingestion_job.ended"
 

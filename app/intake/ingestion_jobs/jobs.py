@@ -45,7 +45,7 @@ def delete_expired_files(job: Job) -> None:
 @jobs.handler("ingestion_jobs.sweep", queue="maintenance", resumable=True)
 def sweep_files(job: Job) -> None:
     """Sweep the storage: delete uploaded files that belong to no job."""
-    service.delete_stray_files(job.checkpoint_at, job.position)
+    service.delete_unused_files(job.checkpoint_at, job.position)
 
 
 jobs.periodic("ingestion_jobs.expire", every=EXPIRE_INTERVAL_SECONDS)

@@ -123,7 +123,7 @@ class IngestionItem(Response):
     created_at = UtcDateTime()
 
 
-class IngestionSums(Response):
+class IngestionGroupStats(Response):
     """Statistics for a group of jobs."""
 
     jobs = Int()
@@ -135,25 +135,25 @@ class IngestionSums(Response):
     )
 
 
-class DailyIngestion(IngestionSums):
+class DailyIngestion(IngestionGroupStats):
     """Statistics for the jobs created on one day (UTC)."""
 
     date = Date()
 
 
-class KindIngestionStats(IngestionSums):
+class KindIngestionStats(IngestionGroupStats):
     """Statistics for the jobs with one `kind`."""
 
     kind = Str(validate=OneOf(tuple(JobKind)))
 
 
-class ConnectorIngestionStats(IngestionSums):
+class ConnectorIngestionStats(IngestionGroupStats):
     """Statistics for the jobs of one connector, or for all jobs without a connector."""
 
     connector_id = Uuid(allow_none=True)
 
 
-class IngestionStats(IngestionSums):
+class IngestionStats(IngestionGroupStats):
     """Statistics for the ingestion jobs created in a period."""
 
     created_after = UtcDateTime()

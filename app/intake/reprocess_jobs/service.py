@@ -83,7 +83,7 @@ def _retry_failed_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
 
 
 def _handle_selected_documents(job: IngestionJob, checkpoint: Checkpoint) -> bool:
-    """Reprocess the failed documents that the job selects, from its cursor to the last one.
+    """Reprocess the failed documents that the job selects, starting after its cursor.
 
     Returns False if the job ended.
     """

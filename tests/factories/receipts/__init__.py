@@ -196,7 +196,7 @@ def build_example(layout: Layout, seed: str, *, noise: float = 1.0, typed: bool 
 
 
 def _change_spelling(rng: random.Random, values: dict[str, Any]) -> None:
-    """Change the spelling of one value, as labelers do who do not copy exactly."""
+    """Change the spelling of one value, as if a labeler had not copied it exactly."""
     key = rng.choice(["company", "address", "address", "total"])
     if key == "total":
         values[key] = values[key].replace(".", "").replace(",", "")
@@ -255,10 +255,10 @@ def _build_head(
                 size=1.5,
             )
         )
-    first, _, rest = name.rpartition(" ")
+    first, _, last = name.rpartition(" ")
     registered = f"({rng.randint(100000, 999999)}-{rng.choice('KPXW')})"
     if habit["two_lines"] and first:
-        lines += [Line(first, align=align), Line(rest, align=align)]
+        lines += [Line(first, align=align), Line(last, align=align)]
     elif habit["registered"] == "same":
         lines.append(Line(f"{name} {registered}", align=align))
     else:
@@ -329,26 +329,26 @@ def _build_sums(
     keys = layout.keys
     lines = []
     if layout.habit["count"]:
-        lines.append(_sum_line(layout, keys["quantity"], Decimal(rng.randint(1, 9))))
+        lines.append(_build_sum_line(layout, keys["quantity"], Decimal(rng.randint(1, 9))))
     if layout.habit["saving"]:
-        lines.append(_sum_line(layout, keys["saving"], Decimal(rng.randint(1, 900)) / 100))
+        lines.append(_build_sum_line(layout, keys["saving"], Decimal(rng.randint(1, 900)) / 100))
     if tax or rng.random() < 0.4:
-        lines.append(_sum_line(layout, keys["subtotal"], net))
-        lines.append(_sum_line(layout, keys["tax"], tax))
+        lines.append(_build_sum_line(layout, keys["subtotal"], net))
+        lines.append(_build_sum_line(layout, keys["tax"], tax))
     if rng.random() < 0.2:
-        lines.append(_sum_line(layout, keys["rounding"], Decimal(0)))
+        lines.append(_build_sum_line(layout, keys["rounding"], Decimal(0)))
     if layout.total_below:
         lines += [
             Line("", right=keys["total"], right_end=layout.right),
-            Line("", right=_with_sign(layout, total), right_end=layout.right, size=1.4),
+            Line("", right=_format_with_sign(layout, total), right_end=layout.right, size=1.4),
         ]
     else:
-        lines.append(_sum_line(layout, keys["total"], total, size=rng.choice([1.0, 1.5])))
+        lines.append(_build_sum_line(layout, keys["total"], total, size=rng.choice([1.0, 1.5])))
     if not layout.is_invoice:
         tendered = total if rng.random() < 0.4 else (total // 10 + 1) * 10
-        lines.append(_sum_line(layout, keys["cash"], Decimal(tendered)))
+        lines.append(_build_sum_line(layout, keys["cash"], Decimal(tendered)))
         if tendered != total:
-            lines.append(_sum_line(layout, keys["change"], tendered - total))
+            lines.append(_build_sum_line(layout, keys["change"], tendered - total))
     if layout.habit["tax_table"]:
         row = f"{format_amount(net, layout.marks)} {format_amount(tax, layout.marks)}"
         lines += [
@@ -359,16 +359,16 @@ def _build_sums(
     return lines
 
 
-def _sum_line(layout: Layout, key: str, amount: Decimal, size: float = 1.0) -> Line:
+def _build_sum_line(layout: Layout, key: str, amount: Decimal, size: float = 1.0) -> Line:
     return Line(
         key + (":" if layout.glued else ""),
-        right=_with_sign(layout, amount),
+        right=_format_with_sign(layout, amount),
         right_end=layout.right,
         size=size,
     )
 
 
-def _with_sign(layout: Layout, amount: Decimal) -> str:
+def _format_with_sign(layout: Layout, amount: Decimal) -> str:
     sign, after = layout.currency
     text = format_amount(amount, layout.marks)
     return f"{text} {sign}".strip() if after else f"{sign}{text}"

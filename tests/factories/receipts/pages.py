@@ -25,7 +25,7 @@ _WIDTH = 0.013
 
 @dataclass(frozen=True)
 class Line:
-    """A line with a text on the left or in the center (`align`), and one on the right.
+    """A line with a text on the left or in the center (`align`), and a text on the right.
 
     The text on the right ends at `right_end`, or begins at `right_at` if that is set. Positions are
     fractions of the page width. `size` scales the font.
@@ -45,7 +45,7 @@ def build_document(
     """Build a document of one page.
 
     `noise` scales the frequency of recognition errors; 0 means none. If `glued` is true, a word
-    that ends with a colon is recognized as one word with the next.
+    that ends with a colon is recognized as one word with the next word.
     """
     words: list[tuple[str, tuple[float, float, float, float]]] = []
     breaks: set[int] = set()

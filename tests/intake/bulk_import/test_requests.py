@@ -127,10 +127,10 @@ def test_the_sweep_continues_after_the_organization_of_its_last_checkpoint(
         os.utime(root / key, (0, 0))
     positions: list[str] = []
     with imports.org.app.app_context(), tenancy.across_organizations(reason="as the job"):
-        service.delete_stray_files(positions.append, str(first))
+        service.delete_unused_files(positions.append, str(first))
         assert [storage.exists(key) for key in keys] == [True, False]
         assert str(first) not in positions
         assert str(second) in positions
-        service.delete_stray_files(positions.append)
+        service.delete_unused_files(positions.append)
         db.session().rollback()
     assert [storage.exists(key) for key in keys] == [False, False]

@@ -228,7 +228,7 @@ _CLAIM = case(
 )
 # The column is null for documents with flowing text, and for documents read before the column
 # existed. The value is then derived from the length of the text. Page texts are joined by form
-# feeds, so a text that is longer than its form feeds has at least one word.
+# feeds, so a text with more characters than form feeds has at least one word.
 HAS_TEXT_LAYER: Label[Any] = func.coalesce(
     Artifact.has_text_layer,
     case((Artifact.page_count.is_not(None), Artifact.text_length > Artifact.page_count - 1)),

@@ -8,8 +8,8 @@ from sqlalchemy import func, select, text, update
 from app.documents.artifacts.models import Artifact
 from app.kit import db, tenancy
 
-# A document keeps the first email to which it was attached, as long as that email exists.
-_ADOPT = text(
+# The parent of a document is the first email to which it was attached, while this email exists.
+_SET_MISSING_PARENT = text(
     """
     UPDATE artifacts SET parent_id = :parent_id, updated_at = now()
     WHERE organization_id = :organization_id AND id = :artifact_id AND id <> :parent_id
@@ -57,14 +57,14 @@ def find_parent_email(artifact_id: UUID) -> ParentEmail | None:
     return None if row is None else ParentEmail._make(row)
 
 
-def adopt(artifact_id: UUID, parent_id: UUID) -> None:
-    """Make an email the parent of an existing document, unless the document has a parent."""
+def set_missing_parent(artifact_id: UUID, parent_id: UUID) -> None:
+    """Make an email the parent of a document, unless the document has an existing parent."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_id": artifact_id,
         "parent_id": parent_id,
     }
-    db.session().execute(_ADOPT, values)
+    db.session().execute(_SET_MISSING_PARENT, values)
 
 
 def set_attachment_count(artifact_id: UUID, count: int) -> None:

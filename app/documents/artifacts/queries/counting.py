@@ -124,7 +124,7 @@ def _count_overdue(filters: dict[str, Any], now: datetime) -> ColumnElement[int]
 
 
 def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
-    """Count the documents due before today from cells, and the documents due today row by row."""
+    """Count overdue documents: from cells up to the end of yesterday, and row by row for today."""
     rows = _select_open(filters)
     # A day includes its end but not its start.
     today = spans.round_down(now - timedelta(microseconds=1), spans.DAY)

@@ -1,4 +1,4 @@
-"""SQL queries that create documents, and lock and find contents."""
+"""SQL queries that create documents, and that find and lock documents by their content."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -142,7 +142,7 @@ def lock_content_and_check_schema(sha256: str, schema_id: UUID | None = None) ->
 
 
 def find_by_content(sha256: str) -> UUID | None:
-    """Return the id of the document with this content, or None."""
+    """Return the id of the document whose content has this digest, or None."""
     statement = select(Artifact.id).where(Artifact.sha256 == sha256)
     return db.session().execute(statement).scalar_one_or_none()
 
@@ -159,13 +159,13 @@ def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, st
 
 
 def lock_unused_content(sha256: str) -> bool:
-    """Lock a content until the transaction ends, and return whether no document uses it."""
+    """Lock the content with a digest until the transaction ends; return whether it is unused."""
     lock_contents([sha256])
     return find_by_content(sha256) is None
 
 
 def lock_contents(digests: Collection[str]) -> None:
-    """Lock contents of the current organization until the transaction ends."""
+    """Lock the contents of the organization with these digests until the transaction ends."""
     values = {
         "organization": str(tenancy.current_organization_id()),
         "digests": sorted(digests),
@@ -174,7 +174,7 @@ def lock_contents(digests: Collection[str]) -> None:
 
 
 def find_by_contents(digests: Collection[str]) -> dict[str, UUID]:
-    """Return the ids of the documents with these contents, by digest."""
+    """Return the ids of the documents whose contents have these digests, by digest."""
     values = {"organization": tenancy.current_organization_id(), "digests": list(digests)}
     return {row.sha256: row.id for row in db.session().execute(_FIND_BY_CONTENTS, values)}
 

@@ -137,7 +137,7 @@ def _select_ids(filters: dict[str, Any]) -> Select[Any]:
 def _build_key_queries(filters: dict[str, Any]) -> list[KeyQuery]:
     """Build the key queries of a page sorted by creation time.
 
-    Returns an empty list if the filters do not span several index ranges.
+    Returns an empty list if the page is in one index range, or if another filter is set.
     """
     if not _COUNTED_FILTERS.issuperset(filters):
         return []

@@ -151,7 +151,7 @@ def select_matching(
 def restrict_to_matching(
     statement: Select[Any], artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> Select[Any]:
-    """Restrict `statement`, a SELECT of documents, as `select_matching` does."""
+    """Restrict a SELECT of documents to the `artifact_ids` that match `filters`, except `q`."""
     if filters is not None:
         statement = apply_filters(statement, **{k: v for k, v in filters.items() if k != "q"})
     return statement.where(build_id_condition(artifact_ids))
@@ -255,7 +255,7 @@ def find_content(artifact_id: UUID) -> ArtifactContent | None:
 
 
 def find_newest_digest() -> str | None:
-    """Return the digest of the newest document's file, or None if no document is unarchived."""
+    """Return the digest of the file of the newest unarchived document, or None."""
     statement = select(Artifact.sha256).where(Artifact.archived.is_(False))
     statement = statement.order_by(Artifact.created_at.desc(), Artifact.id.desc()).limit(1)
     return db.session().scalar(statement)

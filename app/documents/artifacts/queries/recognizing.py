@@ -109,8 +109,8 @@ def list_page_texts(artifact_id: UUID) -> list[PageText]:
 def set_page_starts(artifact_id: UUID, starts: Sequence[int]) -> None:
     """Set the offsets of each page in the document's text, shift its words, and clear its text.
 
-    `starts` contains the start of each page, in page order. Read the texts of the pages before,
-    because the document's text replaces them.
+    `starts` contains the start of each page, in page order. Call `list_page_texts` before this
+    function, because it deletes the texts of the pages.
     """
     values = {"numbers": list(range(1, len(starts) + 1)), "starts": list(starts)}
     db.session().execute(_PLACE_PAGES, {**_build_key(artifact_id), **values})

@@ -1,6 +1,6 @@
 """SQL queries for the pages of full-text search results.
 
-When sorted by creation time, only the documents of the page itself are read. The time to count the
+For a page sorted by creation time, only the documents on the page are read. The time to count the
 hits grows with their number, so the total is cached until the searched data changes. The total also
 shows how dense the hits are, which selects one of three ways to find a page:
 
@@ -104,7 +104,7 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
             total = search_totals.count_hits(query, bounds) if edge.is_first else None
             keys = _find_near_edge(query, bounds, edge) or _find_by_index(query, bounds, edge)
             rows = _list_by_ids([str(key) for key in keys], request.page_size)
-            # Without a document that was deleted in the meantime, a page looks like the last page.
+            # If a document was deleted in the meantime, the page looks like the last page.
             if len(rows) == len(keys):
                 break
         return rows, total
@@ -119,7 +119,7 @@ def _build_hit_condition(query: SearchQuery) -> ColumnElement[bool]:
     the order of the list for a rare word, and find the document of each hit for a frequent word.
     """
     hit_ids = select(select_hits(query).c.id)
-    # Counting takes long for frequent words only, and these stay frequent.
+    # Counting takes long only for frequent words. These stay frequent, so an old total suffices.
     _, hits, _ = search_totals.get_last_total(query, {})
     if hits < MIN_HITS_TO_TEST_NEWEST:
         hits = search_totals.count_hits(query, {})
@@ -143,7 +143,7 @@ def _list_by_ids(artifact_ids: list[str], page_size: int) -> list[Any]:
 
 
 def _find_near_edge(query: SearchQuery, bounds: dict[str, Any], edge: PageStart) -> list[UUID]:
-    """Return the page's ids from the documents that follow the page's start most closely in time.
+    """Return the ids of the page, found among the documents that come next in time.
 
     This avoids reading all hits. Returns an empty list if it is not expected to be faster than
     `_find_by_index`, or if these documents have too few hits.
@@ -181,7 +181,7 @@ def _build_page_key(
 
 
 def _find_last_time(edge: PageStart, count: int, version: str) -> datetime | None:
-    """Return the creation time of the document that comes `count` documents after the edge.
+    """Return the creation time of the document `count` documents after the start of the page.
 
     Returns None if there are fewer documents. For first pages the time is cached until the searched
     data changes: reading thousands of index entries takes a tenth of the page's time.

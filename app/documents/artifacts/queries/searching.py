@@ -129,7 +129,7 @@ _QUERY_COLUMNS: tuple[ColumnElement[Any], ...] = (
     .label("backlog"),
 )
 _BUILD_QUERY = Prepared.from_select(
-    "ask_search", select(*_QUERY_COLUMNS), organization_id="uuid", query="text"
+    "build_search_query", select(*_QUERY_COLUMNS), organization_id="uuid", query="text"
 )
 
 

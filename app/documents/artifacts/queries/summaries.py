@@ -1,4 +1,4 @@
-"""The SELECT of the documents in lists, which limits the size of a page."""
+"""The SELECT for lists of documents. It limits the total size of the metadata on a page."""
 
 from typing import Any
 

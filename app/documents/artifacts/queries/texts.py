@@ -73,7 +73,10 @@ def read_flowing_page(artifact_id: UUID, number: int) -> str | None:
 
 
 def read_span(artifact_id: UUID, start: int, end: int) -> str | None:
-    """Read the text from code point `start` up to `end`; return None if there is no text."""
+    """Read the text from code point `start` to code point `end`, which is exclusive.
+
+    Returns None if the document has no text.
+    """
     part = func.substr(ArtifactText.text, start + 1, end - start)
     statement = select(part).where(ArtifactText.artifact_id == artifact_id)
     text: str | None = db.session().execute(statement).scalar_one_or_none()

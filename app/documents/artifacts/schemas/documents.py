@@ -115,7 +115,7 @@ class UploadArtifact(UploadSchema):
 
 
 class _ArchivedFilter(Str):
-    """`true`, `false` or `any`; in a JSON body also a boolean, as in `QueryBool`."""
+    """The filter `archived`: `true`, `false` or `any`. A JSON body may also contain a boolean."""
 
     def _deserialize(
         self,
@@ -239,7 +239,8 @@ class Artifact(Response):
     connector_id = Uuid(allow_none=True)
     ingestion_job_id = Uuid(allow_none=True)
     parent_id = Uuid(
-        allow_none=True, description="The id of the first email or mbox file that contained it."
+        allow_none=True,
+        description="The id of the first email or mbox file that contained the artifact.",
     )
     attachment_count = Int(allow_none=True, metadata=_ATTACHMENT_COUNT_METADATA)
     prediction = Nested(ArtifactPrediction, allow_none=True)

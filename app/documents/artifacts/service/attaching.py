@@ -26,9 +26,10 @@ def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0)
     """Create a document from each attachment of an email, each in a separate transaction.
 
     The documents inherit the schema, metadata, priority, archived flag, creator, connector and
-    ingestion job of the email, which is their parent. If the organization already has the content,
-    the email becomes the parent of that document, unless it has one. No document is created if the
-    type cannot be read, or if the plan does not allow it. All attachments are counted.
+    ingestion job of the email, which is their parent. If the organization already has a document
+    with the content, the email becomes the parent of that document, unless it already has a parent.
+    No document is created if the type of the attachment is not supported, or if the plan does not
+    allow another document. The stored number of attachments includes those without a document.
     `checkpoint` commits with the number of the attachment, or raises if this run must stop.
     `position` is the number of the last attachment that an earlier run has committed.
     """
@@ -47,7 +48,7 @@ def attach(artifact_id: UUID, checkpoint: PositionCheckpoint, position: int = 0)
                 if existing_id is None:
                     _create(artifact_id, email, attachment, count)
                 else:
-                    queries.adopt(existing_id, artifact_id)
+                    queries.set_missing_parent(existing_id, artifact_id)
                 checkpoint(str(count))
         except documents.ParseFailed as failure:
             log.warning("artifact.attachments_unread", artifact=str(artifact_id), code=failure.code)

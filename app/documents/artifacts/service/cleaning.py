@@ -18,11 +18,11 @@ from app.kit import db, events, tenancy
 from app.kit.db import Checkpoint, PositionCheckpoint
 from app.kit.storage.store import FileEntry
 
-STRAY_AFTER = timedelta(hours=1)
-"""The minimum age of a stray file; a younger file may belong to a request in progress."""
+MIN_UNUSED_AGE = timedelta(hours=1)
+"""The minimum age of an unused file to delete; younger files may belong to open transactions."""
 PAGE_IMAGE_LIFETIME = timedelta(days=7)
 _BATCH = 200
-"""The minimum number of files that are checked before a checkpoint, and the maximum in a query."""
+"""The minimum number of files to check before a checkpoint, and the maximum in one query."""
 _ORGANIZATION = re.compile(r"[0-9a-f-]{36}")
 _CONTENT = re.compile(
     r"organizations/(?P<organization>[0-9a-f-]{36})/blobs/[0-9a-f]{2}/(?P<sha256>[0-9a-f]{64})"
@@ -31,7 +31,10 @@ _CONTENT = re.compile(
 
 
 class _StoredFile(NamedTuple):
-    """A file or page image of a content, which is an organization id and a SHA-256."""
+    """The file of a document, or an image of one of its pages.
+
+    `content` consists of the organization id and the SHA-256 digest of the document's file.
+    """
 
     entry: FileEntry
     content: tuple[str, str]
@@ -53,13 +56,13 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
 def delete_contents(digests: Iterable[str], checkpoint: Checkpoint) -> int:
     """Delete the stored files with these SHA-256 digests that no document of the organization uses.
 
-    Each content has a transaction of its own, which `checkpoint` commits, because uploads of the
-    same content wait for its lock. Returns the number of deleted files.
+    Each file is deleted in a separate transaction, which `checkpoint` commits, because uploads of
+    the same content wait for the lock. Returns the number of deleted files.
     """
     deleted_count = 0
     for sha256 in sorted(set(digests)):
-        # If the session is lost, so is the lock, and the file may belong to a new document. So the
-        # query comes directly before the deletion, and fails if the session was lost before it.
+        # If the session is lost, the lock is lost too, and a new document may use the file. So the
+        # deletion directly follows this query, which fails if the session was lost before.
         is_unused = queries.lock_unused_content(sha256)
         if is_unused:
             files.delete_content(sha256)
@@ -74,11 +77,11 @@ def delete_contents(digests: Iterable[str], checkpoint: Checkpoint) -> int:
 def sweep(checkpoint: PositionCheckpoint, position: str = "") -> int:
     """Sweep the storage: delete files that belong to no document, and old page images.
 
-    Page images are old after `PAGE_IMAGE_LIFETIME`. Files younger than `STRAY_AFTER` are skipped,
-    because they may belong to a request that has not committed yet. Runs across
-    organizations, and commits the session itself. Sweeps the folders after `position`, one after
-    the other, and passes the last one to `checkpoint` after some files. Returns the number of
-    deleted contents and page images.
+    Page images are old after `PAGE_IMAGE_LIFETIME`. Files younger than `MIN_UNUSED_AGE` are
+    skipped, because they may belong to a request that has not committed yet. Runs across
+    organizations, and commits the session itself. Sweeps the folders after `position` in order.
+    After at least `_BATCH` files, passes the last swept folder to `checkpoint`. Returns the number
+    of deleted files and page images.
     """
     deleted_count = 0
     files_to_check: list[_StoredFile] = []
@@ -105,7 +108,7 @@ def _list_folders(position: str) -> Iterator[str]:
 
 
 def _list_old_files(folder: str) -> list[_StoredFile]:
-    modified_before = db.utc_now() - STRAY_AFTER
+    modified_before = db.utc_now() - MIN_UNUSED_AGE
     return [
         _StoredFile(entry, (match["organization"], match["sha256"]), bool(match["page_image"]))
         for entry in files.get_storage().list(folder)

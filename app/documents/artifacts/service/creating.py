@@ -1,4 +1,4 @@
-"""Create documents from text, which are ready immediately, or from files, which a job reads."""
+"""Create documents from text, or from files. Text is parsed immediately; a job reads files."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -75,7 +75,8 @@ def create_from_text(
 
     The document is ready for labeling immediately (emits `artifact.ingested`), unless routing rules
     must run first (emits `artifact.parsed`). Raises 400 for an empty `text` or an unknown
-    `schema_id`, 402 `plan_limit_reached`, and 409 `artifact_duplicate`.
+    `schema_id`, 402 `plan_limit_reached`, 409 `artifact_duplicate`, and 503 while the storage is
+    unavailable.
     """
     try:
         parsed = documents.parse_text(text)

@@ -1,7 +1,7 @@
 """Render images of pages on request in a child process, and cache them for a week.
 
-Flowing text is rendered from the stored text of the page. An upgrade may read another text from the
-file, which would not match the boxes of the words.
+Flowing text is rendered from the stored text of the page. A later version of the service may read a
+different text from the file, which would not match the boxes of the words.
 """
 
 import hashlib
@@ -149,7 +149,7 @@ def _build_key(
 ) -> str:
     """Build the storage key of a page image.
 
-    An upgrade or reprocessing may change the text of a page that has its words laid out.
+    For flowing text, the key depends on `text`, which an upgrade or reprocessing may change.
     """
     prefix = files.build_page_images_prefix(current_organization_id(), sha256)
     version = "" if text is None else f"-{hashlib.sha256(text.encode()).hexdigest()[:16]}"

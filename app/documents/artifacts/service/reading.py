@@ -46,9 +46,9 @@ def lock(artifact_id: UUID, revision: int | None = None) -> ArtifactRow:
 
 
 def is_newest_file_stored() -> bool:
-    """Return whether the storage has the file of the organization's newest document.
+    """Return whether the storage has the file of the organization's newest unarchived document.
 
-    Returns True if there is no document. Raises StorageUnavailable.
+    Returns True if there is no such document. Raises StorageUnavailable.
     """
     digest = queries.find_newest_digest()
     return digest is None or files.get_storage().exists(files.build_content_key(digest))

@@ -13,7 +13,7 @@ from app.kit import events, metrics, tenancy
 from app.kit.logging import get_logger
 
 MAX_WAIT = timedelta(minutes=10)
-"""The maximum time that a document waits for routing. An outage must not hide it longer."""
+"""The maximum time that a document waits for routing, even if routing fails all this time."""
 
 RELEASED_UNROUTED = metrics.Counter(
     "labeling_artifacts_released_unrouted",

@@ -45,8 +45,8 @@ def import_records(
 ) -> IngestionJob:
     """Import records from a file or its content: store the file, and create the import job.
 
-    `name` defaults to the name of the uploaded file. Raises 403 if a caller who may not review
-    imports labels as accepted; 400 for an empty `file` or `content`, an unknown `schema_id`, or a
+    `name` defaults to the name of the uploaded file. Raises 403 if `labels_as` is `accepted` and
+    the caller is not a reviewer; 400 for an empty `file` or `content`, an unknown `schema_id`, or a
     format that cannot be detected; 422 for an invalid `name`; 503 while the disk is full or the
     storage is not available.
     """

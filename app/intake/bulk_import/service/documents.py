@@ -1,4 +1,4 @@
-"""Validation of the fields of imported records by the rules that the API has for documents."""
+"""Validation of the fields of imported records, with the rules of the API for documents."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime

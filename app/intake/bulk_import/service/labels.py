@@ -129,7 +129,7 @@ def _build_mark_converter(version: CurrentVersion) -> MarkConverter:
 def create_tag_sets(
     documents: Sequence[tuple[UUID, CheckedLabels]], *, accepted: bool, author_id: UUID | None
 ) -> None:
-    """Create the tag sets of new documents; `documents` has pairs of a document id and labels."""
+    """Create the tag sets of new documents; `documents` has pairs of an id and checked labels."""
     new_tag_sets = [
         NewTagSet(artifact_id, labels.version, tags)
         for artifact_id, labels in documents

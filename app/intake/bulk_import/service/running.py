@@ -52,7 +52,7 @@ class _ImportSettings(NamedTuple):
 
 
 class _Document(NamedTuple):
-    """A parsed document with its labels; `checked_labels` is set after validation."""
+    """A parsed document with its labels; `checked_labels` is None before they are validated."""
 
     prepared: PreparedText
     labels: RecordLabels
@@ -193,7 +193,7 @@ def _import_batch(
 
 
 def _check_labels(results: list[_PreparedRecord]) -> list[_PreparedRecord]:
-    """Validate the labels of each result; replace one with invalid labels by a failed outcome."""
+    """Validate the labels of each result; an invalid result becomes a failed outcome."""
     checker = LabelChecker()
     checked_results: list[_PreparedRecord] = []
     for result in results:
@@ -226,8 +226,10 @@ def _create_documents(
         accepted=settings.labels_as is LabelsAs.ACCEPTED,
         author_id=job.created_by,
     )
-    remaining = iter(outcomes)
-    return [next(remaining) if isinstance(result, _Document) else result for result in results]
+    remaining_outcomes = iter(outcomes)
+    return [
+        next(remaining_outcomes) if isinstance(result, _Document) else result for result in results
+    ]
 
 
 def _prepare_record(settings: _ImportSettings, record: Record) -> _PreparedRecord:

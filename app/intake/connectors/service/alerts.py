@@ -1,4 +1,4 @@
-"""Alerts about problems with connectors, and schedules that are suspended because of them.
+"""Alerts about problems with connectors, and suspension of schedules after repeated failures.
 
 A successful crawl closes a connector's alerts.
 """

@@ -62,7 +62,7 @@ def split_batches(
     """Split objects into batches with at most `batch_size` documents to fetch.
 
     A batch also contains the unchanged objects before, between and after these documents. The last
-    batch ends at the position `cursor`. It has no objects if there are none up to this position.
+    batch ends at the position `cursor`, and may have no objects.
 
     Args:
         source_objects: consecutive objects of a listing.

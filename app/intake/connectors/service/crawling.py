@@ -38,7 +38,7 @@ class _LimitReachedError(Exception):
 
 
 class _SettingsChangedError(Exception):
-    """The settings of the connector have changed since the run has read them."""
+    """The settings of the connector have changed since the run read them."""
 
 
 class _CrawlSettings(NamedTuple):
@@ -91,9 +91,10 @@ def _start_run(job_id: UUID, checkpoint: Checkpoint) -> "_Crawl | None":
 
 
 def finish_crawl(job_id: UUID) -> None:
-    """Finish a crawl that has read the whole source: finish the job, and close the alerts.
+    """Finish a crawl that has read the whole source.
 
-    Does nothing if the job has ended, for example because it was cancelled.
+    Finishes the job, closes the alerts of the connector, and sets the time of the next crawl. Does
+    nothing if the job has ended, for example because it was cancelled.
     """
     if not ingestion_jobs.finish(job_id):
         return
@@ -199,7 +200,7 @@ class _Crawl:
         )
 
     def _handle_batch(self, fetcher: Fetcher, batch: Batch) -> bool:
-        """Fetch and create the documents of a batch, in one transaction or, for a slow host, more.
+        """Fetch and create the documents of a batch. A slow host may require several transactions.
 
         Returns False if the job ended before the batch was recorded.
         """

@@ -73,9 +73,9 @@ class Fetcher:
     def fetch(self, requests: Sequence[FetchRequest], stack: ExitStack) -> list[FetchResult]:
         """Fetch documents into staged files that are removed when `stack` is closed.
 
-        Returns the results of all requests or, if the host is slow, of the first ones. Raises
+        Returns the results of all requests or, if the host is slow, of the first requests. Raises
         SourceError if the source refuses the credentials, or cannot be reached for
-        MAX_FAILURES consecutive documents. No other download is started then.
+        MAX_FAILURES consecutive documents. After such an error, no other download is started.
         """
         ends_at = monotonic() + START_SECONDS
         limit = container.settings().max_upload_bytes
@@ -92,7 +92,7 @@ class Fetcher:
                 future.cancel()
             raise
         finally:
-            # The files are removed afterwards, and a download must not write to them then.
+            # The caller removes the files, and no download may write to a removed file.
             wait(futures)
         if self._problem is not None:
             raise self._problem
@@ -103,7 +103,7 @@ class Fetcher:
     ) -> FetchResult | None:
         """Fetch a document, and return the result.
 
-        Returns None if the crawl must end, or if it is later than `ends_at`.
+        Returns None, without fetching, if the crawl must end or the time `ends_at` has passed.
         """
         if self._problem is not None or monotonic() >= ends_at:
             return None
@@ -129,7 +129,7 @@ class Fetcher:
         return FetchResult(request, staged, round(perf_counter() - started_at, 6))
 
     def _count_failure(self, problem: SourceError | None) -> None:
-        """Count a document that failed because of `problem`, or that did not fail if it is None.
+        """Count consecutive failures to reach the host; `problem` is None if the host was reached.
 
         Stores the problem if it must end the crawl.
         """

@@ -77,10 +77,10 @@ def _compile_pattern(pattern: str) -> tuple[_Part, ...]:
 
 
 def _match_names(parts: Sequence[_Part], names: Sequence[str]) -> set[int]:
-    """Return how many parts of a pattern can match all names of a path.
+    """Return the numbers of leading parts of a pattern that can match all names of a path.
 
-    The set has several numbers because `**` matches any number of folders. It is empty if the
-    pattern matches neither the path nor any path below it.
+    There may be several numbers, because `**` matches any number of folders. The set is empty if
+    the pattern matches neither the path nor any path below it.
     """
     positions = _add_skipped_positions({0}, parts)
     for name in names:

@@ -30,7 +30,7 @@ def split_listing(
     """Split a listing into parts, and leave out objects that the patterns exclude.
 
     A part ends with MAX_OBJECTS included objects or after PART_SECONDS. If the source took longer
-    to find the position at which the listing starts, the part takes as long.
+    than PART_SECONDS to find the position at which the listing starts, parts may take as long.
     """
     opened_at = checked_at = started_at = monotonic()
     objects: list[SourceObject] = []
@@ -40,7 +40,7 @@ def split_listing(
         now = monotonic()
         if item.path is not None:
             if seconds is None:
-                # A run that only finds its position, and yields then, would make no progress.
+                # A run that stops as soon as it has found its position would make no progress.
                 seconds, started_at = max(PART_SECONDS, now - opened_at), now
             cursor = item.path
             if isinstance(item, SourceObject) and patterns.is_included(cursor):

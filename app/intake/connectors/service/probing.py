@@ -41,8 +41,8 @@ MAX_PROBES = 8
 """The maximum number of probes in a process. An organization can have one probe at a time."""
 TEST_ENTRY_COUNT = 5
 MATCH_SECONDS = 2.0
-"""The maximum processor time in seconds to compare the entries with the connector's patterns. Both
-may be chosen so that each comparison takes long."""
+"""The maximum processor time in seconds to compare the entries with the connector's patterns. Some
+combinations of names and patterns make each comparison slow."""
 MAX_SIZE = 2**63 - 1
 """The maximum size of a document that is shown. A host may report any number."""
 _RETRY_AFTER = 5
@@ -187,7 +187,7 @@ def _build_entries(entries: Entries, patterns: PathPatterns) -> Iterator[dict[st
     for entry in entries:
         yield _build_entry(entry, patterns)
         if thread_time() > ends_at:
-            message = "The patterns of the connector take too long for the paths of this folder."
+            message = "Matching the paths in this folder takes too long. Simplify the patterns."
             raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
 
 

@@ -197,7 +197,7 @@ def find_active_crawl(connector_id: UUID) -> IngestionJob | None:
 def list_active_crawl_ids(connector_id: UUID | None = None) -> list[UUID]:
     """Return the ids of the queued and running crawls of the current organization, sorted.
 
-    If `connector_id` is not None, other connectors are omitted.
+    If `connector_id` is not None, crawls of other connectors are omitted.
     """
     statement = select(IngestionJob.id).where(
         IngestionJob.kind == JobKind.CRAWL, IngestionJob.status.in_(ACTIVE)
@@ -216,7 +216,7 @@ def has_processing_items(job_id: UUID) -> bool:
 
 
 def list_organization_ids(after: UUID | None = None) -> list[UUID]:
-    """Return the ids of all organizations, or of those after the id `after`, in order."""
+    """Return the ids of all organizations in order, or only of those that follow the id `after`."""
     statement = select(Organization.id).order_by(Organization.id)
     if after is not None:
         statement = statement.where(Organization.id > after)

@@ -9,7 +9,7 @@ from app.intake.ingestion_jobs.queries.settling import has_waiting_job
 from app.intake.ingestion_jobs.service.cleaning import (
     build_source_key,
     delete_expired_files,
-    delete_stray_files,
+    delete_unused_files,
 )
 from app.intake.ingestion_jobs.service.documents import (
     ItemOutcome,
@@ -58,7 +58,7 @@ __all__ = [
     "create_import",
     "create_reprocess",
     "delete_expired_files",
-    "delete_stray_files",
+    "delete_unused_files",
     "fail",
     "finish",
     "get",

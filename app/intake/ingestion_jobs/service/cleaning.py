@@ -9,8 +9,8 @@ from app.kit.db import PositionCheckpoint
 
 RETENTION = timedelta(days=7)
 """The time for which an uploaded file is kept after its job has ended, for retries."""
-STRAY_AFTER = timedelta(hours=1)
-"""The minimum age of a stray file; a younger file may belong to a request in progress."""
+MIN_UNUSED_AGE = timedelta(hours=1)
+"""The minimum age of an unused file to delete; younger files may belong to open transactions."""
 _BATCH_SIZE = 100
 
 
@@ -33,29 +33,29 @@ def delete_expired_files() -> int:
     return len(batch)
 
 
-def delete_stray_files(checkpoint: PositionCheckpoint, position: str | None = None) -> int:
+def delete_unused_files(checkpoint: PositionCheckpoint, position: str | None = None) -> int:
     """Delete uploaded files that belong to no job, and return how many were deleted.
 
-    A process that is killed before it has committed a new job leaves a stray file. Checks the
+    A process that is killed before it has committed a new job leaves an unused file. Checks the
     organizations whose ids follow `position`, and calls `checkpoint` with each id.
     """
     deleted_count = 0
     last_id = None if position is None else UUID(position)
     for organization_id in records.list_organization_ids(last_id):
-        deleted_count += _delete_stray_files_in(organization_id)
+        deleted_count += _delete_unused_files_in(organization_id)
         checkpoint(str(organization_id))
     return deleted_count
 
 
-def _delete_stray_files_in(organization_id: UUID) -> int:
+def _delete_unused_files_in(organization_id: UUID) -> int:
     store = container.current().storage
-    max_modified_at = db.utc_now() - STRAY_AFTER
+    max_modified_at = db.utc_now() - MIN_UNUSED_AGE
     entries = store.list(_build_folder(organization_id))
     keys = {entry.key for entry in entries if entry.modified < max_modified_at}
     if not keys:
         return 0
     with tenancy.organization(organization_id):
-        stray_keys = keys - records.find_source_keys(keys)
-    for key in stray_keys:
+        unused_keys = keys - records.find_source_keys(keys)
+    for key in unused_keys:
         store.delete(key)
-    return len(stray_keys)
+    return len(unused_keys)
