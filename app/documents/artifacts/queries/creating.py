@@ -158,10 +158,16 @@ def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, st
     }
 
 
-def lock_unused_content(sha256: str) -> bool:
-    """Lock the content with a digest until the transaction ends; return whether it is unused."""
-    lock_contents([sha256])
-    return find_by_content(sha256) is None
+def lock_unused_contents(digests: Collection[str]) -> list[str]:
+    """Lock contents until the transaction ends; return the digests that no document uses."""
+    lock_contents(digests)
+    used_digests = find_by_contents(digests)
+    return [sha256 for sha256 in digests if sha256 not in used_digests]
+
+
+def check_connection() -> None:
+    """Raise an error if the connection of the session was lost, and with it the locks."""
+    db.session().execute(text("SELECT 1"))
 
 
 def lock_contents(digests: Collection[str]) -> None:

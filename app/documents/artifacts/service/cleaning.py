@@ -23,6 +23,8 @@ MIN_UNUSED_AGE = timedelta(hours=1)
 PAGE_IMAGE_LIFETIME = timedelta(days=7)
 _BATCH = 200
 """The minimum number of files to check before a checkpoint, and the maximum in one query."""
+_MAX_LOCKED = 20
+"""The maximum number of contents that are locked at the same time while their files are deleted."""
 _ORGANIZATION = re.compile(r"[0-9a-f-]{36}")
 _CONTENT = re.compile(
     r"organizations/(?P<organization>[0-9a-f-]{36})/blobs/[0-9a-f]{2}/(?P<sha256>[0-9a-f]{64})"
@@ -56,21 +58,23 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
 def delete_contents(digests: Iterable[str], checkpoint: Checkpoint) -> int:
     """Delete the stored files with these SHA-256 digests that no document of the organization uses.
 
-    Each file is deleted in a separate transaction, which `checkpoint` commits, because uploads of
-    the same content wait for the lock. Returns the number of deleted files.
+    `checkpoint` commits a transaction for at most `_MAX_LOCKED` files, because uploads of the same
+    content wait for the lock. Returns the number of deleted files.
     """
     deleted_count = 0
-    for sha256 in sorted(set(digests)):
-        # If the session is lost, the lock is lost too, and a new document may use the file. So the
-        # deletion directly follows this query, which fails if the session was lost before.
-        is_unused = queries.lock_unused_content(sha256)
-        if is_unused:
+    ordered_digests = sorted(set(digests))
+    for start in range(0, len(ordered_digests), _MAX_LOCKED):
+        unused_digests = queries.lock_unused_contents(ordered_digests[start : start + _MAX_LOCKED])
+        for sha256 in unused_digests:
+            # If the connection is lost, the locks are lost too, and a new document may use the
+            # file. So each deletion directly follows a query, which then fails.
+            queries.check_connection()
             files.delete_content(sha256)
         checkpoint()
-        if is_unused:
+        for sha256 in unused_digests:
             # This needs no lock: a new document with the content can render its images again.
             files.delete_page_images(sha256)
-            deleted_count += 1
+        deleted_count += len(unused_digests)
     return deleted_count
 
 
