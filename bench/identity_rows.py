@@ -174,7 +174,7 @@ class _ListMeasurement(Requests):
         self.title = title
         self.path = path
 
-    def _get_preparers(self) -> dict[str, Callable[[], object]]:
+    def _get_prepare_functions(self) -> dict[str, Callable[[], object]]:
         return {
             "rows": lambda: self._prepare_pages("rows", self.path, self.title, self.labeled.count)
         }

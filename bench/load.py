@@ -90,7 +90,7 @@ def run(
     result, failures = Result(), []
     start = threading.Barrier(connections + 1)
 
-    def work(number: int) -> None:
+    def send_requests(number: int) -> None:
         times = []
         try:
             connection = Connection(base)
@@ -110,7 +110,7 @@ def run(
             start.abort()
         result.times.extend(times)
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(connections)]
+    threads = [threading.Thread(target=send_requests, args=(n,)) for n in range(connections)]
     for thread in threads:
         thread.start()
     start.wait()

@@ -76,7 +76,7 @@ def create_documents(service: Service, org: Org, rows: int) -> Labeled:
 class ClaimNext(Requests):
     """The measurement of many users who claim the next document at the same time."""
 
-    def _get_preparers(self) -> dict[str, Callable[[], Any]]:
+    def _get_prepare_functions(self) -> dict[str, Callable[[], Any]]:
         return {"next": self._prepare_next}
 
     def _prepare_next(self) -> Any:

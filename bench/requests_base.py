@@ -34,7 +34,7 @@ class Requests(ABC):
         """Capture the SQL of the requests, start the floor, and measure both alternately."""
         measurements = {
             name: make()
-            for name, make in self._get_preparers().items()
+            for name, make in self._get_prepare_functions().items()
             if not names or name in names
         }
         if not measurements:
@@ -46,7 +46,7 @@ class Requests(ABC):
                 measure_row(report, base)
 
     @abstractmethod
-    def _get_preparers(self) -> dict[str, Callable[[], Any]]:
+    def _get_prepare_functions(self) -> dict[str, Callable[[], Any]]:
         """Return, by row name, the functions that prepare a measurement and return it.
 
         A measurement is a function of the report and the base URL of the floor.

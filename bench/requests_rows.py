@@ -22,7 +22,7 @@ TEXT = "Invoice {n}\nFrom: Northwind Traders\n" + "A line of the invoice's text.
 class SingleRequests(Requests):
     """The measurements of single requests for one organization's documents."""
 
-    def _get_preparers(self) -> dict[str, Callable[[], Any]]:
+    def _get_prepare_functions(self) -> dict[str, Callable[[], Any]]:
         return {
             "live": self._prepare_live,
             "list": self._prepare_list,

@@ -58,7 +58,7 @@ class Reviews(Requests):
         self.users = [org.add_user(f"caller{number}", "reviewer") for number in range(CALLERS)]
         self.claimed_ids: list[str] = []
 
-    def _get_preparers(self) -> dict[str, Any]:
+    def _get_prepare_functions(self) -> dict[str, Any]:
         return {
             "queue": self._prepare_queue,
             "reviews": self._prepare_claims,

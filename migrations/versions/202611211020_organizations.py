@@ -50,8 +50,8 @@ def upgrade() -> None:
         ["erase_after"],
         postgresql_where=sa.text("status = 'closed'"),
     )
-    _memberships()
-    _invitations()
+    _update_memberships_table()
+    _create_invitations_table()
     protect("invitations")
     audited("organizations", label="name", secret=("ai_provider_key",), ignored=("erasure",))
     audited(
@@ -64,7 +64,7 @@ def downgrade() -> None:
     raise RuntimeError("cannot be reverted: members and invitations do not fit the previous tables")
 
 
-def _memberships() -> None:
+def _update_memberships_table() -> None:
     revision = sa.Column("revision", sa.Integer(), server_default="1", nullable=False)
     op.add_column("memberships", revision)
     op.add_column("memberships", sa.Column("updated_at", sa.DateTime(timezone=True), nullable=True))
@@ -85,7 +85,7 @@ def _memberships() -> None:
         op.create_index(name, "memberships", columns)
 
 
-def _invitations() -> None:
+def _create_invitations_table() -> None:
     op.create_table(
         "invitations",
         sa.Column("organization_id", sa.Uuid(), nullable=False),

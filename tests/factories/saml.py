@@ -67,8 +67,8 @@ def certificate(name: str, days: int = 365) -> x509.Certificate:
     )
 
 
-def base64_der(certificate: x509.Certificate) -> str:
-    """Return a certificate in the form that metadata contains."""
+def encode_certificate(certificate: x509.Certificate) -> str:
+    """Encode a certificate as Base64 of its DER form, as in SAML metadata."""
     return base64.b64encode(certificate.public_bytes(Encoding.DER)).decode()
 
 
@@ -212,7 +212,7 @@ def metadata(
     """
     keys = "".join(
         '<md:KeyDescriptor use="signing"><ds:KeyInfo><ds:X509Data><ds:X509Certificate>'
-        f"{base64_der(item)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>"
+        f"{encode_certificate(item)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>"
         for item in certificates or (certificate("rsa"),)
     )
     return f"""<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata"

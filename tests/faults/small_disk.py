@@ -86,7 +86,8 @@ def small_disk() -> Iterator[SmallDisk]:
     """Run a service with a small disk.
 
     If this process may mount file systems, all data of the service is on a separate file system.
-    Otherwise, its files are in /dev/shm, and nearly all free space there is the reserve.
+    Otherwise, only its stored files are in /dev/shm. The reserve is then the free space there minus
+    24 MiB, but at most half of the free space in the temporary folder.
     """
     if _may_mount():
         starter = (sys.executable, "-c", MOUNT, str(_SIZE), str(first_data()))

@@ -86,7 +86,11 @@ def test_a_decision_by_filter_is_applied_in_complete_batches(place: Site) -> Non
 
 
 def _count_tag_sets(place: Site) -> Counter[tuple[Any, ...]]:
-    """Count tag sets by their status, document status, revision, revision count and last kind."""
+    """Count tag sets by five values.
+
+    The values are the status of the tag set, the status of its document, the tag set's revision
+    number, the number of its stored revisions, and the kind of the last stored revision.
+    """
     return Counter(
         tuple(row)
         for row in place.sql(

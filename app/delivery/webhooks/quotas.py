@@ -61,7 +61,7 @@ class Quotas:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether no attempts are due, in progress, unwritten or to be requeued."""
+        """Return whether nothing is due, in progress, to be requeued or to be recorded."""
         return not (self.to_requeue or self._states.organizations)
 
     @property

@@ -241,8 +241,8 @@ class AttemptLimits:
         """Return the maximum number of concurrent delivery attempts to a webhook.
 
         `free` is the number of additional attempts allowed for webhooks of the same pace. A webhook
-        that is not quick gets more than one attempt only while more than half of its organization's
-        quota is free. The other half is for webhooks that become due later.
+        that is not quick gets more than one attempt only while more than half of the organization's
+        limit for its pace is free. The other half is for webhooks that become due later.
         """
         if webhook.pace is Pace.QUICK:
             return min(

@@ -9,7 +9,7 @@ from app.engines.sources.model import SourceError, SourceErrorKind
 _MAX_LINK_CHARS = 8 * 1024
 _MAX_LINKS = 200_000
 _MAX_TOTAL_CHARS = 32 * 1024 * 1024
-"""The maximum total length of all absolute URLs. A long base URL makes each short link long."""
+"""The maximum total length of all absolute URLs. A long base URL can make short links long."""
 
 
 class _LinkCollector:

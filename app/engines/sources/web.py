@@ -170,7 +170,8 @@ class WebSource(FolderSource):
     def _fetch_metadata_by_content(self, url: str) -> _DocumentMetadata | None:
         """Fetch metadata from the response to a GET request.
 
-        If the server sends no version, the digest of the content is used as the version.
+        If the server sends no version, the digest of the content is used as the version. Returns
+        None if the document does not exist, and `_UNREADABLE` if the host refuses to send it.
         """
         with self._request(url, is_document=True) as response:
             try:

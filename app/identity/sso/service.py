@@ -159,8 +159,8 @@ def _pop_client_secret(
 ) -> str | None:
     """Remove the client secret from `settings`, and return the encrypted secret to store.
 
-    If `settings` contains no secret, returns the stored secret, unless the provider or the client
-    changes.
+    Returns None if `client_secret` is null. If `client_secret` is omitted, returns the stored
+    secret, or None if the protocol, the issuer or the client id changes.
     """
     if "client_secret" in settings:
         secret = settings.pop("client_secret")

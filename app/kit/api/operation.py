@@ -189,7 +189,11 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
 
 
 def _enter_organization(op: Operation, caller: Caller) -> None:
-    """Check the caller's role in the organization of the request, and bind the organization."""
+    """Check that the caller may act in the organization of the request, and bind the organization.
+
+    Raises 422 if the organization header is missing, and 403 if the role is too low or if the
+    request changes data of a suspended organization.
+    """
     if caller.organization is None:
         raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required.")
     assert caller.role is not None

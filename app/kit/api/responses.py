@@ -149,8 +149,8 @@ def _parse_range(size: int) -> tuple[int, int] | None:
 def build_download(file: Download) -> Response:
     """Return the response that sends a file.
 
-    The status is 200, 206 for a byte range, 304 if the client has the file already, or 307 for a
-    link.
+    The status is 200, 206 for a byte range, 304 if the client already has the file, or 307 to
+    redirect to the URL that `file.link` returns. Raises 416 for a range outside the file.
     """
     tag = f'"{file.etag}"'
     headers = {

@@ -103,7 +103,10 @@ class JobFilter:
 
 
 def list_jobs(job_filter: JobFilter, *, limit: int) -> list[JobRecord]:
-    """Return the newest jobs that match the filter, at most `limit`, from all organizations."""
+    """Return the newest jobs that match the filter, at most `limit`.
+
+    Includes all organizations unless the filter names one.
+    """
     rows = db.session().execute(_LIST, {**job_filter.build_parameters(), "limit": limit})
     return [JobRecord(*row) for row in rows]
 

@@ -20,10 +20,10 @@ _SORTS = {
     "updated_at": ArtifactSchema.updated_at,
 }
 MAX_PAGE_BYTES = 16 * 1024 * 1024
-"""The maximum total size in bytes of the `fields` on a page, and also of the `changes` and of the
-`guidelines` on a page.
+"""The maximum total size in bytes of each large column on a page.
 
-Each record may use an equal share of this size. Larger values are returned as None.
+The limit applies separately to `fields`, `changes` and `guidelines`. Each record may use an equal
+share of it. Larger values are returned as None.
 """
 
 _LISTED_COLUMNS = (

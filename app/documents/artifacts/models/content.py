@@ -16,8 +16,8 @@ from app.kit.tenancy import TenantModel
 class ArtifactText(TenantModel, db.Base):
     """The extracted text of a document, in its own table so that lists do not read it.
 
-    `search` is a legacy column. The search `q` uses it for documents in the backlog, which are not
-    in `ArtifactSearch` yet.
+    `search` is a legacy column. The filter `q` also searches it while the organization is in
+    `ArtifactSearchBacklog`, because some documents may not be in `ArtifactSearch` yet.
     """
 
     __tablename__ = "artifact_texts"

@@ -138,7 +138,7 @@ def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnEl
 
 
 def _count_claimed(filters: dict[str, Any]) -> ColumnElement[int]:
-    """Count claimed documents row by row: there are few, and they are indexed."""
+    """Build an expression that counts claimed documents row by row; they are few and indexed."""
     period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
     is_claimed = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
     rows = _select_documents(filters, Artifact.id).where(

@@ -129,7 +129,8 @@ class _Assigner:
     def lock_recipients(self) -> None:
         """Validate the users or the team, and lock them until the transaction ends.
 
-        Raises 400 if a user or the team does not exist or cannot label.
+        Raises 400 if a user cannot label, or if the team does not exist. Unless the strategy is
+        `everyone`, also raises 400 if the team has no labeler.
         """
         if self._team_id is None:
             self._labelers = recipients.lock_users(self._user_ids, Role.labeler)

@@ -262,10 +262,10 @@ def _unassign_batch(statement: TextClause, **assignee: UUID) -> list[UnassignedI
     return sorted(UnassignedItem._make(row) for row in db.session().execute(statement, values))
 
 
-class SelfReview(NamedTuple):
-    """An item that its labeler no longer reviews.
+class EndedSelfReview(NamedTuple):
+    """An item whose self-review was ended: a person who labeled it no longer reviews it.
 
-    `assignee_id` is the labeler's id, or None if the labeler had only claimed the item.
+    `assignee_id` is the id of that person, or None if the person had only claimed the item.
     """
 
     id: UUID
@@ -273,14 +273,16 @@ class SelfReview(NamedTuple):
     assignee_id: UUID | None
 
 
-def end_self_reviews() -> list[SelfReview]:
+def end_self_reviews() -> list[EndedSelfReview]:
     """End the claims and direct assignments of at most BATCH items that their labelers review.
 
     Returns the items in the order of their ids. An empty list means that no item is left, or that
     the organization allows self-review.
     """
     values = {"org": tenancy.current_organization_id(), "batch": BATCH}
-    return sorted(SelfReview._make(row) for row in db.session().execute(_END_SELF_REVIEWS, values))
+    return sorted(
+        EndedSelfReview._make(row) for row in db.session().execute(_END_SELF_REVIEWS, values)
+    )
 
 
 def list_assigned_team_ids() -> list[UUID]:

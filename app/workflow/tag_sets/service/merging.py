@@ -205,7 +205,8 @@ def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
 def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[LockedTagSet]:
     """Lock the tag sets and return them in the order of `tag_set_ids`.
 
-    Raises 400, 403 or 409 if a tag set cannot be merged, or 409 if the artifact has a merge.
+    Raises 400, 403 or 409 if a tag set cannot be merged, or 409 if the artifact has a submitted or
+    accepted merge.
     """
     artifacts.lock(artifact_id)
     tag_sets = {row.id: row for row in deciding.lock_by_artifact(artifact_id)}

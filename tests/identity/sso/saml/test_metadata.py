@@ -13,7 +13,7 @@ from saml2.xml.schema import XMLSchemaError, validate
 from app.identity.sso.saml import metadata, request
 from app.identity.sso.saml.metadata import ProviderMetadata
 from app.identity.sso.saml.xml import InvalidDocument
-from tests.factories.saml import ACS, AUDIENCE, ISSUER, SSO_URL, base64_der, certificate
+from tests.factories.saml import ACS, AUDIENCE, ISSUER, SSO_URL, certificate, encode_certificate
 from tests.factories.saml import metadata as written
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -120,7 +120,7 @@ def test_weak_keys_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "AAAA", "no base64", "\u00e9"])
 def test_invalid_certificates(text: str) -> None:
-    document = written().decode().replace(base64_der(certificate("rsa")), text)
+    document = written().decode().replace(encode_certificate(certificate("rsa")), text)
     assert "certificate" in refused(document.encode())
 
 
