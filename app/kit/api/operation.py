@@ -189,11 +189,7 @@ def _authenticate(op: Operation, path: dict[str, str]) -> Caller | None:
 
 
 def _enter_organization(op: Operation, caller: Caller) -> None:
-    """Check that the caller may act in the organization of the request, and bind the organization.
-
-    Raises 422 if the organization header is missing, and 403 if the role is too low or if the
-    request changes data of a suspended organization.
-    """
+    """Check that the caller may act in the organization, and bind it. Raises 403 or 422."""
     if caller.organization is None:
         raise errors.unprocessable(ORG_HEADER, "The header X-Org-Slug is required.")
     assert caller.role is not None
