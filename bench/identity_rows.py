@@ -36,7 +36,10 @@ _LOGINS = 60
 
 
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
-    """Measure the rows that `names` lists, or all if it is empty; the lists have `rows` records."""
+    """Run the benchmarks in `names`, or all benchmarks if `names` is empty.
+
+    `rows` is the number of records in each measured list.
+    """
 
     def is_selected(name: str) -> bool:
         return not names or name in names

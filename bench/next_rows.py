@@ -51,7 +51,7 @@ WHERE organization_id = :org
 
 
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
-    """Measure the rows that `names` lists, or all if it is empty, with `rows` ready documents."""
+    """Run the benchmarks in `names`, or all if `names` is empty, with `rows` ready documents."""
     if not names or "next" in names:
         org = make_org(service.app)
         for number in range(CALLERS):

@@ -242,5 +242,5 @@ class Reviews(Requests):
 def measure(
     report: Report, service: Service, org: Org, names: set[str], rows: int, seconds: float
 ) -> None:
-    """Measure the rows that `names` lists, or all if it is empty, with a queue of `rows` items."""
+    """Run the benchmarks in `names`, or all if `names` is empty, with a queue of `rows` items."""
     Reviews(service, org, rows, seconds).measure(report, names)

@@ -36,7 +36,7 @@ _INDEX = "INSERT INTO artifact_search_backlog (organization_id) VALUES (:org)"
 
 
 def measure(report: Report, service: Service, names: set[str], rows: int, seconds: float) -> None:
-    """Measure the rows that `names` lists, or all if it is empty, with `rows` text documents."""
+    """Run the benchmarks in `names`, or all if `names` is empty, with `rows` text documents."""
     org = make_org(service.app)
     _fill(service, org, rows)
     if not names or "search" in names:

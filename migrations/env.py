@@ -33,7 +33,7 @@ def run() -> None:
     if getattr(context.config.cmd_opts, "autogenerate", False):
         import_module("app.features")  # imports every model
     with engine.connect() as connection:
-        waiting.take_advisory_lock(connection, _ADVISORY_LOCK)
+        waiting.acquire_advisory_lock(connection, _ADVISORY_LOCK)
         waiting.retry_while_locked(partial(_migrate, connection))
     engine.dispose()
 

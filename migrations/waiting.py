@@ -66,8 +66,8 @@ def _generate_pauses() -> Iterator[float]:
         pause = min(2 * pause, _MAX_PAUSE)
 
 
-def take_advisory_lock(connection: Connection, key: int) -> None:
-    """Take the advisory lock `key` for the session, and wait for it without a time limit.
+def acquire_advisory_lock(connection: Connection, key: int) -> None:
+    """Acquire the advisory lock `key` for the session, waiting for it without a time limit.
 
     The lock is polled, because a session that waits inside a statement holds a snapshot, and an
     index build with CONCURRENTLY waits for all snapshots, which would cause a deadlock.

@@ -19,7 +19,7 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
     """Recompute the quality metrics of all organizations, or of SLUG, from the tag sets.
 
     The service may be running. It is safe to interrupt this command and to run it again. Prints how
-    many daily totals were wrong.
+    many stored counts and sums were wrong.
     """
     corrected_cells = 0
     with run_operation("rebuild_quality"), show_progress("Counting documents") as report_progress:

@@ -28,7 +28,7 @@ RETURNING id, submitted_at
 """
 
 
-def make_submitted(workspace: Workspace, count: int, *names: str) -> list[str]:
+def make_submitted_tag_sets(workspace: Workspace, count: int, *names: str) -> list[str]:
     """Create `count` documents, each with a submitted tag set, and return the tag sets' ids.
 
     The ids are in ascending order, which is also the order of the review queue. The named users are

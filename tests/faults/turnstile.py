@@ -88,7 +88,10 @@ class Turnstile:
             return list(connection.execute(_WAITING, {"holder": holder, "saying": self._saying}))
 
     def change(self, statement: str, **values: Any) -> None:
-        """Change the table, and then stop all writers that can see the change."""
+        """Commit a change to the table, and make all later writers wait.
+
+        Writers that were already waiting are let through.
+        """
         assert self._holder is not None
         self._holder.execute(text("SET LOCAL app.all_organizations = 'on'"))
         self._holder.execute(text(statement), values)

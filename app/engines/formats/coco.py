@@ -175,7 +175,10 @@ def _compute_size(page: Page, width: int) -> tuple[int, int]:
 
 
 def _list_categories(fields: Sequence[Field], *, only_regions: bool) -> list[str]:
-    """Return the tag keys of all fields and table columns, or only those of type region."""
+    """Return the keys of fields other than tables, and of table columns as `table.column`.
+
+    With `only_regions`, returns only fields and columns of type region.
+    """
     columns = [(field["key"], field) for field in fields if field["type"] != "table"]
     columns += [
         (f"{field['key']}.{column['key']}", column)

@@ -32,9 +32,9 @@ _MIN_TALL_RATIO = 1.5
 """The minimum ratio of height to width at which the recognizer rotates a line."""
 _MIN_CONFIDENCE = 0.5
 _MAX_COMPARED_LINES = 5
-"""The maximum number of lines read in both directions to detect an upside-down page.
+"""The maximum number of lines that are read upright and upside down, to find the right direction.
 
-The classifier for this purpose that comes with the models is often wrong.
+The models include a classifier for this purpose, but it is often wrong.
 """
 
 

@@ -245,7 +245,8 @@ def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -
 def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:
     """Record that the current organization accepted a SAML assertion.
 
-    Returns False if the assertion was already recorded. Concurrent calls wait for each other.
+    Returns False if the assertion was already recorded. If another transaction is recording the
+    same assertion, waits until that transaction ends.
     """
     statement = (
         insert(Assertion)

@@ -179,9 +179,10 @@ def _select_cells(
     first: datetime | None,
     end: datetime | None,
 ) -> Subquery:
-    """Select the number of the schema's rows in `table`, grouped by `columns`.
+    """Select the numbers of the schema's rows in `table` by `columns`, created in a period.
 
-    The column `_MEASURE` is summed instead of grouped.
+    `end` is exclusive. The column `n` is the number of rows, and `total` is the sum of the column
+    `_MEASURE`. Several result rows may have the same facets, so the caller must add them up.
     """
     facet_names = [str(column.key) for column in columns if column.key != _MEASURE]
     where = {"schema_id": schema_id}

@@ -9,7 +9,7 @@ from app.kit import container
 from tests.delivery.notifications.conftest import Inbox
 from tests.factories.emails import list_emails_to
 from tests.factories.routing import Router
-from tests.factories.submitted import make_submitted
+from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace
 
 Work = Callable[[], None]
@@ -21,7 +21,7 @@ def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
     names = ("labeler", "second", "third")
     for name in names[1:]:
         workspace.org.add_user(name, "labeler")
-    inbox.reject(make_submitted(workspace, 300, *names))
+    inbox.reject(make_submitted_tag_sets(workspace, 300, *names))
     work()
     title = "100 of your tag sets were sent back"
     assert Counter(inbox.told()) == {(name, title, 100): 1 for name in names}
@@ -45,7 +45,7 @@ def test_of_three_hundred_rejections_three_labelers_get_one_letter_each(
 def test_a_queue_worked_through_one_by_one_is_one_notification(
     workspace: Workspace, inbox: Inbox, work: Work
 ) -> None:
-    ids = make_submitted(workspace, 4, "labeler")
+    ids = make_submitted_tag_sets(workspace, 4, "labeler")
     for number, one in enumerate(ids):
         inbox.reject([one], send_to="pool", why=f"Reason {number}")
         work()
@@ -75,7 +75,7 @@ def test_documents_that_come_one_by_one_are_one_notification(
 def test_a_letter_closes_and_what_comes_next_is_another_one(
     workspace: Workspace, inbox: Inbox, work: Work, post: Work
 ) -> None:
-    ids = make_submitted(workspace, 3, "labeler")
+    ids = make_submitted_tag_sets(workspace, 3, "labeler")
     inbox.reject(ids[:2])
     work()
     post()
@@ -89,7 +89,7 @@ def test_a_letter_closes_and_what_comes_next_is_another_one(
 def test_what_was_read_takes_no_more_and_is_not_mailed(
     workspace: Workspace, inbox: Inbox, work: Work, post: Work
 ) -> None:
-    ids = make_submitted(workspace, 3, "labeler")
+    ids = make_submitted_tag_sets(workspace, 3, "labeler")
     inbox.reject(ids[:2])
     work()
     inbox.read()
@@ -104,7 +104,7 @@ def test_what_was_read_takes_no_more_and_is_not_mailed(
 def test_all_of_a_kind_goes_in_one_letter(
     workspace: Workspace, inbox: Inbox, work: Work, post: Work
 ) -> None:
-    ids = make_submitted(workspace, 4, "labeler")
+    ids = make_submitted_tag_sets(workspace, 4, "labeler")
     inbox.reject(ids[:2])
     work()
     inbox.reject(ids[2:], send_to="pool", why="Not a bill")
@@ -146,7 +146,7 @@ def test_each_reads_where_they_want_to(
     post: Work,
 ) -> None:
     inbox.prefer("labeler", chosen)
-    inbox.reject(make_submitted(workspace, 2, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
     assert [row.in_app for row in workspace.sql("SELECT in_app FROM notifications")] == in_app
     post()
@@ -157,7 +157,7 @@ def test_each_reads_where_they_want_to(
 def test_who_wants_or_may_have_no_letter_any_more_gets_none(
     workspace: Workspace, inbox: Inbox, work: Work, how: str, post: Work
 ) -> None:
-    inbox.reject(make_submitted(workspace, 2, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
     labeler = workspace.org.users["labeler"]
     address = workspace.org.email("labeler")
@@ -178,7 +178,7 @@ def test_letters_speak_the_readers_language(
     workspace.sql(
         "UPDATE users SET locale = 'de-AT' WHERE id = :id", id=workspace.org.users["labeler"]
     )
-    inbox.reject(make_submitted(workspace, 2, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
     post()
     (letter,) = list_emails_to(workspace.org.email("labeler"))

@@ -9,7 +9,7 @@ from app.kit import db
 from tests.delivery.notifications.conftest import Inbox
 from tests.factories.emails import list_emails_to
 from tests.factories.orgs import Org
-from tests.factories.submitted import make_submitted
+from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace
 
 Work = Callable[[], None]
@@ -63,7 +63,7 @@ def test_a_digest_has_everything_of_all_kinds(
     workspace: Workspace, inbox: Inbox, work: Work, clock: Clock, frequency: str
 ) -> None:
     _prefer(workspace.org, frequency)
-    inbox.reject(make_submitted(workspace, 3, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
     for body in ("First?", "Second?"):
         _mention(workspace, body)
     work()
@@ -143,7 +143,7 @@ def test_a_kind_that_was_turned_off_is_not_in_the_digest(
     workspace: Workspace, inbox: Inbox, work: Work, clock: Clock
 ) -> None:
     _prefer(workspace.org, "daily")
-    inbox.reject(make_submitted(workspace, 2, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     _mention(workspace, "First?")
     work()
     inbox.prefer("labeler", '{"mention": {"email": false}}')
@@ -182,7 +182,7 @@ def test_emails_wait_for_the_end_of_the_quiet_hours(
 ) -> None:
     _prefer(workspace.org, "immediate", quiet=(-60, 60))
     if grouped:
-        inbox.reject(make_submitted(workspace, 2, "labeler"))
+        inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     else:
         _mention(workspace, "Now?")
     work()
@@ -229,7 +229,7 @@ def test_a_new_preference_applies_to_pending_emails(
 def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox, work: Work) -> None:
     _prefer(workspace.org, "daily")
     workspace.org.add_user("second", "labeler")
-    inbox.reject(make_submitted(workspace, 4, "labeler", "second"))
+    inbox.reject(make_submitted_tag_sets(workspace, 4, "labeler", "second"))
     work()
     inbox.end_windows()
     inbox.post_due()
@@ -244,7 +244,7 @@ def test_others_are_not_delayed(workspace: Workspace, inbox: Inbox, work: Work) 
 def test_after_the_closing_of_an_organization_no_emails_are_sent(
     workspace: Workspace, inbox: Inbox, work: Work, is_queued: bool
 ) -> None:
-    inbox.reject(make_submitted(workspace, 2, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
     inbox.end_windows()
     if is_queued:

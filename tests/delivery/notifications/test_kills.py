@@ -17,7 +17,7 @@ from app.kit.jobs.handlers import HANDLERS
 from tests.delivery.notifications.conftest import Inbox
 from tests.factories import make_job
 from tests.factories.statements import record_statements
-from tests.factories.submitted import make_submitted
+from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.waiting import wait_until
 from tests.factories.workspace import Workspace
 
@@ -34,7 +34,7 @@ def _job(workspace: Workspace, event_id: UUID, **data: Any) -> Job:
 def _rejections(inbox: Inbox, count: int) -> list[Job]:
     """The jobs of as many rejections."""
     workspace = inbox.workspace
-    inbox.reject(make_submitted(workspace, count, "labeler", "admin"))
+    inbox.reject(make_submitted_tag_sets(workspace, count, "labeler", "admin"))
     rows = workspace.sql(REJECTIONS)
     return [_job(workspace, row.id, **row.data) for row in rows[-count:]]
 
@@ -64,7 +64,7 @@ def test_letters_are_posted_in_as_many_statements_whatever_the_number(
         for number in range(people):
             workspace.org.add_user(f"p{people}-{number}", "labeler")
         names = [name for name in workspace.org.users if name.startswith(f"p{people}-")]
-        inbox.reject(make_submitted(workspace, people, *names))
+        inbox.reject(make_submitted_tag_sets(workspace, people, *names))
         rows = workspace.sql(REJECTIONS)
         _handle(workspace, [_job(workspace, row.id, **row.data) for row in rows])
         inbox.post_due()  # Windows of other tests may have ended in the meantime.
@@ -139,7 +139,7 @@ def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
     workspace: Workspace, inbox: Inbox, work: Work, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     inbox.post_due()
-    inbox.reject(make_submitted(workspace, 3, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
     work()
     inbox.end_windows()
     with monkeypatch.context() as patched:
@@ -158,7 +158,7 @@ def test_a_letter_is_neither_lost_nor_posted_twice_by_a_worker_that_is_killed(
 
 
 def test_nothing_of_it_lives_in_redis(workspace: Workspace, inbox: Inbox, work: Work) -> None:
-    inbox.reject(make_submitted(workspace, 3, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
     container.current().redis(timeout=5).flushdb()
     work()
     inbox.end_windows()
@@ -171,7 +171,7 @@ def test_nothing_of_it_lives_in_redis(workspace: Workspace, inbox: Inbox, work: 
 def test_what_others_write_at_this_moment_waits_for_the_next_round(
     workspace: Workspace, inbox: Inbox, work: Work
 ) -> None:
-    inbox.reject(make_submitted(workspace, 3, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 3, "labeler"))
     work()
     inbox.end_windows()
     with workspace.org.app.app_context(), db.engine().connect() as other:
@@ -211,7 +211,7 @@ def test_more_letters_than_a_round_makes_all_go(
     names = [f"p{number}" for number in range(5)]
     for name in names:
         workspace.org.add_user(name, "labeler")
-    inbox.reject(make_submitted(workspace, 5, *names))
+    inbox.reject(make_submitted_tag_sets(workspace, 5, *names))
     work()
     post()
     assert [len(inbox.letters(name)) for name in names] == [1] * 5

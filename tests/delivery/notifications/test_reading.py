@@ -13,7 +13,7 @@ from tests.factories import Org
 from tests.factories.counts import find_differences, run_sql
 from tests.factories.notifications import insert_notifications
 from tests.factories.orgs import Api
-from tests.factories.submitted import make_submitted
+from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace
 
 Work = Callable[[], None]
@@ -48,11 +48,11 @@ def test_a_notification_is_read_and_unread_again(org: Org) -> None:
 def test_events_that_the_person_has_not_seen_stay_unread(
     workspace: Workspace, inbox: Inbox, work: Work
 ) -> None:
-    inbox.reject(make_submitted(workspace, 1, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 1, "labeler"))
     work()
     api = workspace.org.api("labeler")
     (seen,) = _list(api)
-    inbox.reject(make_submitted(workspace, 1, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 1, "labeler"))
     work()
     path = f"/notifications/{seen['id']}/read"
     answer = api.post(path, {"count": seen["count"]})
@@ -156,7 +156,7 @@ def test_what_arrives_between_two_batches_stays_unread(
 def test_no_email_is_sent_of_what_was_read_or_deleted(
     workspace: Workspace, inbox: Inbox, work: Work, post: Work, how: str
 ) -> None:
-    inbox.reject(make_submitted(workspace, 2, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
     api = workspace.org.api("labeler")
     (note,) = _list(api)
@@ -174,7 +174,7 @@ def test_no_email_is_sent_of_what_was_read_or_deleted(
 def test_what_was_marked_as_unread_in_time_is_mailed(
     workspace: Workspace, inbox: Inbox, work: Work, post: Work
 ) -> None:
-    inbox.reject(make_submitted(workspace, 2, "labeler"))
+    inbox.reject(make_submitted_tag_sets(workspace, 2, "labeler"))
     work()
     api = workspace.org.api("labeler")
     (note,) = _list(api)

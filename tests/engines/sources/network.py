@@ -39,7 +39,7 @@ class LoopbackNetwork:
         try:
             address = self._egress.resolve_address(host, port, timeout=timeout)
         except EgressRefused as error:
-            message = f"The host is not allowed: {error.reason}."
+            message = f"Cannot connect to the host: {error.reason}."
             raise SourceError(SourceErrorKind.NOT_ALLOWED, message) from None
         self.connections.append((host, port))
         with connect_freely():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.kit import bulk
-from tests.factories.submitted import make_submitted
+from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace
 
 ACTIONS = ("accept", "reject", "assign")
@@ -22,7 +22,7 @@ def make_items(
     `members` are those of their documents.
     """
     if not members:
-        return make_submitted(workspace, number, by)
+        return make_submitted_tag_sets(workspace, number, by)
     schema_id = workspace.schema()
     return [
         workspace.submitted(workspace.artifact(schema_id, **members), by=by)["id"]

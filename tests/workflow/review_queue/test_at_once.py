@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
 
-from tests.factories.submitted import make_submitted
+from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.workspace import Workspace, counts
 
 _REVIEWERS = [f"reviewer{number}" for number in range(8)]
@@ -35,7 +35,7 @@ def _items(workspace: Workspace, number: int) -> list[dict[str, Any]]:
 
 def test_reviewers_drain_the_queue_and_decide_each_item_once(workspace: Workspace) -> None:
     _staffed(workspace)
-    sent = set(make_submitted(workspace, 100, "labeler"))
+    sent = set(make_submitted_tag_sets(workspace, 100, "labeler"))
 
     def work(name: str) -> list[str]:
         api, done = workspace.org.api(name), []
@@ -81,7 +81,7 @@ def test_of_draws_at_once_each_gets_another_item(workspace: Workspace) -> None:
 
 def test_of_bulk_verdicts_at_once_each_item_has_one(workspace: Workspace) -> None:
     _staffed(workspace)
-    ids = make_submitted(workspace, 20, "labeler")
+    ids = make_submitted_tag_sets(workspace, 20, "labeler")
     bodies: list[tuple[str, str, dict[str, Any]]] = [
         (_REVIEWERS[0], "accept", {"tag_set_ids": ids}),
         (_REVIEWERS[1], "accept", {"tag_set_ids": ids[::-1]}),
@@ -128,7 +128,7 @@ def test_assigning_documents_and_their_reviews_at_once_never_deadlocks(
     workspace: Workspace,
 ) -> None:
     """Both lock tag sets: the one because they become urgent with their documents."""
-    ids = make_submitted(workspace, 200, "labeler")
+    ids = make_submitted_tag_sets(workspace, 200, "labeler")
     documents = [str(row.artifact_id) for row in workspace.sql("SELECT artifact_id FROM tag_sets")]
     reviewer, admin = workspace.org.users["reviewer"], workspace.org.users["admin"]
 

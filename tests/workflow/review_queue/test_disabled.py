@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from app.workflow.review_queue.queries import items
-from tests.factories.submitted import make_submitted
+from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
 
@@ -59,7 +59,7 @@ def test_who_is_in_a_team_is_looked_up_once_for_all_its_reviews(workspace: Works
         workspace.org.add_user(name, "labeler")
     team = make_team(workspace.org)
     team = str(add_members(workspace.org, team, *names, "reviewer")["id"])
-    make_submitted(workspace, 200, "labeler")
+    make_submitted_tag_sets(workspace, 200, "labeler")
     workspace.sql("UPDATE tag_sets SET assignee_team_id = :team", team=team)
     explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {items._UNASSIGN_TEAM}"
     values = {"org": workspace.org.id, "batch": 1000, "team_id": team}

@@ -15,7 +15,7 @@ from app.workflow.assignment.service import recipients
 from app.workflow.review_queue import service
 from app.workflow.review_queue.queries import items
 from tests.factories.statements import record_statements
-from tests.factories.submitted import make_submitted
+from tests.factories.submitted import make_submitted_tag_sets
 from tests.factories.teams import add_members, make_team
 from tests.factories.workspace import Workspace
 
@@ -260,7 +260,7 @@ def test_a_thousand_reviews_are_returned_in_few_statements(
     sent = []
     for count in (3, 300):
         team = str(make_team(workspace.org, f"Team {count}")["id"])
-        ids = make_submitted(workspace, count, "labeler")
+        ids = make_submitted_tag_sets(workspace, count, "labeler")
         workspace.sql(
             "UPDATE tag_sets SET assignee_team_id = :team WHERE id = ANY(CAST(:ids AS uuid[]))",
             team=team,
@@ -278,7 +278,7 @@ def test_a_return_that_is_broken_off_goes_on_and_tells_of_each_once(
 ) -> None:
     monkeypatch.setattr(items, "BATCH", 2)
     team = str(make_team(workspace.org)["id"])
-    ids = make_submitted(workspace, 5, "labeler")
+    ids = make_submitted_tag_sets(workspace, 5, "labeler")
     workspace.sql("UPDATE tag_sets SET assignee_team_id = :team", team=team)
     batches = []
 

@@ -274,6 +274,6 @@ def _explain_unsupported(error: documents.UnsupportedMediaType) -> str:
     if error.declared and error.detected in documents.MEDIA_TYPES:
         return (
             f"The content of the file is `{error.detected}`, but its name or declared type says "
-            f"`{error.declared}`. Send it with the name and type of its content."
+            f"`{error.declared}`. Send it with a file name and media type that match it."
         )
     return "This media type is not supported."

@@ -1,4 +1,4 @@
-"""Read the files of documents again, and rebuild the full-text index."""
+"""Reprocess documents, and index the documents in the backlog of the full-text index."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -63,7 +63,11 @@ class FieldRow(SumRow, Protocol):
 
 
 class PersonRow(SumRow, Protocol):
-    """The sums of a labeler or reviewer, with acceptances and decisions of their peers."""
+    """The sums of one labeler or reviewer.
+
+    `peers_accepted` and `peers_decided` are the total numbers of acceptances and decisions that are
+    counted for all other people who match the filter.
+    """
 
     user_id: UUID
     name: str

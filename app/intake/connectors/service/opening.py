@@ -54,7 +54,7 @@ def build_expiring_network(seconds: float) -> ExpiringNetwork:
 
 
 def _build_refusal_error(reason: str) -> SourceError:
-    return SourceError(SourceErrorKind.NOT_ALLOWED, f"The host is not allowed: {reason}.")
+    return SourceError(SourceErrorKind.NOT_ALLOWED, f"Cannot connect to the host: {reason}.")
 
 
 def _find_local_root(organization_id: UUID) -> Path | None:

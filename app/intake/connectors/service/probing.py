@@ -70,11 +70,12 @@ def test(connector_id: UUID) -> dict[str, Any]:
 
 
 def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
-    """Browse a folder in a source: return its `path`, and its first `limit` `entries`.
+    """Browse a folder in a source, and return a dictionary with `path` and `entries`.
 
-    Raises 404 for an unknown connector, 409 `conflict` with `details.kind` if the source cannot be
-    read, for the field `path` if there is no such folder, and 503 while too many sources are being
-    tested or browsed.
+    `entries` has at most `limit` entries. Raises 404 if the connector does not exist, and 503 while
+    too many sources are being tested or browsed. If the source cannot be read, raises 409
+    `conflict` with the kind of the error as `details.kind`. If the folder does not exist, this
+    error is for the field `path`.
     """
     connector = get_connector(connector_id)
     try:
