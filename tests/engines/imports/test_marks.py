@@ -57,8 +57,8 @@ def test_a_mark_becomes_a_tag(names: MarkConverter, mark: Mark, tag: dict[str, A
         (ValueMark("x", "unknown"), "no field `unknown`"),
         (ValueMark("x", "vendor_name"), "no field `vendor_name`"),
         (SpanMark("size", 0, 4, text="Acma"), "from 0 to 4 is not `Acma`"),
-        (SpanMark("size", 90, 95, text="Acme"), "ends before the span from 90 to 95"),
-        (SpanMark("size", 5, 9), "ends before the span from 5 to 9"),
+        (SpanMark("size", 90, 95, text="Acme"), "from 90 to 95 exceeds the text"),
+        (SpanMark("size", 5, 9), "from 5 to 9 exceeds the text"),
     ],
 )
 def test_a_mark_that_does_not_fit(names: MarkConverter, mark: Mark, reason: str) -> None:

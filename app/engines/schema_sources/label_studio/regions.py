@@ -28,9 +28,7 @@ def add_labels(control: Control) -> None:
     """Add a span or region field for each label of the control."""
     field_type = _find_field_type(control)
     if field_type is None:
-        control.add_warning(
-            "Labels for audio, video and time series are not supported, so they were left out."
-        )
+        control.add_warning("Labels for recordings are not supported, so they were left out.")
         return
     tag = control.element.tag
     if field_type == "region" and tag in PAGE_LABEL_TAGS and tag not in _BOX_TAGS:
