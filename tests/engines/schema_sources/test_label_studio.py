@@ -178,7 +178,7 @@ def test_conditionally_required_fields_are_not_required() -> None:
     [
         ('<Pairwise name="x" toName="a,b"/>', "Comparing"),
         ('<Ranker name="x" toName="a"/>', "Ranking"),
-        ('<Relations><Relation value="r"/></Relations>', "Relations"),
+        ('<Relations><Relation value="r"/></Relations>', "Linking"),
         (
             '<TimeSeriesLabels name="x" toName="a"><Label value="z"/></TimeSeriesLabels>',
             "recordings",
