@@ -140,7 +140,7 @@ def test_mail_through_a_server(
     server = inbox_server(inbox)
     mailer = Mailer(f"smtp://127.0.0.1:{server.port}", tmp_path, "no-reply@labels.example")
     monkeypatch.setitem(vars(container.current()), "mailer", mailer)
-    assert "was not sent: mail server" in flask.refused("mail", "test", address)
+    assert "was not sent: the mail server" in flask.refused("mail", "test", address)
     server.start()
     try:
         flask.ok("mail", "test", address)
