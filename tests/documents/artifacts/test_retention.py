@@ -120,7 +120,8 @@ def test_a_batch_is_read_in_the_order_of_an_index(org: Org) -> None:
         statement = oldest.where(Artifact.organization_id == org.id).compile(db.engine())
         connection = db.session().connection()
         # With few documents, PostgreSQL would read and sort all of them anyway.
-        connection.exec_driver_sql("SET LOCAL enable_sort = off")
+        for setting in ("enable_sort", "enable_incremental_sort", "enable_seqscan"):
+            connection.exec_driver_sql(f"SET LOCAL {setting} = off")
         plan = connection.exec_driver_sql(f"EXPLAIN {statement}", statement.params).scalars()
         nodes = "\n".join(plan)
         db.session().rollback()

@@ -266,7 +266,7 @@ def test_a_slow_response_times_out(
 ) -> None:
     monkeypatch.setattr(fetching, "DEADLINE", 0.5)
     hostile.raw[_DISCOVERY] = Raw(b"{" + b" " * 200, drip=0.1)
-    _refused(put(org, at(hostile)), "oidc.issuer", "within the time")
+    _refused(put(org, at(hostile)), "oidc.issuer", "received in time")
 
 
 @pytest.mark.parametrize("path", ["/token", "/jwks", "/userinfo"])
