@@ -255,47 +255,37 @@ def test_other_paths_are_no_documents(open_source: Open, folder: Path, path: str
         pass
 
 
-class _Boaster(sftp_server.Users):
-    """Claims four billion extensions before users sign in."""
-
-    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
-        self._connection = conn
-
-    def begin_auth(self, username: str) -> bool:
-        self._connection.send_packet(MSG_EXT_INFO, b"\xff\xff\xff\xff")
-        return True
+_ENDLESS_EXTENSIONS = (MSG_EXT_INFO, b"\xff\xff\xff\xff")
+"""A message that claims four billion extensions."""
 
 
-def test_a_host_that_claims_endless_extensions_is_an_error(
-    open_source: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        pytest.param(_ENDLESS_EXTENSIONS, SourceErrorKind.UNREACHABLE, id="endless extensions"),
+        pytest.param((_UNKNOWN_MESSAGE,), SourceErrorKind.PROTOCOL, id="unknown message"),
+    ],
+)
+def test_a_host_that_sends_a_faulty_message_before_users_sign_in_is_an_error(
+    open_source: Open,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    message: tuple[Any, ...],
+    kind: SourceErrorKind,
 ) -> None:
-    monkeypatch.setattr(sftp_server, "Users", _Boaster)
+    class Users(sftp_server.Users):
+        def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+            self._connection = conn
+
+        def begin_auth(self, username: str) -> bool:
+            self._connection.send_packet(*message)
+            return True
+
+    monkeypatch.setattr(sftp_server, "Users", Users)
     server = Server(folder)
     with pytest.raises(SourceError) as caught:
         open_source(port=server.port, host_key=server.host_key.get_fingerprint())
-    check_error(caught.value, SourceErrorKind.UNREACHABLE)
-    server.stop()
-
-
-class _Confused(sftp_server.Users):
-    """Sends a message of a type that no client knows, before users sign in."""
-
-    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
-        self._connection = conn
-
-    def begin_auth(self, username: str) -> bool:
-        self._connection.send_packet(_UNKNOWN_MESSAGE)
-        return True
-
-
-def test_a_host_that_sends_unknown_messages_is_an_error(
-    open_source: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sftp_server, "Users", _Confused)
-    server = Server(folder)
-    with pytest.raises(SourceError) as caught:
-        open_source(port=server.port, host_key=server.host_key.get_fingerprint())
-    check_error(caught.value, SourceErrorKind.PROTOCOL)
+    check_error(caught.value, kind)
     server.stop()
 
 

@@ -36,7 +36,7 @@ class ModelServer:
         self.pause_key = f"{name}:pause"
 
     def reserve_request(self, deadline: timedelta) -> timedelta | None:
-        """Return the time until a request may be sent, or None if it may be sent now.
+        """Return how long to wait before sending a request, or None to send it now.
 
         After a pause, one request is sent as a trial. No other request is sent within `deadline`.
         """
