@@ -25,8 +25,8 @@ def measure(report: Report, service: Service, org: Org) -> None:
     The organization's plan has no limits, which is the default.
     """
     connection = load.Connection(service.base)
-    _compare(report, service, "create a document", _build_create_document(connection, org))
-    _compare(report, service, "save tags", _build_save_tags(connection, org))
+    _compare(report, service, "create a document", _build_document_creator(connection, org))
+    _compare(report, service, "save tags", _build_tag_saver(connection, org))
 
 
 def _compare(report: Report, service: Service, name: str, send: Callable[[int], None]) -> None:
@@ -59,7 +59,7 @@ def _compare(report: Report, service: Service, name: str, send: Callable[[int], 
     )
 
 
-def _build_create_document(connection: load.Connection, org: Org) -> Callable[[int], None]:
+def _build_document_creator(connection: load.Connection, org: Org) -> Callable[[int], None]:
     headers = {**org.api("labeler").headers(), "Content-Type": "application/json"}
 
     def create(number: int) -> None:
@@ -73,7 +73,7 @@ def _build_create_document(connection: load.Connection, org: Org) -> Callable[[i
     return create
 
 
-def _build_save_tags(connection: load.Connection, org: Org) -> Callable[[int], None]:
+def _build_tag_saver(connection: load.Connection, org: Org) -> Callable[[int], None]:
     headers = {**org.api("labeler").headers(), "Content-Type": "application/json"}
     workspace = Workspace(org)
     draft = workspace.draft(workspace.artifact(workspace.schema()))

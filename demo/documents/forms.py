@@ -43,7 +43,7 @@ def render_receipt(invoice: Invoice) -> bytes:
 
 
 def render_boxed_form(invoice: Invoice) -> bytes:
-    """Render a work order on letter paper, with each value in a numbered box."""
+    """Render a work order on US Letter paper, with the values in numbered boxes."""
     words, supplier, customer = get_wording(invoice.locale), invoice.supplier, invoice.customer
     sheet = Sheet(LETTER, title=f"{words['invoice']} {invoice.number}", author=supplier.name)
     left, right = 40.0, sheet.width - 40

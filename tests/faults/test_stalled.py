@@ -89,7 +89,7 @@ def test_uploads_and_a_stop_succeed_while_clients_stall() -> None:
 
 
 def test_rendering_pages_does_not_delay_other_requests(demo: Service) -> None:
-    """Check that few pages are rendered at a time, and that other requests are refused with 503."""
+    """Check that requests stay fast while pages are rendered, and excess renderings get a 503."""
     body = {"name": "pages.txt", "text": "A line of the document's text.\n" * 500}
     response = demo.call("POST", "/artifacts", json=body)
     path = f"/artifacts/{response.json()['data']['id']}"
