@@ -30,13 +30,15 @@ class QueueGroup:
 class Queue:
     """A queue for background jobs, which the processes of its group serve.
 
-    `slots` is the maximum number of its jobs that run concurrently on one machine. The queue is
-    late when a due job has waited for more than `late_after` seconds.
+    `slots` is the maximum number of its jobs that run concurrently on one machine. A job that has
+    run for `worker.SLOW_SECONDS` uses one of the `spare_slots` instead, if there are any. The queue
+    is late when a due job has waited for more than `late_after` seconds.
     """
 
     name: str
     group: QueueGroup
     slots: int = 1
+    spare_slots: int = 0
     late_after: float = _MINUTE
 
 
@@ -82,10 +84,11 @@ _ALL_QUEUES = (
     # While one thread renders an invoice, the other threads wait for the disk. A busy disk takes
     # longer to store an invoice than the processor takes to render it.
     Queue("invoice_files", _INVOICES, slots=4, late_after=_HOUR),
-    # Crawls mostly wait for other hosts.
-    Queue("crawls", _CRAWLS, slots=4, late_after=15 * _MINUTE),
-    Queue("export_deliveries", _CRAWLS, slots=4, late_after=15 * _MINUTE),
-    Queue("model_servers", _CRAWLS, slots=4, late_after=_HOUR),
+    # These jobs mostly wait for hosts that organizations choose. One organization can use three
+    # slots, so the slow hosts of six organizations leave a slot for the jobs of others.
+    Queue("crawls", _CRAWLS, slots=4, spare_slots=16, late_after=15 * _MINUTE),
+    Queue("export_deliveries", _CRAWLS, slots=4, spare_slots=16, late_after=15 * _MINUTE),
+    Queue("model_servers", _CRAWLS, slots=4, spare_slots=16, late_after=_HOUR),
     Queue("training", _TRAINING, late_after=6 * _HOUR),
 )
 QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL_QUEUES}

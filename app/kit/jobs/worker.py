@@ -11,7 +11,7 @@ from app.kit import container, db, metrics, tenancy
 from app.kit.jobs import claims, slots, turns
 from app.kit.jobs.claims import ClaimedJob
 from app.kit.jobs.handlers import HANDLERS, stopping
-from app.kit.jobs.queues import GROUPS, QUEUES, Queue, count_local_slots, list_queues
+from app.kit.jobs.queues import GROUPS, Queue, count_local_slots, list_queues
 from app.kit.jobs.runs import run
 from app.kit.logging import get_logger
 
@@ -19,6 +19,8 @@ log = get_logger(__name__)
 
 SLICE_SECONDS = 20.0
 """The time in seconds after which a fork starts no more jobs and exits, to release memory."""
+SLOW_SECONDS = 30.0
+"""The time in seconds after which a job does not use a slot of a queue with spare slots."""
 _POLL_SECONDS = 0.1
 
 
@@ -38,16 +40,73 @@ def drain(group_name: str) -> None:
         _run_in_threads(app, list_queues(group))
 
 
-def _run_until_empty(app: Flask, queue: Queue, ends_at: float) -> bool:
-    """Run jobs until no job can be claimed or `ends_at` has passed. Return whether any job ran."""
-    any_ran = False
+def _run_until_empty(app: Flask, queue: Queue, ends_at: float) -> None:
+    """Run jobs until no job can be claimed or `ends_at` has passed."""
+    while time.monotonic() < ends_at and not stopping.is_set() and _try_run_next(app, queue):
+        pass
+
+
+def _try_run_next(app: Flask, queue: Queue) -> int:
+    """Call `run_next`; return 0 if no job can be claimed because of an error of the database."""
     try:
-        while time.monotonic() < ends_at and not stopping.is_set() and run_next(app, queue):
-            any_ran = True
+        return run_next(app, queue)
     except SQLAlchemyError as failure:
         db.session().rollback()
         log.warning("job.claim_failed", queue=queue.name, error=type(failure).__name__)
-    return any_ran
+        return 0
+
+
+class _QueueThreads:
+    """The threads that run the jobs of one queue, one thread for each used slot.
+
+    After SLOW_SECONDS, a job of a queue with spare slots does not use a slot any longer. Then it
+    probably waits for a slow host, and must not delay the jobs of other organizations.
+    """
+
+    def __init__(self, app: Flask, queue: Queue) -> None:
+        self._app = app
+        self._queue = queue
+        self._slots = count_local_slots(queue, container.settings().job_workers)
+        self._started_at: dict[threading.Thread, float] = {}
+        self.claimed_nothing = threading.Event()
+
+    def list_running(self) -> list[threading.Thread]:
+        """Return the threads that are running."""
+        return list(self._started_at)
+
+    def start(self) -> None:
+        """Start a thread that runs due jobs, if a slot is free."""
+        now = time.monotonic()
+        start_times = list(self._started_at.values())
+        if self._queue.spare_slots:
+            start_times = [at for at in start_times if now - at < SLOW_SECONDS]
+        is_full = len(self._started_at) >= self._slots + self._queue.spare_slots
+        if is_full or len(start_times) >= self._slots:
+            return
+        thread = threading.Thread(target=self._run, name=f"jobs-{self._queue.name}")
+        self._started_at[thread] = now
+        thread.start()
+
+    def _run(self) -> None:
+        thread = threading.current_thread()
+        try:
+            with self._app.app_context():
+                self._run_jobs(thread)
+        finally:
+            del self._started_at[thread]
+
+    def _run_jobs(self, thread: threading.Thread) -> None:
+        """Run jobs until no job can be claimed, or until a slow job has ended."""
+        is_first = True
+        while not stopping.is_set():
+            started_at = self._started_at[thread] = time.monotonic()
+            if not _try_run_next(self._app, self._queue):
+                if is_first:
+                    self.claimed_nothing.set()
+                return
+            if self._queue.spare_slots and time.monotonic() - started_at >= SLOW_SECONDS:
+                return
+            is_first = False
 
 
 def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
@@ -56,38 +115,20 @@ def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
     Only the calling thread checks for due jobs, so that idle slots cost nothing. It keeps checking
     while any thread is running, because a long job in one queue must not delay other queues.
     """
-    names = [queue.name for queue in queues]
-    job_workers = container.settings().job_workers
-    free_slots = {
-        queue.name: threading.Semaphore(count_local_slots(queue, job_workers)) for queue in queues
-    }
-    running: set[threading.Thread] = set()
-    claimed_nothing = threading.Event()
-
-    def run_queue(queue: Queue) -> None:
-        try:
-            with app.app_context():
-                if not _run_until_empty(app, queue, float("inf")):
-                    claimed_nothing.set()
-        finally:
-            free_slots[queue.name].release()
-
+    threads = {queue.name: _QueueThreads(app, queue) for queue in queues}
     while True:
-        for name in () if stopping.is_set() else _list_due_queues(names):
-            if free_slots[name].acquire(blocking=False):
-                thread = threading.Thread(
-                    target=run_queue, args=(QUEUES[name],), name=f"jobs-{name}"
-                )
-                running.add(thread)
-                thread.start()
-        running = {thread for thread in running if thread.is_alive()}
-        if claimed_nothing.is_set():
+        for name in () if stopping.is_set() else _list_due_queues(list(threads)):
+            threads[name].start()
+        running = [thread for entry in threads.values() for thread in entry.list_running()]
+        claimed_nothing = [entry.claimed_nothing for entry in threads.values()]
+        if any(event.is_set() for event in claimed_nothing):
             # The due jobs belong to organizations that have used up their quota.
-            claimed_nothing.clear()
+            for event in claimed_nothing:
+                event.clear()
             stopping.wait(_POLL_SECONDS)
         if not running:
             return
-        next(iter(running)).join(_POLL_SECONDS)
+        running[0].join(_POLL_SECONDS)
 
 
 def _list_due_queues(names: Sequence[str]) -> list[str]:

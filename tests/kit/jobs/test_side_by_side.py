@@ -2,14 +2,15 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from flask import Flask
 
 from app.kit.jobs import worker
 from app.kit.jobs.handlers import Job
-from app.kit.jobs.queues import QUEUES, list_queues
-from tests.factories import Org
+from app.kit.jobs.queues import QUEUES, compute_quota, list_queues
+from tests.factories import Org, make_org
 from tests.kit.jobs.workshop import declared, enqueue, rows
 
 SECONDS = 60.0
@@ -43,17 +44,17 @@ def gate() -> Iterator[Gate]:
 
 
 @pytest.fixture
-def draining(app: Flask, work: Callable[[], None]) -> Iterator[Callable[[], threading.Thread]]:
-    """Drain the slow group in a thread, as its process does."""
+def draining(app: Flask, work: Callable[[], None]) -> Iterator[Callable[..., threading.Thread]]:
+    """Drain a group in a thread, as its process does."""
     work()
     threads: list[threading.Thread] = []
 
-    def drain() -> None:
+    def drain(group: str) -> None:
         with app.app_context():
-            worker.drain("slow")
+            worker.drain(group)
 
-    def start() -> threading.Thread:
-        threads.append(threading.Thread(target=drain))
+    def start(group: str = "slow") -> threading.Thread:
+        threads.append(threading.Thread(target=drain, args=[group]))
         threads[-1].start()
         return threads[-1]
 
@@ -64,7 +65,7 @@ def draining(app: Flask, work: Callable[[], None]) -> Iterator[Callable[[], thre
 
 
 def test_a_long_job_holds_up_no_other_queue(
-    org: Org, gate: Gate, draining: Callable[[], threading.Thread]
+    org: Org, gate: Gate, draining: Callable[..., threading.Thread]
 ) -> None:
     done = threading.Event()
     with (
@@ -84,7 +85,7 @@ def test_a_long_job_holds_up_no_other_queue(
 
 
 def test_a_queue_never_runs_more_than_it_has_slots(
-    org: Org, other_org: Org, gate: Gate, draining: Callable[[], threading.Thread]
+    org: Org, other_org: Org, gate: Gate, draining: Callable[..., threading.Thread]
 ) -> None:
     slots = QUEUES["bulk"].slots
     with declared("test.long", gate.pass_through, queue="bulk"):
@@ -101,8 +102,63 @@ def test_a_queue_never_runs_more_than_it_has_slots(
     assert {row.status for row in [*rows(org), *rows(other_org)]} == {"completed"}
 
 
+def test_jobs_that_wait_for_slow_hosts_leave_slots_for_other_organizations(
+    app: Flask,
+    org: Org,
+    other_org: Org,
+    gate: Gate,
+    draining: Callable[..., threading.Thread],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker, "SLOW_SECONDS", 0.0)
+    third_org = make_org(app)
+    done = threading.Event()
+    with (
+        declared("test.stalled", gate.pass_through, queue="crawls"),
+        declared("test.short", lambda _: done.set(), queue="crawls"),
+    ):
+        for organization in (org, other_org):
+            for _ in range(QUEUES["crawls"].slots):
+                enqueue(organization, "test.stalled", {})
+        thread = draining("crawls")
+        quota = compute_quota(QUEUES["crawls"].slots)
+        for _ in range(2 * quota):
+            assert gate.arrived.acquire(timeout=SECONDS)
+        enqueue(third_org, "test.short", {})
+        assert done.wait(SECONDS)
+        # Each of the two organizations is at its quota.
+        assert gate.most == gate.inside == 2 * quota
+        gate.opened.set()
+        thread.join(SECONDS)
+    assert {row.status for row in [*rows(org), *rows(other_org)]} == {"completed"}
+
+
+def test_the_spare_slots_of_a_queue_are_limited(
+    org: Org,
+    other_org: Org,
+    gate: Gate,
+    draining: Callable[..., threading.Thread],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker, "SLOW_SECONDS", 0.0)
+    queue = replace(QUEUES["crawls"], spare_slots=1)
+    monkeypatch.setitem(QUEUES, "crawls", queue)
+    with declared("test.stalled", gate.pass_through, queue="crawls"):
+        for organization in (org, other_org):
+            for _ in range(queue.slots):
+                enqueue(organization, "test.stalled", {})
+        thread = draining("crawls")
+        for _ in range(queue.slots + 1):
+            assert gate.arrived.acquire(timeout=SECONDS)
+        assert not gate.arrived.acquire(timeout=0.5)
+        gate.opened.set()
+        thread.join(SECONDS)
+    assert gate.most == queue.slots + 1
+    assert {row.status for row in [*rows(org), *rows(other_org)]} == {"completed"}
+
+
 def test_it_ends_although_an_organization_waits_for_its_quota(
-    org: Org, gate: Gate, draining: Callable[[], threading.Thread]
+    org: Org, gate: Gate, draining: Callable[..., threading.Thread]
 ) -> None:
     """If no due job can be claimed yet, the idle slots wait and do not spin."""
     with declared("test.long", gate.pass_through, queue="bulk"):
