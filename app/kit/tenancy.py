@@ -14,7 +14,16 @@ from typing import Any
 from uuid import UUID
 
 from psycopg2 import extensions
-from sqlalchemy import ClauseElement, Connection, Engine, Executable, ForeignKey, Table, event
+from sqlalchemy import (
+    ClauseElement,
+    Connection,
+    Engine,
+    Executable,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Table,
+    event,
+)
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.orm import Mapped, ORMExecuteState, Session, mapped_column, with_loader_criteria
 from sqlalchemy.sql import visitors
@@ -111,6 +120,15 @@ class TenantModel:
         primary_key=True,
         default=current_organization_id,
         sort_order=-100,
+    )
+
+
+def build_foreign_key(column: str, table: str) -> ForeignKeyConstraint:
+    """Return the foreign key to another tenant table, with whose rows this table's are deleted."""
+    return ForeignKeyConstraint(
+        ["organization_id", column],
+        [f"{table}.organization_id", f"{table}.id"],
+        ondelete="CASCADE",
     )
 
 
