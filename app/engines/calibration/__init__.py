@@ -12,7 +12,7 @@ from app.engines.calibration.bins import (
     merge_bins,
 )
 from app.engines.calibration.comparing import ModelComparison, compare_models, describe_comparison
-from app.engines.calibration.rates import Outcomes, compute_wilson_interval
+from app.engines.calibration.rates import Outcomes, compute_wilson_interval, merge_outcomes
 from app.engines.calibration.thresholds import Threshold, recommend_threshold
 
 __all__ = [
@@ -27,5 +27,6 @@ __all__ = [
     "describe_comparison",
     "get_bin_number",
     "merge_bins",
+    "merge_outcomes",
     "recommend_threshold",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.engines.calibration.rates import CONFIDENCE_LEVEL, Outcomes
+from app.engines.calibration.rates import CONFIDENCE_LEVEL, Outcomes, merge_outcomes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,18 +52,13 @@ def compare_models(
 
     Efron, B. and Tibshirani, R. (1993): An introduction to the bootstrap, sections 13.3 and 16.4.
     """
-    totals = [
-        Outcomes(*map(sum, zip(*rows, strict=True))) for rows in (outcomes, other_outcomes) if rows
-    ]
-    scores = [total.f1 for total in totals]
-    if len(scores) < 2 or scores[0] is None or scores[1] is None:  # noqa: PLR2004 - two models
+    f1, other_f1 = (merge_outcomes(rows).f1 for rows in (outcomes, other_outcomes))
+    if f1 is None or other_f1 is None:
         return None
-    difference = scores[0] - scores[1]
-    if len(outcomes) < 2:  # noqa: PLR2004 - one document has no variance
-        return ModelComparison(len(outcomes), scores[0], scores[1], difference, None, None, None)
-    return ModelComparison(
-        len(outcomes), scores[0], scores[1], difference, *_resample(outcomes, other_outcomes)
-    )
+    # One document has no variance.
+    has_variance = len(outcomes) > 1
+    interval = _resample(outcomes, other_outcomes) if has_variance else (None, None, None)
+    return ModelComparison(len(outcomes), f1, other_f1, f1 - other_f1, *interval)
 
 
 def _resample(

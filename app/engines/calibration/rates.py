@@ -1,5 +1,6 @@
 """Compute rates of correct predictions, and confidence intervals for rates."""
 
+from collections.abc import Iterable
 from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
@@ -11,7 +12,7 @@ _Z = NormalDist().inv_cdf(0.5 + CONFIDENCE_LEVEL / 2)
 Interval = tuple[float, float]
 
 
-def compute_wilson_interval(successes: int, trials: int) -> Interval | None:
+def compute_wilson_interval(successes: float, trials: int) -> Interval | None:
     """Return the 95% Wilson score interval of a rate, or None if there are no trials.
 
     Wilson, E. B. (1927): Probable inference, the law of succession, and statistical inference.
@@ -77,6 +78,11 @@ class Outcomes(NamedTuple):
     def accuracy_interval(self) -> Interval | None:
         """Return the 95% confidence interval of the accuracy, or None if nothing was compared."""
         return compute_wilson_interval(self.correct, self.total)
+
+
+def merge_outcomes(rows: Iterable[Outcomes]) -> Outcomes:
+    """Merge several outcomes into one by adding up their counts."""
+    return Outcomes(*map(sum, zip(*rows, strict=True)))
 
 
 def _divide(part: int, whole: int) -> float | None:

@@ -168,9 +168,3 @@ def sum_bins(criteria: SummaryCriteria, by: Sequence[str]) -> Mapping[tuple[str,
         counts = (int(row[width]), *map(int, row[width + 1 :]))
         bins.setdefault(tuple(row[:width]), []).append((counts[0], counts[1], counts[2], counts[3]))
     return bins
-
-
-def merge_outcomes(rows: Iterable[Outcomes]) -> Outcomes:
-    """Merge several outcomes into one by adding up their counts."""
-    totals = [sum(column) for column in zip(*rows, strict=True)]
-    return Outcomes(*totals)

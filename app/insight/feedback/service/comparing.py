@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from app.engines.calibration import Outcomes, compare_models, describe_comparison
+from app.engines.calibration import Outcomes, compare_models, describe_comparison, merge_outcomes
 from app.insight.feedback.queries import models, summaries
 from app.insight.feedback.queries.models import UsedModel
 from app.insight.feedback.queries.summaries import SummaryCriteria
@@ -117,7 +117,7 @@ def _build_item(
         "model": used.model,
         "first_date": used.first_day,
         "last_date": used.last_day,
-        **build_metrics(summaries.merge_outcomes(months.values())),
+        **build_metrics(merge_outcomes(months.values())),
         "trend": [
             {"date": date.fromisoformat(f"{month}-01"), **build_metrics(months[month])}
             for month in sorted(months)
