@@ -1,7 +1,7 @@
 """SQL queries for recording feedback."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -187,8 +187,3 @@ def list_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> dict[Report
     )
     rows = db.session().execute(statement)
     return {(row[0], row[1], row[2], row[3], row[4]): row[5] for row in rows}
-
-
-def get_today() -> date:
-    """Return the current day in UTC."""
-    return db.utc_now().date()

@@ -11,6 +11,7 @@ from app.engines.calibration import (
     compute_calibration_error,
     compute_wilson_interval,
     merge_bins,
+    merge_outcomes,
     recommend_threshold,
 )
 from app.insight.feedback.queries import summaries
@@ -106,13 +107,13 @@ def get_summary(
     ):
         by_model[model].append(outcomes)
         by_time[bucket].append(outcomes)
-    models = [(model, summaries.merge_outcomes(rows)) for model, rows in by_model.items()]
+    models = [(model, merge_outcomes(rows)) for model, rows in by_model.items()]
     models.sort(key=lambda row: (-row[1].predictions, row[0]))
-    times = [(bucket, summaries.merge_outcomes(by_time[bucket])) for bucket in sorted(by_time)]
+    times = [(bucket, merge_outcomes(by_time[bucket])) for bucket in sorted(by_time)]
     return {
-        **_build_criteria_response(criteria, filters),
+        **_build_criteria_response(filters),
         "interval": interval,
-        "total": build_metrics(summaries.merge_outcomes(outcomes for _, outcomes in models)),
+        "total": build_metrics(merge_outcomes(outcomes for _, outcomes in models)),
         "models": [
             {"model": model, **build_metrics(outcomes)} for model, outcomes in models[:MAX_MODELS]
         ],
@@ -134,16 +135,9 @@ def _parse_bucket(bucket: str) -> date:
     )
 
 
-def _build_criteria_response(criteria: SummaryCriteria, filters: SummaryFilters) -> dict[str, Any]:
-    """Build the response properties that show the criteria."""
-    return {
-        "schema_id": criteria.schema_id,
-        "model": criteria.model,
-        "field": criteria.field,
-        "labeler_id": criteria.labeler_id,
-        "first": filters.get("first"),
-        "end": filters.get("end"),
-    }
+def _build_criteria_response(filters: SummaryFilters) -> dict[str, Any]:
+    """Build the response properties that show the filters."""
+    return {name: filters.get(name) for name in SummaryFilters.__annotations__}
 
 
 def get_outcomes_by_field(
@@ -181,10 +175,10 @@ def get_summary_by_field(
         for row in rows[:MAX_FIELDS]
     ]
     return {
-        **_build_criteria_response(criteria, filters),
+        **_build_criteria_response(filters),
         "target_precision": target_precision,
         "total": {
-            **build_metrics(summaries.merge_outcomes(row.outcomes for row in rows)),
+            **build_metrics(merge_outcomes(row.outcomes for row in rows)),
             **_build_calibration(all_counts, target_precision),
         },
         "fields": fields,
