@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events as artifact_events
+from app.insight.quality.queries import cells, sums
 from app.insight.quality.service import updating
 from app.kit import jobs
 from app.kit.jobs import Job
@@ -49,14 +50,14 @@ def prepare(_: Job) -> None:
     An organization is recounted if it was never counted, or if the counting rules or its time zone
     have changed. A recount that was interrupted is continued.
     """
-    for organization_id in updating.list_outdated_organizations():
+    for organization_id in cells.list_outdated_organizations():
         jobs.enqueue(
             "quality.rebuild",
             {},
             organization_id=organization_id,
             unique_key=f"quality.rebuild:{organization_id}",
         )
-    for organization_id in updating.list_incomplete_organizations():
+    for organization_id in sums.list_incomplete_organizations():
         jobs.enqueue(
             "quality.sum",
             {},

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.engines.agreement import build_shapes
 from app.engines.calibration import Outcomes
-from app.insight.feedback import service as feedback
+from app.insight.feedback.service import summaries
 from app.insight.quality.models import CellSubject
 from app.insight.quality.queries import reading, trends
 from app.insight.quality.queries.reading import FieldRow, SchemaRow
@@ -146,7 +146,7 @@ def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UU
 
     The days of feedback are in UTC.
     """
-    outcomes_by_field = feedback.get_outcomes_by_field(schema_id, period.first, period.end)
+    outcomes_by_field = summaries.get_outcomes_by_field(schema_id, period.first, period.end)
     return {key: _build_accuracy(outcomes) for key, outcomes in outcomes_by_field.items()}
 
 
