@@ -28,6 +28,14 @@ CHOICE_TYPES = frozenset(("choice", "boolean", "country", "currency"))
 INTERVAL_TYPES = frozenset(("number", "integer", "date", "time", "datetime"))
 """The field types whose values have distances, which Krippendorff's alpha considers."""
 
+PAIR_RESAMPLES = 200
+MAX_PAIRS_WITH_INTERVALS = 66
+"""The maximum number of pairs that get confidence intervals: the pairs of twelve labelers. The
+interval of a pair takes as long to compute as the interval of a field."""
+MAX_RATERS_IN_PAIRS = 100
+MAX_PAIRS = 20_000
+"""The maximum number of pairs that a run computes. A field that would exceed this limit has no
+pairs."""
 MAX_ARRAYS_PER_PASS = 4
 """The maximum number of rating arrays that a pass fills: one array for each field, and a second
 array if the values have distances. With 100,000 documents and three labelers, an array takes 27 MB.
@@ -135,6 +143,12 @@ def group_value_plans(plans: Iterable[FieldPlan]) -> list[list[FieldPlan]]:
         groups[-1].append(plan)
         size += array_count
     return groups
+
+
+def choose_resample_count(raters: int) -> int:
+    """Choose the number of resamples for the interval of each pair; 0 omits the intervals."""
+    pairs = raters * (raters - 1) // 2
+    return PAIR_RESAMPLES if pairs <= MAX_PAIRS_WITH_INTERVALS else 0
 
 
 def _list_options(versions: Sequence[VersionFields]) -> dict[str, tuple[str, ...]]:

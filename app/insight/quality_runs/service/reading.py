@@ -6,7 +6,7 @@ from uuid import UUID
 
 from app.engines.agreement import build_shapes
 from app.insight.quality_runs.models import FRACTION_SCALE, QualityRun
-from app.insight.quality_runs.queries import disagreements, people, records
+from app.insight.quality_runs.queries import disagreements, records
 from app.insight.quality_runs.service import creating
 from app.insight.quality_runs.service.confusing import build_matrix
 from app.insight.quality_runs.service.plans import CHOICE_TYPES, DEFAULT_METRICS
@@ -51,7 +51,7 @@ def _build_visible_pairs(pairs: list[dict[str, Any]], caller: Caller) -> list[di
     visibility = get_visibility(caller)
     ids = {pair[side] for pair in pairs for side in ("a", "b")}
     visible_ids = {user_id for user_id in ids if visibility.has_labeler(UUID(user_id))}
-    people_by_id = people.get_people(visible_ids)
+    people_by_id = records.get_people(visible_ids)
     ordered_pairs = [
         pair if pair["a"] in visible_ids else {**pair, "a": pair["b"], "b": pair["a"]}
         for pair in pairs
@@ -127,10 +127,8 @@ def get_confusion(
         "schema_id": schema_id,
         "field": field,
         "against": against,
-        "values": [_format_value(value) for value in matrix.values],
-        "other_values": matrix.other_values,
-        "counts": matrix.counts,
-        "units": matrix.units,
+        **matrix,
+        "values": [_format_value(value) for value in matrix["values"]],
     }
 
 
