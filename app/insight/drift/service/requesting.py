@@ -115,11 +115,3 @@ def _request_daily_detection(schema_id: UUID, current: TimeRange) -> bool:
         return False
     events.emit(emitted_events.REQUESTED, {"detection_id": detection_id})
     return True
-
-
-def list_organizations() -> list[UUID]:
-    """Return the ids of all active organizations, which get daily detections.
-
-    Requires access across organizations.
-    """
-    return records.list_organizations()
