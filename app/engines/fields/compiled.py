@@ -7,7 +7,7 @@ from typing import Any
 
 from app.engines.fields.errors import TagErrors, ValueProblem
 from app.engines.fields.evidence import EvidenceProblem, check_evidence
-from app.engines.fields.model import Field, JsonValue, Normalizer, Tag
+from app.engines.fields.model import Field, JsonValue, Normalizer, Tag, iterate_named_fields
 from app.engines.fields.plain import shorten_name, to_integer
 from app.engines.fields.source_text import SourceText
 from app.engines.fields.values import get_normalizer
@@ -51,7 +51,12 @@ class CompiledFields:
     def __init__(self, fields: Sequence[Field]) -> None:
         self._fields = list(fields)
         self._tables = {field["key"] for field in fields if field["type"] == "table"}
-        self._fields_by_name = dict(_compile_named_fields(fields))
+        self._fields_by_name = {
+            name: _CompiledField(
+                get_normalizer(field), bool(field["multiple"]), "." in name, field["type"]
+            )
+            for name, field in iterate_named_fields(fields)
+        }
 
     @property
     def names(self) -> list[str]:
@@ -196,18 +201,6 @@ def _iterate_with_time_limit(tags: list[object]) -> Iterator[object]:
         if thread_time() > ends_at:
             raise TagErrors([("tags", "take too long to check against their fields' patterns")])
         yield tag
-
-
-def _compile_named_fields(fields: Sequence[Field]) -> Iterator[tuple[str, _CompiledField]]:
-    for field in fields:
-        if field["type"] != "table":
-            yield field["key"], _compile_field(field, in_table=False)
-        for column in field["columns"]:
-            yield f"{field['key']}.{column['key']}", _compile_field(column, in_table=True)
-
-
-def _compile_field(field: Field, *, in_table: bool) -> _CompiledField:
-    return _CompiledField(get_normalizer(field), bool(field["multiple"]), in_table, field["type"])
 
 
 def _check_properties(
