@@ -42,13 +42,6 @@ _PAIRED_METRICS = frozenset((Metric.COHEN_KAPPA, Metric.F1))
 _WEIGHTED_METRICS = (Metric.COHEN_KAPPA, Metric.GWET_AC2)
 
 
-@dataclass(frozen=True, slots=True)
-class _MeasureOptions:
-    weights: Weights
-    resamples: int
-    seed: int
-
-
 @dataclass(slots=True)
 class _EstimatePlan:
     """A coefficient to compute. If `statistic` is None, a warning explains why it has no value."""
@@ -125,11 +118,10 @@ def measure_all(
     seed: int = 0,
 ) -> list[Estimate]:
     """Measure the agreement of all raters with several coefficients, on the same resamples."""
-    options = _MeasureOptions(weights, resamples, seed)
     compressed = compress_ratings(ratings)
     pairs = _list_needed_pairs(compressed.ratings, metrics)
-    plans = [_build_plan(compressed, metric, pairs, options) for metric in metrics]
-    return _compute_estimates(plans, compressed.counts, options)
+    plans = [_build_plan(compressed, metric, pairs, weights) for metric in metrics]
+    return _compute_estimates(plans, compressed.counts, resamples, seed)
 
 
 def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> Sequence[RaterPair] | None:
@@ -148,17 +140,16 @@ def measure_pairs(
     seed: int = 0,
 ) -> list[PairEstimate]:
     """Measure the agreement of each pair of raters with shared units, sorted by rater keys."""
-    options = _MeasureOptions(weights, resamples, seed)
     compressed = compress_ratings(ratings)
     pairs = list_pairs(compressed.ratings)
-    plans = _build_pair_plans(compressed, metric, pairs, options)
+    plans = _build_pair_plans(compressed, metric, pairs, weights)
     names = compressed.ratings.raters
     # Without resamples, one plan at a time is in memory.
-    batches = [list(plans)] if options.resamples else ([plan] for plan in plans)
+    batches = [list(plans)] if resamples else ([plan] for plan in plans)
     results = [
         result
         for batch in batches
-        for result in _compute_estimates(batch, compressed.counts, options)
+        for result in _compute_estimates(batch, compressed.counts, resamples, seed)
     ]
     return [
         PairEstimate(names[a], names[b], result)
@@ -170,22 +161,22 @@ def _build_pair_plans(
     compressed: CompressedRatings,
     metric: Metric,
     pairs: Sequence[RaterPair],
-    options: _MeasureOptions,
+    weights: Weights,
 ) -> Iterator[_EstimatePlan]:
     """Yield the plan for each pair of raters."""
     for pair in pairs:
         documents, part, pair_in_part = _select_pair(compressed, pair)
-        plan = _build_plan(part, metric, [pair_in_part], options)
+        plan = _build_plan(part, metric, [pair_in_part], weights)
         if plan.statistic is not None:
             plan.statistic = _RestrictedStatistic(plan.statistic, documents)
         yield plan
 
 
 def _compute_estimates(
-    plans: list[_EstimatePlan], counts: Integers, options: _MeasureOptions
+    plans: list[_EstimatePlan], counts: Integers, resamples: int, seed: int
 ) -> list[Estimate]:
     statistics = [plan.statistic for plan in plans if plan.statistic is not None]
-    values, resampled_values = estimate(statistics, counts, options.resamples, options.seed)
+    values, resampled_values = estimate(statistics, counts, resamples, seed)
     rows = iter(zip(values, resampled_values, strict=True))
     no_result = (float("nan"), np.empty(0))
     results = []
@@ -221,7 +212,7 @@ def _build_plan(
     compressed: CompressedRatings,
     metric: Metric,
     pairs: Sequence[RaterPair] | None,
-    options: _MeasureOptions,
+    weights: Weights,
 ) -> _EstimatePlan:
     """Build the plan for a coefficient: select the ratings that count, and build the statistic.
 
@@ -230,7 +221,7 @@ def _build_plan(
     if metric not in RATING_METRICS:
         raise ValueError(f"{metric} is a coefficient for marks; use measure_marks")
     ratings, counts = compressed.ratings, compressed.counts
-    is_weighted = metric in _WEIGHTED_METRICS and options.weights != "unweighted"
+    is_weighted = metric in _WEIGHTED_METRICS and weights != "unweighted"
     if is_weighted and ratings.level == Level.NOMINAL:
         raise ValueError("weights require ratings of an ordered level")
     is_nominal = ratings.level == Level.NOMINAL
@@ -254,7 +245,7 @@ def _build_plan(
     obstacles = _list_obstacles(pairable, metric, pairs)
     plan.warnings += obstacles
     if not obstacles:
-        scale = build_scale(ratings.values, options.weights) if is_weighted else None
+        scale = build_scale(ratings.values, weights) if is_weighted else None
         plan.statistic = _build_statistic(metric, ratings, pairs or [], scale)
     return plan
 
