@@ -13,6 +13,7 @@ from app.documents.artifacts.models import Artifact
 from app.engines.fields import Tag
 from app.insight.quality.models import CellSubject
 from app.kit import db, tenancy
+from app.kit.chunks import split_by_size
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 
 CHUNK_BYTES = 8 * 1024 * 1024
@@ -106,13 +107,18 @@ def list_next_artifacts(after: UUID, batch: int) -> list[UUID]:
 
     At most `batch` ids above `after` are returned, in ascending order.
     """
-    values = {**_build_organization_params(), "after": after, "batch": batch}
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "after": after,
+        "batch": batch,
+    }
     return list(db.session().scalars(_NEXT, values))
 
 
 def count_labeled_artifacts() -> int:
     """Count the artifacts that have tag sets. Scans an index of all tag sets."""
-    return int(db.session().execute(_COUNT, _build_organization_params()).scalar_one())
+    values = {"organization_id": tenancy.current_organization_id()}
+    return int(db.session().execute(_COUNT, values).scalar_one())
 
 
 def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[DocumentHistory]:
@@ -125,16 +131,13 @@ def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[DocumentHistory]:
     tag_sets: dict[UUID, list[TagSetHistory]] = defaultdict(list)
     for tag_set in _list_tag_sets(artifact_ids):
         tag_sets[tag_set.artifact_id].append(tag_set)
-    chunk: list[Any] = []
-    size = 0
-    for artifact in artifacts.all():
-        artifact_bytes = sum(tag_set.loaded_bytes for tag_set in tag_sets[artifact.id])
-        if chunk and size + artifact_bytes > CHUNK_BYTES:
-            yield from _load_chunk(chunk, tag_sets, has_tags=size <= MAX_BYTES)
-            chunk, size = [], 0
-        chunk.append(artifact)
-        size += artifact_bytes
-    yield from _load_chunk(chunk, tag_sets, has_tags=size <= MAX_BYTES)
+
+    def get_size(artifact: Any) -> int:
+        return sum(tag_set.loaded_bytes for tag_set in tag_sets[artifact.id])
+
+    for chunk in split_by_size(artifacts.all(), get_size, CHUNK_BYTES):
+        has_tags = sum(map(get_size, chunk)) <= MAX_BYTES
+        yield from _load_chunk(chunk, tag_sets, has_tags=has_tags)
 
 
 def _list_tag_sets(artifact_ids: Sequence[UUID]) -> list[TagSetHistory]:
@@ -197,7 +200,3 @@ def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Iterable[
         .order_by(TagSetRevision.tag_set_id, TagSetRevision.number)
     )
     return db.session().execute(statement)
-
-
-def _build_organization_params() -> dict[str, Any]:
-    return {"organization_id": tenancy.current_organization_id()}

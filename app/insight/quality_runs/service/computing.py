@@ -189,20 +189,10 @@ class _Computation:
             self.computed.add_warning(warning.code, warning.text, plan.name)
 
     def _add_pairs(self, plan: FieldPlan, pairs: list[PairEstimate]) -> None:
+        names = ("metric", "value", "ci_low", "ci_high", "units")
         for pair in pairs:
-            estimate = pair.estimate
-            self.computed.pairs.append(
-                {
-                    "a": pair.a,
-                    "b": pair.b,
-                    "field": plan.name,
-                    "metric": estimate.metric,
-                    "value": estimate.value,
-                    "ci_low": estimate.ci_low,
-                    "ci_high": estimate.ci_high,
-                    "units": estimate.units,
-                }
-            )
+            values = {name: getattr(pair.estimate, name) for name in names}
+            self.computed.pairs.append({"a": pair.a, "b": pair.b, "field": plan.name, **values})
 
     def _iterate_documents(self) -> Iterator[DocumentAnswers]:
         for document in self._snapshot.iterate_documents():

@@ -13,6 +13,7 @@ from app.engines.agreement.metrics import (
     Metric,
 )
 from app.insight.quality_runs.queries.records import VersionFields
+from app.kit.chunks import split_by_size
 
 DEFAULT_METRICS = (
     Metric.PERCENT,
@@ -131,18 +132,10 @@ def plan_fields(
 
 def group_value_plans(plans: Iterable[FieldPlan]) -> list[list[FieldPlan]]:
     """Group the plans of single-value fields, so that each group is measured in one pass."""
-    groups: list[list[FieldPlan]] = []
-    size = MAX_ARRAYS_PER_PASS
-    for plan in plans:
-        if plan.comparison != ComparisonMethod.VALUE:
-            continue
-        array_count = 1 + plan.has_distances
-        if size + array_count > MAX_ARRAYS_PER_PASS:
-            groups.append([])
-            size = 0
-        groups[-1].append(plan)
-        size += array_count
-    return groups
+    value_plans = [plan for plan in plans if plan.comparison == ComparisonMethod.VALUE]
+    return list(
+        split_by_size(value_plans, lambda plan: 1 + plan.has_distances, MAX_ARRAYS_PER_PASS)
+    )
 
 
 def choose_resample_count(raters: int) -> int:

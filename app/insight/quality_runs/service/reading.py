@@ -80,24 +80,22 @@ def get_agreement(
     """
     _check_field(schema_id, field)
     run = _find_run(schema_id, field, metric, start, end)
-    if run is None:
-        return {**_build_run_properties(None), "schema_id": schema_id, **_NO_RESULTS}
 
-    def is_shown(entry: dict[str, Any]) -> bool:
-        return (field is None or entry["field"] in (field, None)) and (
-            metric is None or entry.get("metric", metric) == metric
-        )
+    def list_shown(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [
+            entry
+            for entry in entries
+            if (field is None or entry["field"] in (field, None))
+            and (metric is None or entry.get("metric", metric) == metric)
+        ]
 
     return {
         **_build_run_properties(run),
         "schema_id": schema_id,
-        "results": [entry for entry in run.results if is_shown(entry)],
-        "pairs": _build_visible_pairs([entry for entry in run.pairs if is_shown(entry)], caller),
-        "warnings": [entry for entry in run.warnings if is_shown(entry)],
+        "results": list_shown(run.results) if run else [],
+        "pairs": _build_visible_pairs(list_shown(run.pairs), caller) if run else [],
+        "warnings": list_shown(run.warnings) if run else [],
     }
-
-
-_NO_RESULTS: dict[str, Any] = {"results": [], "pairs": [], "warnings": []}
 
 
 def get_confusion(
