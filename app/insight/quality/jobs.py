@@ -50,20 +50,14 @@ def prepare(_: Job) -> None:
     An organization is recounted if it was never counted, or if the counting rules or its time zone
     have changed. A recount that was interrupted is continued.
     """
-    for organization_id in cells.list_outdated_organizations():
-        jobs.enqueue(
-            "quality.rebuild",
-            {},
-            organization_id=organization_id,
-            unique_key=f"quality.rebuild:{organization_id}",
-        )
-    for organization_id in sums.list_incomplete_organizations():
-        jobs.enqueue(
-            "quality.sum",
-            {},
-            organization_id=organization_id,
-            unique_key=f"quality.sum:{organization_id}",
-        )
+    for name, organization_ids in (
+        ("quality.rebuild", cells.list_outdated_organizations()),
+        ("quality.sum", sums.list_incomplete_organizations()),
+    ):
+        for organization_id in organization_ids:
+            jobs.enqueue(
+                name, {}, organization_id=organization_id, unique_key=f"{name}:{organization_id}"
+            )
 
 
 @jobs.handler("quality.rebuild", queue="quality_counts", resumable=True, max_attempts=10)

@@ -294,6 +294,3 @@ def _to_parameter(value: object) -> object:
 def select_sum(column: object) -> ColumnElement[int]:
     """Build the SQL expression for the exact sum of a counter."""
     return cast(func.sum(column), BigInteger)
-
-
-__all__ = ["ORGANIZATION", "CellFilter", "CellQuery", "RowSource", "select_sum", "split_period"]

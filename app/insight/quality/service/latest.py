@@ -13,7 +13,7 @@ from app.insight.quality.queries import reading, trends
 from app.insight.quality.queries.reading import FieldRow, SchemaRow
 from app.insight.quality.queries.selections import CellFilter
 from app.insight.quality.service import gold
-from app.insight.quality.service.periods import Period, get_period, list_buckets
+from app.insight.quality.service.periods import get_period, list_buckets
 from app.insight.quality.service.rates import (
     METRICS,
     QualityMetric,
@@ -22,6 +22,7 @@ from app.insight.quality.service.rates import (
     compute_rate,
     compute_rates,
 )
+from app.kit.days import Period
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 

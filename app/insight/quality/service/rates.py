@@ -155,11 +155,6 @@ def compute_rates(counts: Mapping[str, int], *names: str) -> dict[str, Rate]:
     return {name: METRICS[name].compute(counts) for name in names}
 
 
-def compute_overturned_rate(counts: Mapping[str, int]) -> Rate:
-    """Compute the fraction of a reviewer's decisions that were overturned."""
-    return compute_rate(counts["overturned"], count_decisions(counts))
-
-
 def build_speed(counts: Mapping[str, int]) -> dict[str, Any]:
     """Compute the labeling speed: the number of timed tag sets, and two averages.
 
