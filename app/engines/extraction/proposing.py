@@ -133,11 +133,8 @@ def build_value(
     target = view.target
     if target.field["type"] == "money":
         return to_value(target, candidate.key, find_currency(view, candidate) or currency)
-    if target.kind == "amount" and target.field["type"] != "text":
-        return to_value(target, candidate.key)
-    if target.kind in ("date", "time", "datetime") and target.field["type"] != "text":
-        return to_value(target, candidate.key)
-    if target.kind in ("option", "currency"):
+    is_parsed = target.kind in ("amount", "date", "time", "datetime")
+    if target.kind in ("option", "currency") or (is_parsed and target.field["type"] != "text"):
         return to_value(target, candidate.key)
     return to_value(target, candidate.text if spelling is None else spelling)
 

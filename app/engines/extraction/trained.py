@@ -33,7 +33,7 @@ from app.engines.extraction.proposing import (
 from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.tables import propose_tables
-from app.engines.extraction.trees import Ranker
+from app.engines.extraction.trees import Ranker, to_arrays
 from app.engines.extraction.values import Target
 from app.engines.fields import Field, Tag
 
@@ -149,7 +149,7 @@ def _write_model(model: TrainedModel) -> bytes:
         parameters = model.field_parameters[name]
         calibration = parameters.calibration
         if parameters.ranker is not None:
-            arrays |= {f"ranker.{number}.{k}": v for k, v in parameters.ranker.to_arrays().items()}
+            arrays |= {f"ranker.{number}.{k}": v for k, v in to_arrays(parameters.ranker).items()}
         field_parameters[name] = {
             "ranker": number if parameters.ranker is not None else None,
             "scale": [calibration.log_odds_weight, calibration.margin_weight, calibration.constant],
