@@ -15,7 +15,6 @@ This package imports numpy. Import it inside the job that needs it. The names of
 and the result types are in `app.engines.agreement.metrics`, which does not import numpy.
 """
 
-from app.engines.agreement.coefficients.bootstrap import RESAMPLES
 from app.engines.agreement.coefficients.kappa import count_pairs
 from app.engines.agreement.coefficients.mark_measures import (
     count_mark_pairs,
@@ -38,7 +37,6 @@ from app.engines.agreement.coefficients.values import normalize_value
 
 __all__ = [
     "EMPTY",
-    "RESAMPLES",
     "MarkSets",
     "Ratings",
     "build_mark_sets",

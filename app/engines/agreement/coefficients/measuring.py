@@ -19,9 +19,9 @@ from app.engines.agreement.coefficients.kappa import (
     CohenKappa,
     MeanOfPairs,
     RaterPair,
+    RaterPairs,
     ValueF1,
     count_pairs,
-    list_pairs,
 )
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.coefficients.scales import Scale, build_scale
@@ -38,6 +38,7 @@ from app.engines.agreement.metrics import (
 MAX_AVERAGED_PAIRS = 5_000
 """The maximum number of pairs over which a coefficient of all raters is averaged: the pairs of 100
 raters who all share units. Each pair costs memory, and time in every resample."""
+_Pairs = RaterPairs | list[RaterPair]
 _PAIRED_METRICS = frozenset((Metric.COHEN_KAPPA, Metric.F1))
 _WEIGHTED_METRICS = (Metric.COHEN_KAPPA, Metric.GWET_AC2)
 
@@ -124,11 +125,11 @@ def measure_all(
     return _compute_estimates(plans, compressed.counts, resamples, seed)
 
 
-def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> Sequence[RaterPair] | None:
+def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> _Pairs | None:
     """List the pairs of raters if a metric needs them; return None if there are too many."""
     if not _PAIRED_METRICS.intersection(metrics):
         return []
-    return None if count_pairs(ratings) > MAX_AVERAGED_PAIRS else list_pairs(ratings)
+    return None if count_pairs(ratings) > MAX_AVERAGED_PAIRS else RaterPairs(ratings)
 
 
 def measure_pairs(
@@ -141,7 +142,7 @@ def measure_pairs(
 ) -> list[PairEstimate]:
     """Measure the agreement of each pair of raters with shared units, sorted by rater keys."""
     compressed = compress_ratings(ratings)
-    pairs = list_pairs(compressed.ratings)
+    pairs = RaterPairs(compressed.ratings)
     plans = _build_pair_plans(compressed, metric, pairs, weights)
     names = compressed.ratings.raters
     # Without resamples, one plan at a time is in memory.
@@ -160,7 +161,7 @@ def measure_pairs(
 def _build_pair_plans(
     compressed: CompressedRatings,
     metric: Metric,
-    pairs: Sequence[RaterPair],
+    pairs: _Pairs,
     weights: Weights,
 ) -> Iterator[_EstimatePlan]:
     """Yield the plan for each pair of raters."""
@@ -211,7 +212,7 @@ def _select_pair(
 def _build_plan(
     compressed: CompressedRatings,
     metric: Metric,
-    pairs: Sequence[RaterPair] | None,
+    pairs: _Pairs | None,
     weights: Weights,
 ) -> _EstimatePlan:
     """Build the plan for a coefficient: select the ratings that count, and build the statistic.
@@ -228,7 +229,7 @@ def _build_plan(
     if is_weighted or (metric == Metric.KRIPPENDORFF_ALPHA and not is_nominal):
         ratings = ratings.drop_empty()
         if pairs and ratings is not compressed.ratings:
-            pairs = list_pairs(ratings)
+            pairs = RaterPairs(ratings)
     pairable = ratings.select_pairable()
     plan = _EstimatePlan(
         metric,
@@ -250,14 +251,14 @@ def _build_plan(
     return plan
 
 
-def _list_pair_warnings(metric: Metric, pairs: Sequence[RaterPair] | None) -> list[EstimateWarning]:
+def _list_pair_warnings(metric: Metric, pairs: _Pairs | None) -> list[EstimateWarning]:
     if metric not in _PAIRED_METRICS or pairs is None:
         return []
     return estimate_warnings.list_average_warnings(metric, len(pairs))
 
 
 def _list_obstacles(
-    pairable: Ratings, metric: Metric, pairs: Sequence[RaterPair] | None
+    pairable: Ratings, metric: Metric, pairs: _Pairs | None
 ) -> list[EstimateWarning]:
     """Return a list with the warning that says why the metric is undefined, or an empty list."""
     if metric in _PAIRED_METRICS and pairs is None:
@@ -267,7 +268,7 @@ def _list_obstacles(
 
 
 def _build_statistic(
-    metric: Metric, ratings: Ratings, pairs: Sequence[RaterPair], scale: Scale | None
+    metric: Metric, ratings: Ratings, pairs: _Pairs, scale: Scale | None
 ) -> Statistic:
     match metric:
         case Metric.PERCENT:
