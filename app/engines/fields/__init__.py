@@ -6,7 +6,7 @@ All functions are pure. Libraries that only some field types need are loaded on 
 from collections.abc import Sequence
 from typing import Any
 
-from app.engines.fields.changes import FieldChange, compare
+from app.engines.fields.changes import compare
 from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, CompiledFields
 from app.engines.fields.definition import check_fields
 from app.engines.fields.errors import FieldError, TagErrors, ValueProblem
@@ -22,7 +22,6 @@ __all__ = [
     "TYPES",
     "CompiledFields",
     "Field",
-    "FieldChange",
     "FieldError",
     "JsonValue",
     "SourceText",
