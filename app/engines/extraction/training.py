@@ -1,6 +1,7 @@
 """Train all parts of an extraction model on accepted examples."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -223,10 +224,10 @@ def _fit_threshold(outcomes: list[ComparisonOutcome], *, multiple: bool) -> floa
 
 
 def _find_usual_currency(corpus: _Corpus, target: Target) -> str:
-    counts: dict[str, int] = {}
-    for example in corpus.prepared_examples:
-        for value in example.values.get(target.name, []):
-            if isinstance(value, dict) and value.get("currency"):
-                code = str(value["currency"])
-                counts[code] = counts.get(code, 0) + 1
+    counts = Counter(
+        str(value["currency"])
+        for example in corpus.prepared_examples
+        for value in example.values.get(target.name, [])
+        if isinstance(value, dict) and value.get("currency")
+    )
     return min(counts, key=lambda code: (-counts[code], code)) if counts else ""

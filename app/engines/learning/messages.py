@@ -37,9 +37,7 @@ def encode_example(example: Example) -> bytes:
             "labeler_id": example.labeler_id,
             "accepted_at": example.accepted_at,
             "text": document.text,
-            "words": [
-                [word.text, word.page, word.box, word.start, word.end] for word in document.words
-            ],
+            "words": [list(word) for word in document.words],
         }
     )
 

@@ -13,8 +13,6 @@ from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel, build_foreign_key
 
-_IS_REPORTED = text("position IS NULL")
-
 
 class FeedbackOutcome(StrEnum):
     """The result of comparing a predicted value with the correct value.
@@ -67,7 +65,7 @@ class PredictionFeedback(TenantModel, db.Base):
             "value_key",
             unique=True,
             postgresql_nulls_not_distinct=True,
-            postgresql_where=_IS_REPORTED,
+            postgresql_where=text("position IS NULL"),
         ),
     )
 

@@ -172,9 +172,8 @@ class PeriodData:
             outcomes_by_tag_set[outcome.tag_set_id].append(outcome)
         for document in documents:
             # The tag sets of a document may begin from the same prediction. Only one is used.
-            ids = [tag_set.id for tag_set in document if tag_set.id in outcomes_by_tag_set]
-            tag_set_id = next(iter(ids), None)
-            for outcome in () if tag_set_id is None else outcomes_by_tag_set[tag_set_id]:
+            used = (outcomes_by_tag_set[t.id] for t in document if t.id in outcomes_by_tag_set)
+            for outcome in next(used, ()):
                 self._outcomes[outcome.field, outcome.outcome] += 1
                 if outcome.confidence is not None:
                     self._confidences[outcome.field].append(outcome.confidence / MILLION)

@@ -65,11 +65,8 @@ class CellFilter:
 
         The sums of labelers and reviewers cover all schemas, so they cannot be filtered by schema.
         """
-        if self.subject is CellSubject.SCHEMA:
-            return True
-        return (
-            self.subject in (CellSubject.LABELER, CellSubject.REVIEWER) and self.schema_id is None
-        )
+        has_sums_of_people = self.subject is not CellSubject.FIELD and self.schema_id is None
+        return self.subject is CellSubject.SCHEMA or has_sums_of_people
 
 
 ORGANIZATION: ColumnElement[UUID] = bindparam("organization_id", type_=Uuid())

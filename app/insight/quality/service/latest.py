@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.agreement import build_shapes
-from app.engines.calibration import Outcomes
 from app.insight.feedback.service import summaries
 from app.insight.quality.models import CellSubject
 from app.insight.quality.queries import reading, trends
@@ -148,12 +147,11 @@ def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UU
     The days of feedback are in UTC.
     """
     outcomes_by_field = summaries.get_outcomes_by_field(schema_id, period.first, period.end)
-    return {key: _build_accuracy(outcomes) for key, outcomes in outcomes_by_field.items()}
-
-
-def _build_accuracy(outcomes: Outcomes) -> Rate:
-    low, high = outcomes.accuracy_interval or (None, None)
-    return Rate(outcomes.accuracy, low, high, outcomes.total)
+    rates = {}
+    for key, outcomes in outcomes_by_field.items():
+        low, high = outcomes.accuracy_interval or (None, None)
+        rates[key] = Rate(outcomes.accuracy, low, high, outcomes.total)
+    return rates
 
 
 def get_current_types(
