@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from importlib.metadata import version as get_version
 from typing import Any
 
-from app.engines.extraction.analysis import analyze
 from app.engines.extraction.model import (
     MAX_EXAMPLES,
     MAX_TRAINING_WORDS,
@@ -116,7 +115,7 @@ def _prepare_example(example: Example, keys: set[str]) -> PreparedExample:
         if tag["field"] in keys and tag["value"] not in (None, ""):
             values[tag["field"]].append(tag["value"])
             evidence[tag["field"]].append(tag.get("evidence") or [])
-    prepared_document = prepare_document(analyze(example.document))
+    prepared_document = prepare_document(example.document)
     return PreparedExample(
         example.id, prepared_document, example.tags, dict(values), dict(evidence)
     )

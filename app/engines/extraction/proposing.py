@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.engines.extraction.alignment import Searcher
-from app.engines.extraction.analysis import Analysis
+from app.engines.extraction.analysis import Analysis, analyze
 from app.engines.extraction.candidates import Candidate, Range, list_candidates
 from app.engines.extraction.context import KeywordContexts, build_contexts
 from app.engines.extraction.currencies import read_currency
 from app.engines.extraction.memory import Memory
+from app.engines.extraction.model import Document
 from app.engines.extraction.options import ABSENT, list_options
 from app.engines.extraction.rules import (
     FieldView,
@@ -37,8 +38,9 @@ class PreparedDocument:
     searcher: Searcher
 
 
-def prepare_document(analysis: Analysis) -> PreparedDocument:
-    """Prepare an analyzed document: build its keyword contexts and its search index."""
+def prepare_document(document: Document) -> PreparedDocument:
+    """Analyze a document, and build its keyword contexts and its search index."""
+    analysis = analyze(document)
     return PreparedDocument(analysis, build_contexts(analysis), Searcher(analysis))
 
 

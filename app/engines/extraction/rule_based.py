@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from app.engines.extraction.analysis import analyze
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.examples import list_targets, prepare_examples
 from app.engines.extraction.memory import DocumentMemory, Memory
@@ -41,7 +40,7 @@ def propose(document: Document, fields: Sequence[Field], examples: Sequence[Exam
         [align_values(example, target) for target in targets] for example in prepared_examples
     ]
     memory = build_memory(prepared_examples, targets, alignment_lists)
-    prepared_document = prepare_document(analyze(document))
+    prepared_document = prepare_document(document)
     if not prepared_document.analysis.tokens:
         return []
     document_memory = memory.build_document_memory(prepared_document.analysis)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from app.engines.extraction import ranking, sequences
-from app.engines.extraction.analysis import analyze
 from app.engines.extraction.calibration import Calibration
 from app.engines.extraction.contents import DESCRIPTION_FILE
 from app.engines.extraction.crf import RandomField
@@ -81,7 +80,7 @@ class TrainedModel:
         gives the same tags. Apart from tables, only fields with accepted values in the training
         data get tags.
         """
-        prepared_document = prepare_document(analyze(document))
+        prepared_document = prepare_document(document)
         if not prepared_document.analysis.tokens:
             return []
         scores = sequences.decode_scores(

@@ -39,21 +39,14 @@ class SummaryFilters(TypedDict, total=False):
     end: date
 
 
-def build_criteria(
-    *,
-    caller: Caller,
-    schema_id: UUID | None = None,
-    model: str | None = None,
-    field: str | None = None,
-    labeler_id: UUID | None = None,
-    first: date | None = None,
-    end: date | None = None,
-) -> SummaryCriteria:
+def build_criteria(caller: Caller, filters: SummaryFilters) -> SummaryCriteria:
     """Validate the filters of a summary, and build its criteria.
 
     Raises 404 for an unknown schema, 400 for `from` if it is not before `to`, and 403 for a labeler
     whom the caller may not see.
     """
+    schema_id, labeler_id = filters.get("schema_id"), filters.get("labeler_id")
+    first, end = filters.get("first"), filters.get("end")
     if labeler_id is not None:
         get_visibility(caller).check_labeler(labeler_id)
     if first is not None and end is not None and first >= end:
@@ -61,7 +54,9 @@ def build_criteria(
     if schema_id is not None:
         schemas.get(schema_id)
     period = (None if day is None else _clamp_day(day) for day in (first, end))
-    return SummaryCriteria(schema_id, model, field, labeler_id, *period)
+    return SummaryCriteria(
+        schema_id, filters.get("model"), filters.get("field"), labeler_id, *period
+    )
 
 
 def _clamp_day(day: date) -> date:
@@ -97,7 +92,7 @@ def get_summary(
     Models are ordered by their number of predictions. Raises the errors of `build_criteria`, and
     400 for `interval` if a summary by day has no `from` or more than `MAX_DAYS` days.
     """
-    criteria = build_criteria(caller=caller, **filters)
+    criteria = build_criteria(caller, filters)
     if interval == "day":
         _check_days(criteria)
     by_model: dict[str, list[Outcomes]] = defaultdict(list)
@@ -161,7 +156,7 @@ def get_summary_by_field(
 
     `total` has the metrics of all fields together. Raises the errors of `build_criteria`.
     """
-    criteria = build_criteria(caller=caller, **filters)
+    criteria = build_criteria(caller, filters)
     rows = summaries.sum_outcomes(criteria, summaries.BY_FIELD)
     bins = summaries.sum_bins(criteria, summaries.BY_FIELD)
     all_counts = [count for counts in bins.values() for count in counts]
