@@ -107,7 +107,6 @@ def _build_row(
         )
     outcome = _compare(report, version, shape, document)
     confidence = build_confidence_columns(report.get("confidence"), outcome, is_counted=True)
-    now = db.utc_now()
     row: dict[str, Any] = {
         "id": uuid7(),
         "artifact_id": document.id,
@@ -121,12 +120,12 @@ def _build_row(
         **confidence,
         "tag_set_id": None if tag_set is None else tag_set.id,
         "labeler_id": None if tag_set is None else tag_set.labeler_id,
-        "day": now.date(),
+        "day": db.utc_now().date(),
         "accepted_revision": None,
         "position": None,
         "value_key": _build_value_key(report) if shape.multiple else None,
         "recorded_by": caller.user_id,
-        "created_at": now,
+        "created_at": db.utc_now(),
     }
     _check_not_reported(row, records)
     return row
