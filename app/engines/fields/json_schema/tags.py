@@ -61,14 +61,14 @@ def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -
                 for name, _ in items
             ],
         },
-        "allOf": [
-            # at most one tag of a field that is not multiple
-            {"contains": _build_field_condition_schema(name), "minContains": 0, "maxContains": 1}
-            for name in single_names
-        ]
-        or [True],
+        "allOf": [_build_at_most_one_tag_schema(name) for name in single_names] or [True],
         "$defs": {**definitions, "Evidence": EVIDENCE, **_select_shared_definitions(definitions)},
     }
+
+
+def _build_at_most_one_tag_schema(name: str) -> Schema:
+    """Build a schema that allows at most one tag of the field `name`."""
+    return {"contains": _build_field_condition_schema(name), "minContains": 0, "maxContains": 1}
 
 
 def _build_field_condition_schema(name: str) -> Schema:
