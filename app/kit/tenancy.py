@@ -105,6 +105,15 @@ def find_organization_id() -> UUID | None:
     return None if scope is None else scope.organization_id
 
 
+def build_foreign_key(column: str, table: str, **options: Any) -> ForeignKeyConstraint:
+    """Build a foreign key from `column` to the id of another tenant table.
+
+    The foreign key includes the organization, so that both records belong to the same one.
+    """
+    remote_columns = [f"{table}.organization_id", f"{table}.id"]
+    return ForeignKeyConstraint(["organization_id", column], remote_columns, **options)
+
+
 TENANT_TABLES: set[str] = set()
 
 
@@ -120,15 +129,6 @@ class TenantModel:
         primary_key=True,
         default=current_organization_id,
         sort_order=-100,
-    )
-
-
-def build_foreign_key(column: str, table: str) -> ForeignKeyConstraint:
-    """Return the foreign key to another tenant table, with whose rows this table's are deleted."""
-    return ForeignKeyConstraint(
-        ["organization_id", column],
-        [f"{table}.organization_id", f"{table}.id"],
-        ondelete="CASCADE",
     )
 
 

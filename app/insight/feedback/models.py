@@ -43,9 +43,9 @@ class PredictionFeedback(TenantModel, db.Base):
 
     __tablename__ = "prediction_feedback"
     __table_args__ = (
-        build_foreign_key("artifact_id", "artifacts"),
-        build_foreign_key("schema_id", "schemas"),
-        build_foreign_key("tag_set_id", "tag_sets"),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
+        build_foreign_key("tag_set_id", "tag_sets", ondelete="CASCADE"),
         Index("ix_prediction_feedback_document", "organization_id", "artifact_id", "model"),
         Index("ix_prediction_feedback_model", "organization_id", "schema_id", "model", "day"),
         Index(
@@ -98,8 +98,8 @@ class FeedbackDocument(TenantModel, db.Base):
 
     __tablename__ = "feedback_documents"
     __table_args__ = (
-        build_foreign_key("artifact_id", "artifacts"),
-        build_foreign_key("schema_id", "schemas"),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
         Index("ix_feedback_documents_schema", "organization_id", "schema_id"),
         Index(
             "ix_feedback_documents_shared",

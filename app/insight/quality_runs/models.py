@@ -52,7 +52,7 @@ class QualityRun(TenantModel, db.Record, db.Base):
 
     __tablename__ = "quality_runs"
     __table_args__ = (
-        build_foreign_key("schema_id", "schemas"),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
         Index("ix_quality_runs_list", "organization_id", "created_at", "id"),
         Index("ix_quality_runs_schema", "organization_id", "schema_id", "created_at", "id"),
         Index("ix_quality_runs_status", "organization_id", "status", "created_at", "id"),
@@ -104,8 +104,8 @@ class Disagreement(TenantModel, db.Base):
 
     __tablename__ = "quality_disagreements"
     __table_args__ = (
-        build_foreign_key("artifact_id", "artifacts"),
-        build_foreign_key("schema_id", "schemas"),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
         UniqueConstraint(
             "organization_id",
             "artifact_id",
