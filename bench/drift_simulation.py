@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.engines.drift import (
+from app.engines.drift.model import (
     CategorySample,
     DriftLimits,
     Hypothesis,
@@ -25,9 +25,8 @@ from app.engines.drift import (
     RateSample,
     Sample,
     Verdict,
-    assign_verdicts,
-    compare,
 )
+from app.engines.drift.testing import assign_verdicts, compare
 
 RUNS = 1000
 BASELINE = 800

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.insight.feedback import service as feedback
 from app.insight.feedback.queries import recording
+from app.insight.feedback.service import automatic as feedback
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from bench import filling, load

@@ -6,7 +6,7 @@ The floor is a list of 100 documents. Also measures how fast tag sets are counte
 import time
 from statistics import median
 
-from app.insight.quality import service as quality
+from app.insight.quality.service import updating as quality
 from app.kit import db, tenancy
 from bench import filling, load
 from bench.growth_filling import SCHEMAS, create_organization

@@ -4,7 +4,7 @@ import click
 from flask.cli import AppGroup
 
 from app.commands.running import as_json, run_operation, show_progress, show_record
-from app.insight.feedback import service
+from app.insight.feedback.service import automatic
 from app.kit import db, errors, tenancy
 from app.kit.counters import upkeep
 
@@ -27,6 +27,6 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
             raise errors.not_found()
         for done, (organization_id, _) in enumerate(organizations, start=1):
             with tenancy.organization(organization_id):
-                tag_set_count += service.rebuild(db.checkpoint)
+                tag_set_count += automatic.rebuild(db.checkpoint)
             report_progress(done, len(organizations))
     show_record({"tag_sets": tag_set_count}, as_json=as_json)

@@ -5,7 +5,7 @@ from flask.cli import AppGroup
 
 from app.commands.running import as_json, run_operation, show_progress, show_record
 from app.identity.control_plane import service as control_plane
-from app.insight.quality import service
+from app.insight.quality.service import updating
 from app.kit import db, tenancy
 from app.kit.counters import upkeep
 
@@ -29,6 +29,6 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
             organizations = [organization_id for organization_id, _ in upkeep.list_organizations()]
         for organization_id in organizations:
             with tenancy.organization(organization_id):
-                corrected_cells += service.rebuild(db.checkpoint, report_progress)
+                corrected_cells += updating.rebuild(db.checkpoint, report_progress)
                 db.checkpoint()
     show_record({"corrected_cells": corrected_cells}, as_json=as_json)

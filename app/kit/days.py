@@ -33,16 +33,22 @@ class Period:
         return [datetime.combine(day, time.min, zone).astimezone(UTC) for day in days]
 
 
+def find_zone(name: str) -> ZoneInfo:
+    """Return the time zone with this name, or UTC if this machine does not know it."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return ZoneInfo("UTC")
+
+
 def get_period(zone: str, first: date | None, end: date | None) -> Period:
     """Return the period from `first` to `end`, by default the last 30 days including today.
 
     A time zone that this machine does not know is treated as UTC. Raises 400 for `from` or `to` if
     the period is empty, too long or outside the supported years.
     """
-    try:
-        today = db.utc_now().astimezone(ZoneInfo(zone)).date()
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        zone, today = "UTC", db.utc_now().date()
+    zone_info = find_zone(zone)
+    today = db.utc_now().astimezone(zone_info).date()
     for field, day in (("from", first), ("to", end)):
         if day is not None and not _YEARS[0] <= day.year <= _YEARS[1]:
             raise errors.invalid(f"The year must be between {_YEARS[0]} and {_YEARS[1]}.", field)
@@ -52,4 +58,4 @@ def get_period(zone: str, first: date | None, end: date | None) -> Period:
         raise errors.invalid("Must be before the end of the period, which is exclusive.", "from")
     if (period_end - start).days > MAX_DAYS:
         raise errors.invalid(f"The period must not be longer than {MAX_DAYS} days.", "from")
-    return Period(zone, start, period_end)
+    return Period(zone_info.key, start, period_end)

@@ -14,7 +14,16 @@ from typing import Any
 from uuid import UUID
 
 from psycopg2 import extensions
-from sqlalchemy import ClauseElement, Connection, Engine, Executable, ForeignKey, Table, event
+from sqlalchemy import (
+    ClauseElement,
+    Connection,
+    Engine,
+    Executable,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Table,
+    event,
+)
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.orm import Mapped, ORMExecuteState, Session, mapped_column, with_loader_criteria
 from sqlalchemy.sql import visitors
@@ -94,6 +103,15 @@ def find_organization_id() -> UUID | None:
     """
     scope = _scope.get()
     return None if scope is None else scope.organization_id
+
+
+def build_foreign_key(column: str, table: str, **options: Any) -> ForeignKeyConstraint:
+    """Build a foreign key from `column` to the id of another tenant table.
+
+    The foreign key includes the organization, so that both records belong to the same one.
+    """
+    remote_columns = [f"{table}.organization_id", f"{table}.id"]
+    return ForeignKeyConstraint(["organization_id", column], remote_columns, **options)
 
 
 TENANT_TABLES: set[str] = set()

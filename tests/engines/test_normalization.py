@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines import documents
-from app.engines.agreement.coefficients.normalizing import normalize_value
+from app.engines.agreement.coefficients.values import normalize_value
 from app.engines.agreement.places import build_value_key
 from app.engines.conditions.attributes import fold_text
 from app.engines.extraction.layout import compact

@@ -64,11 +64,11 @@ class QualityWorkspace(Workspace):
 
     def recount(self) -> None:
         """Rebuild all quality metrics of the organization."""
-        from app.insight.quality import service  # noqa: PLC0415
+        from app.insight.quality.service import updating  # noqa: PLC0415
         from app.kit import db, tenancy  # noqa: PLC0415
 
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
-            service.rebuild(db.checkpoint)
+            updating.rebuild(db.checkpoint)
 
     def prepare(self) -> None:
         """Run the periodic job that enqueues recounts and sums of all organizations."""

@@ -19,7 +19,7 @@ If several tags of a set have the same tag key, each tag is matched with at most
 other set, and the best pairs are matched first.
 """
 
-from app.engines.agreement.comparing import Change, ContentDiff, diff, diff_by_content
+from app.engines.agreement.comparing import Change, diff, diff_by_content
 from app.engines.agreement.measures import (
     MAX_MATCHED_MARKS,
     Agreement,
@@ -35,7 +35,7 @@ from app.engines.agreement.places import (
     group_by_tag_key,
 )
 from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key, number_rows
-from app.engines.agreement.votes import Ballot, Choice, find_majority
+from app.engines.agreement.votes import Ballot, find_majority
 from app.engines.agreement.windows import Budget
 
 __all__ = [
@@ -44,8 +44,6 @@ __all__ = [
     "Ballot",
     "Budget",
     "Change",
-    "Choice",
-    "ContentDiff",
     "RowAlignment",
     "Shape",
     "Shapes",

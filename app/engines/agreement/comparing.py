@@ -1,7 +1,6 @@
 """Compute the differences between two tag sets."""
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from app.engines.agreement.marks import MIN_OVERLAP, match_marks
@@ -17,6 +16,7 @@ from app.engines.agreement.places import (
     sort_tag_keys,
 )
 from app.engines.agreement.rows import RowAlignment, align_rows, get_table_key
+from app.engines.agreement.windows import pair_by_key
 from app.engines.fields import Tag
 
 Change: TypeAlias = dict[str, Any]
@@ -148,9 +148,10 @@ def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _TagPairs:
     """Align tags with the same tag key in pairs; an unpaired tag gets None as its partner."""
     if not shape.multiple and len(left) <= 1 and len(right) <= 1:
         return [(left[0] if left else None, right[0] if right else None)]
-    aligned, left, right = _pair_by_key(left, right, serialize_tag)
+    identical, left, right = pair_by_key(left, right, serialize_tag, serialize_tag)
+    aligned: _TagPairs = [*identical]
     if not shape.has_marks:
-        same_value, left, right = _pair_by_key(left, right, build_value_key)
+        same_value, left, right = pair_by_key(left, right, build_value_key, build_value_key)
         aligned += same_value
     # The position of a mark identifies it better than its value, which may have been edited.
     left_marks, right_marks = (list_marks(tags, shape, labeled=False) for tags in (left, right))
@@ -164,22 +165,3 @@ def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _TagPairs:
         left = [tag for position, tag in enumerate(left) if position not in paired_left]
         right = [tag for position, tag in enumerate(right) if position not in paired_right]
     return [*aligned, *((tag, None) for tag in left), *((None, tag) for tag in right)]
-
-
-def _pair_by_key(
-    left: list[Tag], right: list[Tag], key: Callable[[Tag], Hashable]
-) -> tuple[_TagPairs, list[Tag], list[Tag]]:
-    """Pair tags with equal `key(tag)`; return the pairs and the unpaired tags of both sides."""
-    unpaired: dict[Hashable, list[Tag]] = defaultdict(list)
-    for tag in reversed(right):
-        unpaired[key(tag)].append(tag)
-    matched: _TagPairs = []
-    unpaired_left = []
-    for tag in left:
-        candidates = unpaired.get(key(tag))
-        if candidates:
-            matched.append((tag, candidates.pop()))
-        else:
-            unpaired_left.append(tag)
-    unpaired_ids = {id(tag) for candidates in unpaired.values() for tag in candidates}
-    return matched, unpaired_left, [tag for tag in right if id(tag) in unpaired_ids]

@@ -11,6 +11,7 @@ from app.engines.agreement.windows import (
     BoxIndex,
     Budget,
     build_sort_key,
+    pair_by_key,
     select_disjoint_pairs,
 )
 
@@ -88,8 +89,11 @@ def match_marks(
     left_groups, right_groups = _group_by_page_and_label(left), _group_by_page_and_label(right)
     pairs: list[tuple[int, int]] = []
     for page_and_label in left_groups.keys() & right_groups.keys():
-        identical_pairs, unpaired_left, unpaired_right = _pair_identical_boxes(
-            left, left_groups[page_and_label], right, right_groups[page_and_label]
+        identical_pairs, unpaired_left, unpaired_right = pair_by_key(
+            left_groups[page_and_label],
+            right_groups[page_and_label],
+            lambda i: left[i].box,
+            lambda j: right[j].box,
         )
         pairs += identical_pairs
         left_boxes, right_boxes = (
@@ -206,31 +210,6 @@ def _group_by_page_and_label(marks: Sequence[Mark]) -> dict[tuple[int, Hashable]
     ):
         groups[marks[position].page, marks[position].label].append(position)
     return groups
-
-
-def _pair_identical_boxes(
-    left: Sequence[Mark],
-    left_positions: list[int],
-    right: Sequence[Mark],
-    right_positions: list[int],
-) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Pair identical boxes; return the pairs and the unpaired positions of both sides in order."""
-    unpaired: dict[Box, list[int]] = defaultdict(list)
-    for position in reversed(right_positions):
-        unpaired[right[position].box].append(position)
-    pairs, unpaired_left = [], []
-    for position in left_positions:
-        candidates = unpaired.get(left[position].box)
-        if candidates:
-            pairs.append((position, candidates.pop()))
-        else:
-            unpaired_left.append(position)
-    paired_positions = {right_position for _, right_position in pairs}
-    return (
-        pairs,
-        unpaired_left,
-        [position for position in right_positions if position not in paired_positions],
-    )
 
 
 def _match_boxes(

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from math import fsum
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from app.engines.agreement.places import (
     build_value_key,
     group_by_tag_key,
     list_marks,
+    number_occurrences,
     sort_tag_keys,
 )
 from app.engines.agreement.windows import Budget, BudgetExceeded
@@ -68,9 +69,7 @@ def measure_agreement(
     match_counts: dict[str, _MatchCounts] = {}
     by_tag_key: dict[TagKey, float] = {}
     incomparable_fields: set[str] = set()
-    for tag_key in sort_tag_keys(
-        {tag_key for values_by_key in values_of_sets for tag_key in values_by_key}, shapes
-    ):
+    for tag_key in sort_tag_keys(set(chain.from_iterable(values_of_sets)), shapes):
         name = tag_key[0]
         values_by_set = {
             number: values_by_key[tag_key]
@@ -162,12 +161,10 @@ class _NumberedValues:
         self.values: set[int] = set()
         self.marks: dict[int, tuple[TagKey, Mark]] = {}
         for tag_key, values in values_by_key.items():
-            counts: Counter[Hashable] = Counter()
-            for value in values:
-                counts[value] += 1
-                # The second occurrence of a value with one tag key only matches a second occurrence
-                # in another set, and so on.
-                number = numbers.setdefault((tag_key, value, counts[value]), len(numbers))
+            # The second occurrence of a value with one tag key only matches a second occurrence in
+            # another set, and so on.
+            for value, occurrence in number_occurrences(values):
+                number = numbers.setdefault((tag_key, value, occurrence), len(numbers))
                 self.values.add(number)
                 if isinstance(value, Mark):
                     self.marks[number] = (tag_key, value)
@@ -222,7 +219,7 @@ class _MatchCounts:
         """
         sets_by_values: dict[_DistinctValues, list[int]] = defaultdict(list)
         for number, values in values_by_set.items():
-            sets_by_values[_number_occurrences(values)].append(number)
+            sets_by_values[frozenset(number_occurrences(values))].append(number)
             self._tag_counts[number] += len(values)
         empty_count = len(self._tag_counts) - len(values_by_set)
         agreeing_pairs = empty_count * (empty_count - 1) // 2
@@ -254,23 +251,12 @@ class _MatchCounts:
         ]
 
 
-def _number_occurrences(values: list[Hashable]) -> _DistinctValues:
-    if len(values) == 1:
-        return frozenset(((values[0], 1),))
-    counts: Counter[Hashable] = Counter()
-    distinct: list[tuple[Hashable, int]] = []
-    for value in values:
-        counts[value] += 1
-        distinct.append((value, counts[value]))
-    return frozenset(distinct)
-
-
 def _count_matches(
     left: _DistinctValues, right: _DistinctValues, shape: Shape, budget: Budget | None
 ) -> int:
     """Count the matches between the values of two tag sets for one tag key.
 
-    `left` and `right` are results of `_number_occurrences`.
+    `left` and `right` have the results of `number_occurrences`.
     """
     common_values = left & right
     if not shape.has_marks:

@@ -3,14 +3,16 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import orjson
 
 from app.engines.agreement.marks import Mark, get_region_mark, get_span_mark
 from app.engines.fields import Field, Tag
+from app.engines.fields.model import iterate_named_fields
 from app.engines.normalization import normalize
 
+_Value = TypeVar("_Value", bound=Hashable)
 TagKey: TypeAlias = tuple[str, int | None]
 """The key of a field or `table.column`, and the row number, which is None outside tables."""
 
@@ -35,14 +37,10 @@ UNKNOWN_SHAPE = Shape("text", multiple=True)
 
 def build_shapes(fields: Iterable[Field]) -> dict[str, Shape]:
     """Return the shape of each field and table column by its full name, in schema order."""
-    shapes: dict[str, Shape] = {}
-    for field in fields:
-        if field["type"] != "table":
-            shapes[field["key"]] = Shape(field["type"], bool(field["multiple"]))
-        for column in field["columns"]:
-            name = f"{field['key']}.{column['key']}"
-            shapes[name] = Shape(column["type"], bool(column["multiple"]))
-    return shapes
+    return {
+        name: Shape(field["type"], bool(field["multiple"]))
+        for name, field in iterate_named_fields(fields)
+    }
 
 
 def group_by_tag_key(tags: Iterable[Tag]) -> dict[TagKey, list[Tag]]:
@@ -82,6 +80,16 @@ def build_value_key(tag: Tag) -> Hashable:
     if isinstance(value, str) and not value.isascii():
         return normalize("NFC", value)
     return orjson.dumps(value) if isinstance(value, list) else value
+
+
+def number_occurrences(values: Iterable[_Value]) -> list[tuple[_Value, int]]:
+    """Pair each value with the number of its occurrence, so that repeated values are distinct."""
+    counts: dict[_Value, int] = {}
+    numbered = []
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+        numbered.append((value, counts[value]))
+    return numbered
 
 
 def serialize_tag(tag: Tag) -> bytes:

@@ -31,7 +31,7 @@ from app.engines.agreement.places import (
 )
 from app.engines.agreement.sequences import align_sequences
 from app.engines.agreement.windows import Budget, BudgetExceeded
-from app.engines.fields import Tag
+from app.engines.fields import MAX_ROW, Tag
 
 MAX_ROW_PAIRS = 60_000_000
 """The maximum number of row pairs compared per table, over all tag sets: about 0.35 s of work.
@@ -44,8 +44,6 @@ MAX_ALIGNED_ROWS = 400_000
 Twenty similar tables of 5,000 rows need half of this limit. Rows beyond the limit are matched by
 number.
 """
-MAX_ROW = 9999
-"""The highest row number allowed."""
 _CellNumbers: TypeAlias = list[list[int]]
 """The cells of each row as numbers; equal cells have equal numbers."""
 _TagsByRow: TypeAlias = dict[int, list[Tag]]

@@ -62,16 +62,14 @@ def _find_anchors(
         _count_leading_equal_items(left[::-1], right[::-1], max_count), max_tail_length
     )
     shared_parts = _collect_parts(left) & _collect_parts(right)
-    left_positions = [
-        n
-        for n in range(head_length, len(left) - tail_length)
-        if not shared_parts.isdisjoint(left[n])
-    ]
-    right_positions = [
-        n
-        for n in range(head_length, len(right) - tail_length)
-        if not shared_parts.isdisjoint(right[n])
-    ]
+    left_positions, right_positions = (
+        [
+            position
+            for position in range(head_length, len(items) - tail_length)
+            if not shared_parts.isdisjoint(items[position])
+        ]
+        for items in (left, right)
+    )
     align = (
         _align_by_weight
         if len(left_positions) * len(right_positions) <= max_pairs

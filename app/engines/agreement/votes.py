@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 
 from app.engines.agreement import marks
@@ -15,6 +16,7 @@ from app.engines.agreement.places import (
     build_value_key,
     group_by_tag_key,
     list_marks,
+    number_occurrences,
     serialize_tag,
     sort_tag_keys,
 )
@@ -61,9 +63,7 @@ def find_majority(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Ballot]
     """
     tags_of_sets = [group_by_tag_key(tags) for tags in sets]
     budget = Budget(MAX_MATCHED_MARKS)
-    tag_keys = sort_tag_keys(
-        {tag_key for tags_by_key in tags_of_sets for tag_key in tags_by_key}, shapes
-    )
+    tag_keys = sort_tag_keys(set(chain.from_iterable(tags_of_sets)), shapes)
     return [
         _create_ballot(tag_key, tags_of_sets, shapes.get(tag_key[0], UNKNOWN_SHAPE), budget)
         for tag_key in tag_keys
@@ -119,21 +119,13 @@ def _list_choice_keys(
         order.sort(key=lambda position: serialize_tag(all_votes[position][1]))
     votes = [all_votes[position] for position in order]
     tag_marks = list_marks([tag for _, tag in votes], shape)
+    keys: list[Hashable]
     if tag_marks is None:
-        keys = _number_occurrences(votes)
+        values = ((voter, build_value_key(tag)) for voter, tag in votes)
+        keys = [(value, number) for (_, value), number in number_occurrences(values)]
     else:
         keys = marks.find_choices(tag_marks, [voter for voter, _ in votes], budget)
     return [key for _, key in sorted(zip(order, keys, strict=True), key=itemgetter(0))]
-
-
-def _number_occurrences(votes: list[tuple[int, Tag]]) -> list[Hashable]:
-    counts: Counter[Hashable] = Counter()
-    keys: list[Hashable] = []
-    for voter, tag in votes:
-        value = build_value_key(tag)
-        counts[voter, value] += 1
-        keys.append((value, counts[voter, value]))
-    return keys
 
 
 def _create_choice(votes: list[tuple[int, Tag]]) -> Choice:

@@ -1,11 +1,13 @@
 """Find the boxes of a page that may overlap a given box, without comparing all boxes."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import accumulate
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 Box: TypeAlias = tuple[float, float, float, float]
+_Item = TypeVar("_Item")
 _ROUNDING_MARGIN = 0.01
 
 
@@ -43,6 +45,28 @@ def select_disjoint_pairs(ranked_pairs: Iterable[tuple[int, int]]) -> list[tuple
             taken_right.add(right)
             pairs.append((left, right))
     return pairs
+
+
+def pair_by_key(
+    left: Sequence[_Item],
+    right: Sequence[_Item],
+    left_key: Callable[[_Item], Hashable],
+    right_key: Callable[[_Item], Hashable],
+) -> tuple[list[tuple[_Item, _Item]], list[_Item], list[_Item]]:
+    """Pair items with equal keys in order; return the pairs, and the unpaired items per side."""
+    unpaired: dict[Hashable, list[int]] = defaultdict(list)
+    for position in reversed(range(len(right))):
+        unpaired[right_key(right[position])].append(position)
+    pairs, unpaired_left = [], []
+    for item in left:
+        candidates = unpaired.get(left_key(item))
+        if candidates:
+            pairs.append((item, right[candidates.pop()]))
+        else:
+            unpaired_left.append(item)
+    remaining = {position for positions in unpaired.values() for position in positions}
+    unpaired_right = [item for position, item in enumerate(right) if position in remaining]
+    return pairs, unpaired_left, unpaired_right
 
 
 class BoxIndex:

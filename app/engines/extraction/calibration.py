@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from app.engines.extraction.model import CalibrationBin
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -74,11 +76,10 @@ def _fit_constant(
     return (low + high) / 2
 
 
-def build_bins(pairs: Sequence[tuple[float, bool]]) -> list[tuple[float, float, int, float, float]]:
-    """Build the calibration bins: (low, high, count, mean confidence, accuracy).
+def build_bins(pairs: Sequence[tuple[float, bool]]) -> list[CalibrationBin]:
+    """Build the calibration bins. Bins without proposals are omitted.
 
-    Bins without proposals are omitted. `pairs` contains (confidence, whether the proposal was
-    correct) for each proposal.
+    `pairs` contains (confidence, whether the proposal was correct) for each proposal.
     """
     bins = []
     for number in range(_BINS):
@@ -87,8 +88,8 @@ def build_bins(pairs: Sequence[tuple[float, bool]]) -> list[tuple[float, float, 
             (c, ok) for c, ok in pairs if low <= c < high or (number == _BINS - 1 and c == 1)
         ]
         if bin_pairs:
-            mean = sum(c for c, _ in bin_pairs) / len(bin_pairs)
-            bins.append(
-                (low, high, len(bin_pairs), mean, sum(ok for _, ok in bin_pairs) / len(bin_pairs))
-            )
+            count = len(bin_pairs)
+            mean = sum(c for c, _ in bin_pairs) / count
+            accuracy = sum(ok for _, ok in bin_pairs) / count
+            bins.append(CalibrationBin(low, high, count, mean, accuracy))
     return bins

@@ -41,7 +41,7 @@ def read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def check_content(content: bytes) -> None:
-    """Raise InvalidModel if the content is not a model, or has a different feature version."""
+    """Check the content of a stored model; see `extraction.check_content`."""
     try:
         with open_content(content) as archive:
             read_description(archive)

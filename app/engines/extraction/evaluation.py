@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.engines.extraction.examples import (
-    list_targets_for_examples,
+    list_targets,
     prepare_examples,
     select_examples,
 )
@@ -47,7 +47,7 @@ def compare_tags(
 ) -> Report:
     """Compare the tags proposed for each example with the accepted tags, and return the report."""
     prepared_examples = prepare_examples(examples, fields)
-    targets = list_targets_for_examples(prepared_examples, fields)
+    targets = list_targets(prepared_examples, fields)
     outcomes: list[ComparisonOutcome] = []
     for number, example in enumerate(prepared_examples):
         for target in targets:

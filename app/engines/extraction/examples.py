@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from importlib.metadata import version as get_version
 from typing import Any
 
-from app.engines.extraction.analysis import analyze
-from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import (
     MAX_EXAMPLES,
     MAX_TRAINING_WORDS,
@@ -18,9 +16,8 @@ from app.engines.extraction.model import (
     Example,
 )
 from app.engines.extraction.proposing import PreparedDocument, prepare_document
-from app.engines.extraction.table_headers import learn_headers
-from app.engines.extraction.values import Target, list_targets
-from app.engines.fields import Field, JsonValue
+from app.engines.extraction.values import Target, build_target
+from app.engines.fields import Field, JsonValue, Tag
 
 FEATURE_VERSION = 1
 """The version of the features; increase it when a change makes stored models unusable."""
@@ -42,6 +39,7 @@ class PreparedExample:
 
     id: str
     prepared_document: PreparedDocument
+    tags: Sequence[Tag]
     values: dict[str, list[JsonValue]]
     evidence: dict[str, list[list[dict[str, Any]]]]
 
@@ -117,32 +115,27 @@ def _prepare_example(example: Example, keys: set[str]) -> PreparedExample:
         if tag["field"] in keys and tag["value"] not in (None, ""):
             values[tag["field"]].append(tag["value"])
             evidence[tag["field"]].append(tag.get("evidence") or [])
+    prepared_document = prepare_document(example.document)
     return PreparedExample(
-        example.id, prepare_document(analyze(example.document)), dict(values), dict(evidence)
+        example.id, prepared_document, example.tags, dict(values), dict(evidence)
     )
 
 
-def list_targets_for_examples(
+def list_targets(
     prepared_examples: Sequence[PreparedExample], fields: Sequence[Field]
 ) -> list[Target]:
-    """List the targets for the fields; accepted values determine the `kind` of text fields.
+    """List the targets for all fields with `ai_assist`, except tables, in schema order.
 
-    Tables, and fields with `ai_assist` false, have no target.
+    The accepted values of the examples determine the `kind` of text fields.
     """
-    values: dict[str, list[Any]] = defaultdict(list)
-    for example in prepared_examples:
-        for name, field_values in example.values.items():
-            values[name].extend(field_values)
-    return list_targets(fields, values)
-
-
-def build_word_memory(prepared_examples: Sequence[PreparedExample]) -> Memory:
-    """Build a memory with the words of the examples' documents, but without accepted values."""
-    memory = Memory()
-    for example in prepared_examples:
-        memory.add_document(example.prepared_document.analysis)
-    memory.build_indexes()
-    return memory
+    return [
+        build_target(
+            field,
+            [value for e in prepared_examples for value in e.values.get(field["key"], ())],
+        )
+        for field in fields
+        if field["ai_assist"] and field["type"] != "table"
+    ]
 
 
 def hash_version(examples: Sequence[Example], fields: Sequence[Field], schema_version: str) -> str:
@@ -158,22 +151,3 @@ def hash_version(examples: Sequence[Example], fields: Sequence[Field], schema_ve
     }
     text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def find_headers(
-    examples: Sequence[Example],
-    prepared_examples: Sequence[PreparedExample],
-    fields: Sequence[Field],
-) -> dict[str, frozenset[str]]:
-    """Find the column headers above the examples' accepted table cells.
-
-    Returns the headers in compact form (see `compact`), keyed by `table.column`.
-    """
-    pairs = zip(prepared_examples, examples, strict=True)
-    return learn_headers(
-        (
-            (prepared_example.prepared_document.analysis, example.tags)
-            for prepared_example, example in pairs
-        ),
-        fields,
-    )

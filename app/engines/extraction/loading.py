@@ -1,4 +1,4 @@
-"""Read trained models that `storage` wrote, without executing or unpickling their content."""
+"""Read serialized models, without executing or unpickling their content."""
 
 import io
 import zipfile
@@ -12,9 +12,8 @@ from app.engines.extraction.calibration import Calibration
 from app.engines.extraction.contents import READ_ERRORS, open_content, read_description
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import InvalidModel, Report
-from app.engines.extraction.parameters import FieldParameters
 from app.engines.extraction.renderer import Renderer
-from app.engines.extraction.trained import TrainedModel
+from app.engines.extraction.trained import FieldParameters, TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
@@ -22,10 +21,7 @@ Array = np.ndarray[Any, Any]
 
 
 def read_model(content: bytes) -> TrainedModel:
-    """Read a model from the bytes that `write_model` returned.
-
-    Raises InvalidModel if the bytes are damaged, or if the model has a different feature version.
-    """
+    """Read a model from bytes; see `extraction.load_model`."""
     try:
         with open_content(content) as archive:
             description = read_description(archive)

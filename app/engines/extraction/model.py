@@ -48,7 +48,6 @@ class Document:
 
     text: str
     words: Sequence[SourceWord]
-    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +173,12 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON-compatible values, with precision, recall and F1."""
         return {
+            **asdict(self),
             "fields": {name: item.to_dict() for name, item in self.fields.items()},
             "overall": self.overall.to_dict(),
-            "expected_calibration_error": self.expected_calibration_error,
-            "confident_precision": self.confident_precision,
-            "confident_coverage": self.confident_coverage,
             "bins": [asdict(item) for item in self.bins],
             "document_ids": list(self.document_ids),
             "document_counts": [list(item) for item in self.document_counts],
-            "folds": self.folds,
         }
 
     @staticmethod

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.engines.extraction.alignment import Searcher
-from app.engines.extraction.analysis import Analysis
+from app.engines.extraction.analysis import Analysis, analyze
 from app.engines.extraction.candidates import Candidate, Range, list_candidates
 from app.engines.extraction.context import KeywordContexts, build_contexts
 from app.engines.extraction.currencies import read_currency
 from app.engines.extraction.memory import Memory
+from app.engines.extraction.model import Document
 from app.engines.extraction.options import ABSENT, list_options
 from app.engines.extraction.rules import (
     FieldView,
@@ -37,8 +38,9 @@ class PreparedDocument:
     searcher: Searcher
 
 
-def prepare_document(analysis: Analysis) -> PreparedDocument:
-    """Prepare an analyzed document: build its keyword contexts and its search index."""
+def prepare_document(document: Document) -> PreparedDocument:
+    """Analyze a document, and build its keyword contexts and its search index."""
+    analysis = analyze(document)
     return PreparedDocument(analysis, build_contexts(analysis), Searcher(analysis))
 
 
@@ -133,11 +135,8 @@ def build_value(
     target = view.target
     if target.field["type"] == "money":
         return to_value(target, candidate.key, find_currency(view, candidate) or currency)
-    if target.kind == "amount" and target.field["type"] != "text":
-        return to_value(target, candidate.key)
-    if target.kind in ("date", "time", "datetime") and target.field["type"] != "text":
-        return to_value(target, candidate.key)
-    if target.kind in ("option", "currency"):
+    is_parsed = target.kind in ("amount", "date", "time", "datetime")
+    if target.kind in ("option", "currency") or (is_parsed and target.field["type"] != "text"):
         return to_value(target, candidate.key)
     return to_value(target, candidate.text if spelling is None else spelling)
 

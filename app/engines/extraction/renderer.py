@@ -75,14 +75,10 @@ class Renderer:
                 continue
             matcher.set_seq1(known_letters)
             ratio = matcher.ratio()
-            if (
-                ratio > best_ratio
-                and self._choose_spelling(known_letters, excluded_spelling) is not None
-            ):
-                best_ratio, best_spelling = (
-                    ratio,
-                    self._choose_spelling(known_letters, excluded_spelling),
-                )
+            if ratio > best_ratio:
+                spelling = self._choose_spelling(known_letters, excluded_spelling)
+                if spelling is not None:
+                    best_ratio, best_spelling = ratio, spelling
         return best_spelling
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.engines.extraction.calibration import build_bins
-from app.engines.extraction.model import CalibrationBin, FieldReport, Report
+from app.engines.extraction.model import FieldReport, Report
 from app.engines.extraction.values import Target, get_letters
 from app.engines.fields import JsonValue
 
@@ -87,7 +87,7 @@ def build_report(
     """
     names = [target.name for target in targets]
     pairs = [(outcome.confidence, outcome.correct) for outcome in outcomes if outcome.proposed]
-    bins = [CalibrationBin(*values) for values in build_bins(pairs)]
+    bins = build_bins(pairs)
     total = len(pairs) or 1
     error = (
         sum(interval.count * abs(interval.mean_confidence - interval.accuracy) for interval in bins)

@@ -2,15 +2,8 @@
 
 from collections.abc import Sequence
 
-from app.engines.extraction.analysis import analyze
 from app.engines.extraction.candidates import Candidate
-from app.engines.extraction.examples import (
-    PreparedExample,
-    build_word_memory,
-    find_headers,
-    list_targets_for_examples,
-    prepare_examples,
-)
+from app.engines.extraction.examples import list_targets, prepare_examples
 from app.engines.extraction.memory import DocumentMemory, Memory
 from app.engines.extraction.model import Document, Example
 from app.engines.extraction.proposing import (
@@ -28,7 +21,8 @@ from app.engines.extraction.rules import (
     score_candidate,
     to_confidence,
 )
-from app.engines.extraction.sequences import align_values
+from app.engines.extraction.sequences import align_values, build_memory
+from app.engines.extraction.table_headers import learn_headers
 from app.engines.extraction.tables import propose_tables
 from app.engines.extraction.trained import complete_evidence
 from app.engines.extraction.values import Target
@@ -41,9 +35,12 @@ def propose(document: Document, fields: Sequence[Field], examples: Sequence[Exam
     """Propose tags by rules and by the accepted values in `examples`; see `propose_by_rules`."""
     ordered_examples = sorted(examples, key=lambda example: example.id)
     prepared_examples = prepare_examples(ordered_examples, fields)
-    targets = list_targets_for_examples(prepared_examples, fields)
-    memory = _build_memory(prepared_examples, targets)
-    prepared_document = prepare_document(analyze(document))
+    targets = list_targets(prepared_examples, fields)
+    alignment_lists = [
+        [align_values(example, target) for target in targets] for example in prepared_examples
+    ]
+    memory = build_memory(prepared_examples, targets, alignment_lists)
+    prepared_document = prepare_document(document)
     if not prepared_document.analysis.tokens:
         return []
     document_memory = memory.build_document_memory(prepared_document.analysis)
@@ -53,22 +50,9 @@ def propose(document: Document, fields: Sequence[Field], examples: Sequence[Exam
     tags += propose_tables(
         prepared_document.analysis,
         fields,
-        find_headers(ordered_examples, prepared_examples, fields),
+        learn_headers(prepared_examples, fields),
     )
     return complete_evidence(tags, document)
-
-
-def _build_memory(prepared_examples: list[PreparedExample], targets: list[Target]) -> Memory:
-    memory = build_word_memory(prepared_examples)
-    for number, example in enumerate(prepared_examples):
-        for target in targets:
-            for alignment in align_values(example, target):
-                analysis = example.prepared_document.analysis
-                memory.add_value(
-                    number, target.name, analysis, alignment.candidate, alignment.spelling
-                )
-    memory.build_indexes()
-    return memory
 
 
 def _propose_field(

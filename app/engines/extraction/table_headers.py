@@ -5,22 +5,24 @@ from collections.abc import Iterable, Sequence
 from app.engines.extraction.alignment import find_evidence_ranges
 from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Range
+from app.engines.extraction.examples import PreparedExample
 from app.engines.fields import Field, Tag
 
 
 def learn_headers(
-    documents: Iterable[tuple[Analysis, Sequence[Tag]]], fields: Sequence[Field]
+    prepared_examples: Iterable[PreparedExample], fields: Sequence[Field]
 ) -> dict[str, frozenset[str]]:
-    """Learn the column headers from documents with accepted tags, and return them in compact form.
+    """Learn the column headers above the accepted cells, and return them in compact form.
 
     The keys of the result have the form `table.column`. A header is the text in the row above the
     first accepted cells; cells without evidence are ignored.
     """
     headers: dict[str, set[str]] = {}
     tables = [field for field in fields if field["type"] == "table" and field["ai_assist"]]
-    for analysis, tags in documents:
+    for example in prepared_examples:
+        analysis = example.prepared_document.analysis
         for field in tables:
-            for name, phrases in _learn_document_headers(analysis, field, tags).items():
+            for name, phrases in _learn_document_headers(analysis, field, example.tags).items():
                 headers.setdefault(name, set()).update(phrases)
     return {name: frozenset(phrases) for name, phrases in headers.items()}
 

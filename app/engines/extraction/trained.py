@@ -1,17 +1,27 @@
-"""Predict tags for documents with a trained model."""
+"""Predict tags for documents with a trained model, and serialize the model.
 
+A serialized model is a zip file with JSON and numpy arrays, without Python objects. Nothing in the
+file is executed or unpickled. Equal models give equal bytes: the entries are sorted and have a
+fixed timestamp.
+"""
+
+import io
+import json
+import zipfile
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from app.engines.extraction import ranking, sequences
-from app.engines.extraction.analysis import analyze
+from app.engines.extraction.calibration import Calibration
+from app.engines.extraction.contents import DESCRIPTION_FILE
+from app.engines.extraction.crf import RandomField
 from app.engines.extraction.crf_features import list_token_attributes
-from app.engines.extraction.features import build_features
-from app.engines.extraction.memory import DocumentMemory
-from app.engines.extraction.model import Document
-from app.engines.extraction.parameters import ModelParameters
+from app.engines.extraction.examples import FEATURE_VERSION
+from app.engines.extraction.features import FEATURE_COUNT, build_features
+from app.engines.extraction.memory import DocumentMemory, Memory
+from app.engines.extraction.model import Document, Report
 from app.engines.extraction.proposing import (
     PreparedDocument,
     build_tag,
@@ -19,16 +29,49 @@ from app.engines.extraction.proposing import (
     collect_candidates,
     prepare_document,
 )
+from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.spans import SpanScores
-from app.engines.extraction.storage import write_model
 from app.engines.extraction.tables import propose_tables
+from app.engines.extraction.trees import Ranker, to_arrays
 from app.engines.extraction.values import Target
-from app.engines.fields import Tag
+from app.engines.fields import Field, Tag
+
+_Array = np.ndarray[Any, Any]
+_ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(slots=True)
-class TrainedModel(ModelParameters):
-    """A trained model. It never changes, so threads may share it."""
+class FieldParameters:
+    """The trained parameters for one field.
+
+    `threshold` is the minimum confidence of a proposal. `currency` is the most frequent currency of
+    the accepted values, or "".
+    """
+
+    ranker: Ranker | None
+    calibration: Calibration
+    renderer: Renderer
+    threshold: float
+    currency: str
+
+
+@dataclass(slots=True)
+class TrainedModel:
+    """A trained model. It never changes, so threads may share it.
+
+    `version` identifies the training data, and `report` contains the out-of-fold results.
+    `field_positions` maps each field to the position of its labels in `random_field`.
+    """
+
+    version: str
+    fields: list[Field]
+    targets: list[Target]
+    random_field: RandomField
+    field_positions: dict[str, int]
+    field_parameters: dict[str, FieldParameters]
+    memory: Memory
+    report: Report
+    headers: dict[str, frozenset[str]]
 
     def predict(self, document: Document) -> list[Tag]:
         """Predict the tags for a document, with evidence and confidence.
@@ -37,7 +80,7 @@ class TrainedModel(ModelParameters):
         gives the same tags. Apart from tables, only fields with accepted values in the training
         data get tags.
         """
-        prepared_document = prepare_document(analyze(document))
+        prepared_document = prepare_document(document)
         if not prepared_document.analysis.tokens:
             return []
         scores = sequences.decode_scores(
@@ -81,8 +124,8 @@ class TrainedModel(ModelParameters):
         return tags
 
     def to_bytes(self) -> bytes:
-        """Serialize the model to bytes that contain only numbers and JSON."""
-        return write_model(self)
+        """Serialize the model to the bytes of a zip file, which `read_model` reads."""
+        return _write_model(self)
 
 
 def complete_evidence(tags: list[Tag], document: Document) -> list[Tag]:
@@ -93,3 +136,67 @@ def complete_evidence(tags: list[Tag], document: Document) -> list[Tag]:
             piece["text"] = document.text[piece["start"] : piece["end"]]
         tag["evidence"] = [piece for piece in pieces if piece["text"]]
     return tags
+
+
+def _write_model(model: TrainedModel) -> bytes:
+    arrays: dict[str, _Array] = {
+        "crf.states": model.random_field.states,
+        "crf.transitions": model.random_field.transitions,
+    }
+    field_parameters: dict[str, Any] = {}
+    for number, name in enumerate(sorted(model.field_parameters)):
+        parameters = model.field_parameters[name]
+        calibration = parameters.calibration
+        if parameters.ranker is not None:
+            arrays |= {f"ranker.{number}.{k}": v for k, v in to_arrays(parameters.ranker).items()}
+        field_parameters[name] = {
+            "ranker": number if parameters.ranker is not None else None,
+            "scale": [calibration.log_odds_weight, calibration.margin_weight, calibration.constant],
+            "mode": parameters.renderer.mode,
+            "strips": parameters.renderer.stripped_chars,
+            "threshold": parameters.threshold,
+            "currency": parameters.currency,
+        }
+    content = {
+        "feature_version": FEATURE_VERSION,
+        "feature_count": FEATURE_COUNT,
+        "version": model.version,
+        "fields": model.fields,
+        "targets": [_describe_target(target) for target in model.targets],
+        "attributes": sorted(
+            model.random_field.attributes, key=model.random_field.attributes.__getitem__
+        ),
+        "places": model.field_positions,
+        "learned": field_parameters,
+        "words": model.memory.words,
+        "entries": model.memory.entries,
+        "report": model.report.to_dict(),
+        "headers": {name: sorted(phrases) for name, phrases in model.headers.items()},
+    }
+    return _pack(arrays, json.dumps(content, sort_keys=True, ensure_ascii=False))
+
+
+def _pack(arrays: dict[str, _Array], content: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for name in sorted(arrays):
+            entry = io.BytesIO()
+            np.lib.format.write_array(entry, np.ascontiguousarray(arrays[name]), allow_pickle=False)
+            archive.writestr(_build_zip_info(f"{name}.npy"), entry.getvalue())
+        archive.writestr(_build_zip_info(DESCRIPTION_FILE), content.encode())
+    return buffer.getvalue()
+
+
+def _build_zip_info(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _ZIP_TIMESTAMP)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    return info
+
+
+def _describe_target(target: Target) -> dict[str, Any]:
+    return {
+        "name": target.name,
+        "kind": target.kind,
+        "concept": target.concept,
+        "phrases": sorted(target.phrases),
+    }

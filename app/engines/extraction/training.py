@@ -1,6 +1,7 @@
 """Train all parts of an extraction model on accepted examples."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,21 +11,19 @@ from threadpoolctl import threadpool_limits
 from app.engines.extraction import calibration, crf, ranking, sequences
 from app.engines.extraction.examples import (
     PreparedExample,
-    build_word_memory,
-    find_headers,
     hash_version,
-    list_targets_for_examples,
+    list_targets,
     prepare_examples,
     select_examples,
 )
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples
-from app.engines.extraction.parameters import FieldParameters
 from app.engines.extraction.proposing import build_value
 from app.engines.extraction.renderer import MODES, Renderer, find_stripped_punctuation
 from app.engines.extraction.reports import ComparisonOutcome, build_report, compare_proposals
 from app.engines.extraction.spans import SpanScores
-from app.engines.extraction.trained import TrainedModel
+from app.engines.extraction.table_headers import learn_headers
+from app.engines.extraction.trained import FieldParameters, TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
@@ -63,8 +62,8 @@ def _train(
 ) -> TrainedModel:
     selected_examples = select_examples(examples, fields)
     prepared_examples = prepare_examples(selected_examples, fields)
-    headers = find_headers(selected_examples, prepared_examples, fields)
-    targets = list_targets_for_examples(prepared_examples, fields)
+    headers = learn_headers(prepared_examples, fields)
+    targets = list_targets(prepared_examples, fields)
     alignment_lists = [
         [sequences.align_values(example, target) for target in targets]
         for example in prepared_examples
@@ -120,26 +119,9 @@ def _build_corpus(
     random_field, scores = sequences.train_random_fields(
         prepared_examples, labels, 1 + 2 * len(learned_indexes), folds
     )
-    memory = _build_memory(prepared_examples, targets, alignment_lists)
+    memory = sequences.build_memory(prepared_examples, targets, alignment_lists)
     field_positions = {targets[n].name: position for position, n in enumerate(learned_indexes)}
     return _Corpus(prepared_examples, targets, memory, folds, scores, field_positions), random_field
-
-
-def _build_memory(
-    prepared_examples: list[PreparedExample],
-    targets: list[Target],
-    alignment_lists: list[list[Any]],
-) -> Memory:
-    memory = build_word_memory(prepared_examples)
-    for number, alignments_by_target in enumerate(alignment_lists):
-        for target, alignments in zip(targets, alignments_by_target, strict=True):
-            for alignment in alignments:
-                analysis = prepared_examples[number].prepared_document.analysis
-                memory.add_value(
-                    number, target.name, analysis, alignment.candidate, alignment.spelling
-                )
-    memory.build_indexes()
-    return memory
 
 
 def _train_field(
@@ -242,10 +224,10 @@ def _fit_threshold(outcomes: list[ComparisonOutcome], *, multiple: bool) -> floa
 
 
 def _find_usual_currency(corpus: _Corpus, target: Target) -> str:
-    counts: dict[str, int] = {}
-    for example in corpus.prepared_examples:
-        for value in example.values.get(target.name, []):
-            if isinstance(value, dict) and value.get("currency"):
-                code = str(value["currency"])
-                counts[code] = counts.get(code, 0) + 1
+    counts = Counter(
+        str(value["currency"])
+        for example in corpus.prepared_examples
+        for value in example.values.get(target.name, [])
+        if isinstance(value, dict) and value.get("currency")
+    )
     return min(counts, key=lambda code: (-counts[code], code)) if counts else ""

@@ -4,7 +4,7 @@ The scikit-learn trees are exported to arrays, so that a stored model needs neit
 scikit-learn.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,18 +42,6 @@ class TreeRanker:
         result: Array = self.value[trees, nodes].sum(axis=0) + self.base
         return result
 
-    def to_arrays(self) -> dict[str, Array]:
-        """Return the parameters as named arrays, which `read_ranker` reads."""
-        return {
-            "feature": self.feature,
-            "threshold": self.threshold,
-            "left": self.left,
-            "right": self.right,
-            "value": self.value,
-            "base": np.array([self.base]),
-            "depth": np.array([self.depth]),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class LogisticRanker:
@@ -75,29 +63,26 @@ class LogisticRanker:
         weights[column] += weight * self.scale[column]
         return LogisticRanker(self.mean, self.scale, weights, self.bias)
 
-    def to_arrays(self) -> dict[str, Array]:
-        """Return the parameters as named arrays, which `read_ranker` reads."""
-        arrays = {"mean": self.mean, "scale": self.scale, "weights": self.weights}
-        return {**arrays, "bias": np.array([self.bias])}
-
 
 Ranker = TreeRanker | LogisticRanker
 
 
+_SCALARS: dict[str, type[float | int]] = {"base": float, "bias": float, "depth": int}
+"""The parameters of rankers that are not arrays."""
+
+
+def to_arrays(ranker: Ranker) -> dict[str, Array]:
+    """Return the parameters of a ranker as named arrays, which `read_ranker` reads."""
+    return {each.name: np.atleast_1d(getattr(ranker, each.name)) for each in fields(ranker)}
+
+
 def read_ranker(arrays: dict[str, Array]) -> Ranker:
     """Build a ranker from the arrays that `to_arrays` returned."""
-    if "weights" in arrays:
-        bias = float(arrays["bias"][0])
-        return LogisticRanker(arrays["mean"], arrays["scale"], arrays["weights"], bias)
-    return TreeRanker(
-        feature=arrays["feature"],
-        threshold=arrays["threshold"],
-        left=arrays["left"],
-        right=arrays["right"],
-        value=arrays["value"],
-        base=float(arrays["base"][0]),
-        depth=int(arrays["depth"][0]),
-    )
+    parameters: dict[str, Any] = {
+        name: _SCALARS[name](array[0]) if name in _SCALARS else array
+        for name, array in arrays.items()
+    }
+    return LogisticRanker(**parameters) if "weights" in arrays else TreeRanker(**parameters)
 
 
 def export_trees(classifier: "HistGradientBoostingClassifier") -> TreeRanker:

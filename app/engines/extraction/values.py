@@ -83,18 +83,6 @@ def build_target(field: Field, values: Sequence[Any] = (), *, name: str = "") ->
     return Target(name or field["key"], field, kind, concept, list_field_phrases(field))
 
 
-def list_targets(fields: Sequence[Field], values: dict[str, list[Any]]) -> list[Target]:
-    """List the targets for all fields with `ai_assist`, except tables, in schema order.
-
-    `values` contains the accepted values by field key.
-    """
-    return [
-        build_target(field, values.get(field["key"], ()))
-        for field in fields
-        if field["ai_assist"] and field["type"] != "table"
-    ]
-
-
 def to_value(target: Target, text: str, currency: str = "") -> JsonValue:
     """Convert `text` to a canonical value, or return None if the field does not allow it."""
     raw: object = text

@@ -3,10 +3,10 @@
 All functions are pure. Libraries that only some field types need are loaded on first use.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from app.engines.fields.changes import FieldChange, compare
+from app.engines.fields.changes import compare
 from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, CompiledFields
 from app.engines.fields.definition import check_fields
 from app.engines.fields.errors import FieldError, TagErrors, ValueProblem
@@ -22,7 +22,6 @@ __all__ = [
     "TYPES",
     "CompiledFields",
     "Field",
-    "FieldChange",
     "FieldError",
     "JsonValue",
     "SourceText",
@@ -31,17 +30,9 @@ __all__ = [
     "ValueProblem",
     "build_tags_schema",
     "check_fields",
-    "check_tags",
     "compare",
-    "compile_fields",
-    "list_missing_required_fields",
     "normalize",
 ]
-
-
-def compile_fields(fields: Sequence[Field]) -> CompiledFields:
-    """Compile fields in normal form, as returned by `check_fields`, for repeated checks."""
-    return CompiledFields(fields)
 
 
 def normalize(field: Field, value: object) -> JsonValue:
@@ -53,26 +44,11 @@ def normalize(field: Field, value: object) -> JsonValue:
     return get_normalizer(field)(value)
 
 
-def check_tags(
-    fields: Sequence[Field], tags: object, *, text_length: int, page_count: int
-) -> list[Tag]:
-    """Check one list of tags; see `CompiledFields.check_tags`.
-
-    Raises TagErrors if any tag is invalid.
-    """
-    return compile_fields(fields).check_tags(tags, text_length=text_length, page_count=page_count)
-
-
-def list_missing_required_fields(fields: Sequence[Field], tags: Iterable[Tag]) -> list[str]:
-    """List required fields without a value; see `CompiledFields.list_missing_required_fields`."""
-    return compile_fields(fields).list_missing_required_fields(tags)
-
-
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> dict[str, Any]:
     """Build the JSON Schema 2020-12 for lists of tags of `fields`, which are in normal form.
 
-    `check_tags` accepts every list that the schema accepts, with the exceptions listed in the
-    description of the schema. The schema accepts every list that `check_tags` returns.
+    `CompiledFields.check_tags` accepts every list that the schema accepts, with the exceptions
+    listed in the description of the schema. The schema accepts every list that it returns.
     """
     # Imported on first use, because it loads the libraries for all field types.
     from app.engines.fields.json_schema import tags  # noqa: PLC0415

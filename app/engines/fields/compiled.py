@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from time import thread_time
 from typing import Any
 
-from app.engines.fields.errors import TagErrors, ValueProblem
-from app.engines.fields.evidence import EvidenceProblem, check_evidence
-from app.engines.fields.model import Field, JsonValue, Normalizer, Tag
+from app.engines.fields.errors import TagErrors, TagProblem, ValueProblem
+from app.engines.fields.evidence import check_evidence
+from app.engines.fields.model import Field, JsonValue, Normalizer, Tag, iterate_named_fields
 from app.engines.fields.plain import shorten_name, to_integer
 from app.engines.fields.source_text import SourceText
 from app.engines.fields.values import get_normalizer
@@ -38,20 +38,18 @@ class _CompiledField:
     type: str
 
 
-class _TagError(Exception):
-    def __init__(self, path: str, message: str) -> None:
-        super().__init__(message)
-        self.path = path
-        self.message = message
-
-
 class CompiledFields:
     """The compiled fields of one schema version. Objects are immutable and thread-safe."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._fields = list(fields)
         self._tables = {field["key"] for field in fields if field["type"] == "table"}
-        self._fields_by_name = dict(_compile_named_fields(fields))
+        self._fields_by_name = {
+            name: _CompiledField(
+                get_normalizer(field), bool(field["multiple"]), "." in name, field["type"]
+            )
+            for name, field in iterate_named_fields(fields)
+        }
 
     @property
     def names(self) -> list[str]:
@@ -92,7 +90,7 @@ class CompiledFields:
                 checked_tags.append(
                     _check_properties(content, tag_key, field, text_length, page_count, source)
                 )
-            except _TagError as problem:
+            except TagProblem as problem:
                 errors.append((f"tags.{position}{problem.path}", problem.message))
                 if len(errors) == MAX_REPORTED_ERRORS:
                     break
@@ -117,7 +115,7 @@ class CompiledFields:
                 valid.append(
                     _check_properties(content, tag_key, field, text_length, page_count, source)
                 )
-            except _TagError:
+            except TagProblem:
                 continue
             seen.add(tag_key)
         return valid
@@ -160,22 +158,22 @@ class CompiledFields:
     ) -> tuple[_TagKey, _CompiledField, dict[str, Any]]:
         """Return the key and the field of a tag, and the tag itself as an object.
 
-        Raises _TagError if a property is unknown, the field does not exist, the row is invalid, or
+        Raises TagProblem if a property is unknown, the field does not exist, the row is invalid, or
         a field that is not multiple already has a tag in `seen`.
         """
         if not isinstance(tag, dict):
-            raise _TagError("", "must be an object")
+            raise TagProblem("", "must be an object")
         if not tag.keys() <= _TAG_PROPERTIES:
             unknown = next(name for name in tag if name not in _TAG_PROPERTIES)
-            raise _TagError(f".{shorten_name(unknown)}", "is unknown")
+            raise TagProblem(f".{shorten_name(unknown)}", "is unknown")
         name = tag.get("field")
         field = self._fields_by_name.get(name) if isinstance(name, str) else None
         if field is None or not isinstance(name, str):
-            raise _TagError(".field", self._explain_unknown_field(name))
+            raise TagProblem(".field", self._explain_unknown_field(name))
         row = _check_row(tag.get("row"), field)
         tag_key = (name, row)
         if tag_key in seen and not field.multiple:
-            raise _TagError(".field", "already has a tag and does not allow multiple values")
+            raise TagProblem(".field", "already has a tag and does not allow multiple values")
         return tag_key, field, tag
 
     def _explain_unknown_field(self, name: object) -> str:
@@ -198,18 +196,6 @@ def _iterate_with_time_limit(tags: list[object]) -> Iterator[object]:
         yield tag
 
 
-def _compile_named_fields(fields: Sequence[Field]) -> Iterator[tuple[str, _CompiledField]]:
-    for field in fields:
-        if field["type"] != "table":
-            yield field["key"], _compile_field(field, in_table=False)
-        for column in field["columns"]:
-            yield f"{field['key']}.{column['key']}", _compile_field(column, in_table=True)
-
-
-def _compile_field(field: Field, *, in_table: bool) -> _CompiledField:
-    return _CompiledField(get_normalizer(field), bool(field["multiple"]), in_table, field["type"])
-
-
 def _check_properties(
     tag: dict[str, Any],
     tag_key: _TagKey,
@@ -221,8 +207,8 @@ def _check_properties(
     name, row = tag_key
     try:
         evidence = check_evidence(tag.get("evidence"), text_length, page_count, source)
-    except EvidenceProblem as problem:
-        raise _TagError(f".evidence{problem.path}", problem.message) from None
+    except TagProblem as problem:
+        raise TagProblem(f".evidence{problem.path}", problem.message) from None
     return {
         "field": name,
         "value": _check_value(tag, field, evidence),
@@ -237,12 +223,12 @@ def _check_row(raw: object, field: _CompiledField) -> int | None:
     row = to_integer(raw)
     if not field.in_table:
         if row is not None:
-            raise _TagError(".row", "is only allowed for a table column")
+            raise TagProblem(".row", "is only allowed for a table column")
         return None
     if row is None:
-        raise _TagError(".row", "is required for a table column")
+        raise TagProblem(".row", "is required for a table column")
     if type(row) is not int or not 0 <= row <= MAX_ROW:
-        raise _TagError(".row", f"must be a whole number from 0 to {MAX_ROW:,}")
+        raise TagProblem(".row", f"must be a whole number from 0 to {MAX_ROW:,}")
     return row
 
 
@@ -254,25 +240,25 @@ def _check_value(tag: Tag, field: _CompiledField, evidence: list[dict[str, Any]]
         if value is None:
             value = anchor["text"]
     if value is None and field.type != "region":
-        raise _TagError(".value", "is required")
+        raise TagProblem(".value", "is required")
     try:
         return field.normalize(value)
     except ValueProblem as problem:
-        raise _TagError(".value", problem.message) from None
+        raise TagProblem(".value", problem.message) from None
 
 
 def _find_span_item(evidence: list[dict[str, Any]]) -> dict[str, Any]:
     for item in evidence:
         if item["start"] is not None:
             return item
-    raise _TagError(".evidence", "must contain the start and end of the span")
+    raise TagProblem(".evidence", "must contain the start and end of the span")
 
 
 def _find_region_item(evidence: list[dict[str, Any]]) -> dict[str, Any]:
     for item in evidence:
         if item["box"] is not None:
             return item
-    raise _TagError(".evidence", "must contain the page and box of the region")
+    raise TagProblem(".evidence", "must contain the page and box of the region")
 
 
 _ANCHOR_FINDERS: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {
@@ -287,7 +273,7 @@ def _check_confidence(raw: object) -> float | None:
         return None
     # The comparison is also False for NaN.
     if type(raw) not in (float, int) or not 0 <= raw <= 1:  # type: ignore[operator]
-        raise _TagError(".confidence", "must be a number from 0 to 1")
+        raise TagProblem(".confidence", "must be a number from 0 to 1")
     return float(raw)  # type: ignore[arg-type]
 
 
@@ -295,5 +281,5 @@ def _check_source(raw: object) -> str:
     if raw is None:
         return "human"
     if not isinstance(raw, str) or raw not in SOURCES:
-        raise _TagError(".source", "must be human, model or import")
+        raise TagProblem(".source", "must be human, model or import")
     return raw

@@ -23,6 +23,14 @@ class ValueProblem(ValueError):  # noqa: N818 - an invalid value from a client, 
         self.message = message
 
 
+class TagProblem(ValueProblem):
+    """A tag or its evidence is invalid. `path` is relative to the tag or to the evidence."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
 class TagErrors(ValueError):  # noqa: N818 - contains several errors
     """Tags are invalid. `errors` is a list of (path, message) pairs.
 

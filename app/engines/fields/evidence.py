@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.engines.fields.errors import ValueProblem
+from app.engines.fields.errors import TagProblem
 from app.engines.fields.plain import FORBIDDEN, shorten_name, to_integer
 from app.engines.fields.source_text import (
     MAX_EVIDENCE_TEXT,
@@ -29,56 +29,46 @@ def check_evidence(
     missing `text` is filled in unless it is too long. Canonically equivalent Unicode text counts as
     equal, but the document's text is returned.
 
-    Raises EvidenceProblem if an entry is invalid.
+    Raises TagProblem if an entry is invalid.
     """
     if raw is None:
         return []
     if not isinstance(raw, list):
-        raise EvidenceProblem("", "must be a list")
+        raise TagProblem("", "must be a list")
     if len(raw) > MAX_EVIDENCE:
-        raise EvidenceProblem("", f"has more than {MAX_EVIDENCE} entries")
+        raise TagProblem("", f"has more than {MAX_EVIDENCE} entries")
     items = []
     for position, item in enumerate(raw):
         try:
             items.append(_check_item(item, text_length, page_count, source))
-        except EvidenceProblem as problem:
-            raise EvidenceProblem(f".{position}{problem.path}", problem.message) from None
+        except TagProblem as problem:
+            raise TagProblem(f".{position}{problem.path}", problem.message) from None
     return items
-
-
-class EvidenceProblem(ValueProblem):
-    """Evidence is malformed or outside the document. `path` is relative to the list of evidence."""
-
-    def __init__(self, path: str, message: str) -> None:
-        super().__init__(message)
-        self.path = path
 
 
 def _check_item(
     item: object, text_length: int, page_count: int, source: SourceText | None
 ) -> dict[str, Any]:
     if not isinstance(item, dict):
-        raise EvidenceProblem("", "must be an object")
+        raise TagProblem("", "must be an object")
     if not item.keys() <= _PROPERTIES:
         unknown = next(name for name in item if name not in _PROPERTIES)
-        raise EvidenceProblem(f".{shorten_name(unknown)}", "is unknown")
+        raise TagProblem(f".{shorten_name(unknown)}", "is unknown")
     get = item.get
     page, start, end = to_integer(get("page")), to_integer(get("start")), to_integer(get("end"))
     box, text = get("box"), get("text")
     if page is not None and not (type(page) is int and 1 <= page <= page_count):
-        raise EvidenceProblem(
-            ".page", f"is not a page of the document (number of pages: {page_count})"
-        )
+        raise TagProblem(".page", f"is not a page of the document (number of pages: {page_count})")
     if box is not None:
         box = _check_box(box)
         if page is None:
-            raise EvidenceProblem(".page", "is required with a box")
+            raise TagProblem(".page", "is required with a box")
     if start is not None or end is not None:
         start, end = _check_offsets(start, end, text_length)
     if text is not None:
         _check_text(text)
     elif page is None and start is None:
-        raise EvidenceProblem("", "needs a page, offsets or text")
+        raise TagProblem("", "needs a page, offsets or text")
     if source is not None and start is not None and end is not None:
         text = _get_document_text(source, start, end, text)
     return {"page": page, "box": box, "start": start, "end": end, "text": text}
@@ -91,41 +81,41 @@ def _get_document_text(
         return source.fill_in(start, end)
     actual_text = source.slice(start, end)
     if not is_same_text(claimed_text, actual_text):
-        raise EvidenceProblem(".text", describe_difference(claimed_text, actual_text))
+        raise TagProblem(".text", describe_difference(claimed_text, actual_text))
     return actual_text
 
 
 def _check_box(raw: object) -> list[float]:
     if not isinstance(raw, list) or len(raw) != _COORDINATES:
-        raise EvidenceProblem(".box", "must be [x0, y0, x1, y1]")
+        raise TagProblem(".box", "must be [x0, y0, x1, y1]")
     for number in raw:
         # The comparison is also False for NaN.
         if type(number) not in (float, int) or not 0 <= number <= 1:
-            raise EvidenceProblem(".box", "must contain numbers from 0 to 1")
+            raise TagProblem(".box", "must contain numbers from 0 to 1")
     x0, y0, x1, y1 = raw
     if x0 >= x1 or y0 >= y1:
-        raise EvidenceProblem(".box", "must have x0 < x1 and y0 < y1")
+        raise TagProblem(".box", "must have x0 < x1 and y0 < y1")
     return [float(x0), float(y0), float(x1), float(y1)]
 
 
 def _check_offsets(start: object, end: object, text_length: int) -> tuple[int, int]:
     if type(start) is not int:
-        raise EvidenceProblem(".start", "must be a whole number, given together with end")
+        raise TagProblem(".start", "must be a whole number, given together with end")
     if type(end) is not int:
-        raise EvidenceProblem(".end", "must be a whole number, given together with start")
+        raise TagProblem(".end", "must be a whole number, given together with start")
     if not 0 <= start < text_length:
-        raise EvidenceProblem(".start", f"is outside the text of {text_length:,} characters")
+        raise TagProblem(".start", f"is outside the text of {text_length:,} characters")
     if end > text_length:
-        raise EvidenceProblem(".end", f"is outside the text of {text_length:,} characters")
+        raise TagProblem(".end", f"is outside the text of {text_length:,} characters")
     if end <= start:
-        raise EvidenceProblem(".end", "must be greater than start")
+        raise TagProblem(".end", "must be greater than start")
     return start, end
 
 
 def _check_text(text: object) -> None:
     if not isinstance(text, str):
-        raise EvidenceProblem(".text", "must be a string")
+        raise TagProblem(".text", "must be a string")
     if len(text) > MAX_EVIDENCE_TEXT:
-        raise EvidenceProblem(".text", f"is longer than {MAX_EVIDENCE_TEXT:,} characters")
+        raise TagProblem(".text", f"is longer than {MAX_EVIDENCE_TEXT:,} characters")
     if FORBIDDEN.search(text):
-        raise EvidenceProblem(".text", "contains a NUL character or an unpaired surrogate")
+        raise TagProblem(".text", "contains a NUL character or an unpaired surrogate")

@@ -7,6 +7,7 @@ import os
 import resource
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import orjson
@@ -65,14 +66,10 @@ def _run_task(
     model = extraction.train(examples, task["fields"], schema_version=task["schema_version"])
     is_better = True
     if previous:
-        try:
-            previous_model = extraction.load_model(previous)
-        except extraction.InvalidModel:
-            # The previous model is damaged or has another feature version, so it is replaced.
-            previous_model = None
-        is_better = previous_model is None or extraction.can_replace(
-            model.report, previous_model.report
-        )
+        # A previous model that is damaged or has another feature version is replaced.
+        with suppress(extraction.InvalidModel):
+            old_report = extraction.load_model(previous).report
+            is_better = extraction.can_replace(model.report, old_report)
     header = {
         "version": model.version,
         "report": model.report.to_dict(),

@@ -1,7 +1,7 @@
 """Encode and decode the frames and examples that the parent and the child send through pipes."""
 
 import struct
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import orjson
 
@@ -10,13 +10,13 @@ from app.engines.extraction import Document, Example, SourceWord
 _LENGTH = struct.Struct(">Q")
 
 
-def write_frame(stream: BinaryIO, payload: bytes) -> None:
+def write_frame(stream: IO[bytes], payload: bytes) -> None:
     """Write a frame: the length of the payload, then the payload."""
     stream.write(_LENGTH.pack(len(payload)))
     stream.write(payload)
 
 
-def read_frame(stream: BinaryIO) -> bytes | None:
+def read_frame(stream: IO[bytes]) -> bytes | None:
     """Read the next frame, and return its payload, or None at the end of the stream."""
     length_bytes = stream.read(_LENGTH.size)
     if len(length_bytes) < _LENGTH.size:
@@ -37,10 +37,7 @@ def encode_example(example: Example) -> bytes:
             "labeler_id": example.labeler_id,
             "accepted_at": example.accepted_at,
             "text": document.text,
-            "language": document.language,
-            "words": [
-                [word.text, word.page, word.box, word.start, word.end] for word in document.words
-            ],
+            "words": [list(word) for word in document.words],
         }
     )
 
@@ -52,7 +49,7 @@ def decode_example(payload: bytes) -> Example:
         SourceWord(text, page, None if box is None else tuple(box), start, end)
         for text, page, box, start, end in fields["words"]
     ]
-    document = Document(fields["text"], words, fields["language"])
+    document = Document(fields["text"], words)
     return Example(
         fields["id"],
         fields["revision"],

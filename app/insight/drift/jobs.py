@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from app.insight.drift import emitted_events
+from app.insight.drift.queries import records
 from app.insight.drift.service import detecting, requesting
 from app.kit import jobs, purging
 from app.kit.jobs import Job
@@ -42,7 +43,7 @@ def start_daily_detections(_job: Job) -> None:
 
     Separate jobs let the queue serve organizations in round-robin order.
     """
-    for organization_id in requesting.list_organizations():
+    for organization_id in records.list_organizations():
         jobs.enqueue(
             "drift.request_daily",
             {},

@@ -5,11 +5,11 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, text
+from sqlalchemy import ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class DriftSubject(StrEnum):
@@ -67,11 +67,7 @@ class DriftDetection(TenantModel, db.Record, db.Base):
 
     __tablename__ = "drift_detections"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"],
-            ["schemas.organization_id", "schemas.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
         Index(
             "uq_drift_detections_unfinished",
             "organization_id",
@@ -117,11 +113,7 @@ class DriftReport(TenantModel, db.Record, db.Base):
 
     __tablename__ = "drift_reports"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"],
-            ["schemas.organization_id", "schemas.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
         Index("ix_drift_reports_list", "organization_id", "created_at", "id"),
         Index("ix_drift_reports_schema", "organization_id", "schema_id", "status", "shift_key"),
         Index("ix_drift_reports_status", "organization_id", "status", "created_at", "id"),
@@ -165,13 +157,7 @@ class DriftBaseline(TenantModel, db.Base):
     """The fixed baseline of a schema, for daily detections and for requests without a baseline."""
 
     __tablename__ = "drift_baselines"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"],
-            ["schemas.organization_id", "schemas.id"],
-            ondelete="CASCADE",
-        ),
-    )
+    __table_args__ = (build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),)
 
     schema_id: Mapped[UUID] = mapped_column(primary_key=True)
     baseline_from: Mapped[datetime]

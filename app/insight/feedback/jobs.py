@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from app.insight.feedback import service
+from app.insight.feedback.service import automatic
 from app.kit import jobs
 from app.kit.jobs import Job
 from app.workflow.tag_sets import emitted_events
@@ -20,6 +20,6 @@ from app.workflow.tag_sets import emitted_events
 def record(batch: Sequence[Job]) -> None:
     """Record or delete the feedback on tag sets that were accepted, reopened or deleted."""
     payloads = [job.args["data"] for job in batch]
-    service.record(
+    automatic.record(
         [(UUID(payload["artifact_id"]), UUID(payload["tag_set_id"])) for payload in payloads]
     )

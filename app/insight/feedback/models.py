@@ -5,15 +5,13 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, SmallInteger, text
+from sqlalchemy import ForeignKey, Index, SmallInteger, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.ids import uuid7
-from app.kit.tenancy import TenantModel
-
-_IS_REPORTED = text("position IS NULL")
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 
 class FeedbackOutcome(StrEnum):
@@ -27,22 +25,6 @@ class FeedbackOutcome(StrEnum):
     CORRECTED = "corrected"
     MISSED = "missed"
     SPURIOUS = "spurious"
-
-
-def _build_artifact_foreign_key() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(
-        ["organization_id", "artifact_id"],
-        ["artifacts.organization_id", "artifacts.id"],
-        ondelete="CASCADE",
-    )
-
-
-def _build_schema_foreign_key() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(
-        ["organization_id", "schema_id"],
-        ["schemas.organization_id", "schemas.id"],
-        ondelete="CASCADE",
-    )
 
 
 class PredictionFeedback(TenantModel, db.Base):
@@ -61,13 +43,9 @@ class PredictionFeedback(TenantModel, db.Base):
 
     __tablename__ = "prediction_feedback"
     __table_args__ = (
-        _build_artifact_foreign_key(),
-        _build_schema_foreign_key(),
-        ForeignKeyConstraint(
-            ["organization_id", "tag_set_id"],
-            ["tag_sets.organization_id", "tag_sets.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
+        build_foreign_key("tag_set_id", "tag_sets", ondelete="CASCADE"),
         Index("ix_prediction_feedback_document", "organization_id", "artifact_id", "model"),
         Index("ix_prediction_feedback_model", "organization_id", "schema_id", "model", "day"),
         Index(
@@ -87,7 +65,7 @@ class PredictionFeedback(TenantModel, db.Base):
             "value_key",
             unique=True,
             postgresql_nulls_not_distinct=True,
-            postgresql_where=_IS_REPORTED,
+            postgresql_where=text("position IS NULL"),
         ),
     )
 
@@ -120,8 +98,8 @@ class FeedbackDocument(TenantModel, db.Base):
 
     __tablename__ = "feedback_documents"
     __table_args__ = (
-        _build_artifact_foreign_key(),
-        _build_schema_foreign_key(),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
         Index("ix_feedback_documents_schema", "organization_id", "schema_id"),
         Index(
             "ix_feedback_documents_shared",

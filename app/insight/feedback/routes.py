@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from app.insight.feedback import charts, model_schemas, schemas, service
+from app.insight.feedback import charts, model_schemas, schemas
+from app.insight.feedback.service import comparing, reporting, summaries
 from app.kit.api.blueprint import MIB, Blueprint, Listing
 from app.kit.errors import ApiError
 from app.kit.pagination import Page
@@ -26,7 +27,7 @@ def create_prediction_feedback(caller: Caller, body: dict[str, Any]) -> dict[str
     records its feedback when the tag set is accepted. A second report of the same prediction is
     refused with 409 `conflict`.
     """
-    return service.create(body, caller=caller)
+    return reporting.create(body, caller=caller)
 
 
 @blueprint.post(
@@ -43,7 +44,7 @@ def create_prediction_feedback_bulk(caller: Caller, body: dict[str, Any]) -> dic
     Records up to 1,000 reports and returns an outcome for each report, in the same order. If a
     report fails, the other reports are still recorded.
     """
-    results = service.create_many(body["items"], caller=caller)
+    results = reporting.create_many(body["items"], caller=caller)
     outcomes = [_build_outcome(index, result) for index, result in enumerate(results)]
     failed = sum(not outcome["ok"] for outcome in outcomes)
     return {"succeeded": len(outcomes) - failed, "failed": failed, "outcomes": outcomes}
@@ -75,7 +76,7 @@ def get_feedback_summary(caller: Caller, query: dict[str, Any]) -> dict[str, Any
     Returns the accuracy of models, from accepted tag sets and from reported feedback: in total, by
     model and over time.
     """
-    return service.get_summary(caller=caller, **query)
+    return summaries.get_summary(caller=caller, **query)
 
 
 @blueprint.get(
@@ -92,7 +93,7 @@ def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, An
     With `Accept: image/png` or `image/svg+xml` the response is a chart of the calibration curve.
     If the summary has only one field, the chart shows this field, otherwise all fields combined.
     """
-    return service.get_summary_by_field(caller=caller, **query)
+    return summaries.get_summary_by_field(caller=caller, **query)
 
 
 @blueprint.get(
@@ -109,4 +110,4 @@ def list_feedback_models(caller: Caller, query: dict[str, Any]) -> Page:
     the result in words. Only the first 10 models of a page that have another model are compared;
     for later models on the page, `comparison_omitted` is true.
     """
-    return service.list_models(**query)
+    return comparing.list_models(**query)

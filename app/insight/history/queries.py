@@ -141,12 +141,6 @@ def _has_changed_only(entry: Columns, *names: str) -> ColumnElement[bool]:
     return cast(entry.changes, JSONB).op("-")(cast(list(names), ARRAY(String))) == _NO_CHANGES
 
 
-def _build_id(*parts: ColumnElement[Any]) -> ColumnElement[UUID]:
-    """Build an id for an entry whose source has no id."""
-    key = func.concat_ws("/", *(cast(part, String) for part in parts))
-    return cast(func.md5(key), Uuid())
-
-
 def _select_document_entries(
     entries: Select[Any], claims_by: UUID | None, hidden_properties: tuple[str, ...]
 ) -> Select[Any]:
@@ -260,8 +254,11 @@ def _select_revision_entries(revisions: Select[Any]) -> Select[Any]:
 
 def _select_rule_entries(matches: Select[Any]) -> Select[Any]:
     match = matches.subquery("match").c
+    # A match has no id.
+    key = func.concat_ws("/", cast(match.rule_id, String), cast(match.at, String))
+    entry_id = cast(func.md5(key), Uuid())
     return _select_entry(
-        id=_build_id(match.rule_id, match.at),
+        id=entry_id,
         at=match.at,
         kind="artifact",
         action=case((match.assigned, "routing_rules.assign"), else_="routing_rules.match"),

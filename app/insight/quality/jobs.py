@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from app.documents.artifacts import emitted_events as artifact_events
+from app.insight.quality.queries import cells, sums
 from app.insight.quality.service import updating
 from app.kit import jobs
 from app.kit.jobs import Job
@@ -49,20 +50,14 @@ def prepare(_: Job) -> None:
     An organization is recounted if it was never counted, or if the counting rules or its time zone
     have changed. A recount that was interrupted is continued.
     """
-    for organization_id in updating.list_outdated_organizations():
-        jobs.enqueue(
-            "quality.rebuild",
-            {},
-            organization_id=organization_id,
-            unique_key=f"quality.rebuild:{organization_id}",
-        )
-    for organization_id in updating.list_incomplete_organizations():
-        jobs.enqueue(
-            "quality.sum",
-            {},
-            organization_id=organization_id,
-            unique_key=f"quality.sum:{organization_id}",
-        )
+    for name, organization_ids in (
+        ("quality.rebuild", cells.list_outdated_organizations()),
+        ("quality.sum", sums.list_incomplete_organizations()),
+    ):
+        for organization_id in organization_ids:
+            jobs.enqueue(
+                name, {}, organization_id=organization_id, unique_key=f"{name}:{organization_id}"
+            )
 
 
 @jobs.handler("quality.rebuild", queue="quality_counts", resumable=True, max_attempts=10)

@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from sqlalchemy import BigInteger, Index, text
@@ -11,24 +11,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit import db
 from app.kit.tenancy import TenantModel
 
-COUNTERS = (
-    "submitted",
-    "timed",
-    "seconds",
-    "accepted",
-    "corrected",
-    "rejected",
-    "auto_accepted",
-    "overturned",
-    "compared",
-    "agreement",
-    "checked",
-    "accuracy",
-)
-"""The counters of a cell and of a contribution, in the order in which a contribution stores them.
-
-`agreement` and `accuracy` are sums of fractions in billionths, because sums of integers are exact,
-regardless of the order of addition."""
 FRACTION_SCALE = 1_000_000_000
 """The integer that represents the fraction 1.0 in `agreement` and `accuracy`."""
 RULES_VERSION = 2
@@ -82,21 +64,32 @@ class QualityDocument(TenantModel, db.Base):
     contributions: Mapped[list[Any]] = mapped_column(default=list)
 
 
-class _Counters:
-    """The counters of a cell or a sum, in the order of `COUNTERS`."""
+_Count = Annotated[int, mapped_column(BigInteger, default=0)]
 
-    submitted: Mapped[int] = mapped_column(BigInteger, default=0)
-    timed: Mapped[int] = mapped_column(BigInteger, default=0)
-    seconds: Mapped[int] = mapped_column(BigInteger, default=0)
-    accepted: Mapped[int] = mapped_column(BigInteger, default=0)
-    corrected: Mapped[int] = mapped_column(BigInteger, default=0)
-    rejected: Mapped[int] = mapped_column(BigInteger, default=0)
-    auto_accepted: Mapped[int] = mapped_column(BigInteger, default=0)
-    overturned: Mapped[int] = mapped_column(BigInteger, default=0)
-    compared: Mapped[int] = mapped_column(BigInteger, default=0)
-    agreement: Mapped[int] = mapped_column(BigInteger, default=0)
-    checked: Mapped[int] = mapped_column(BigInteger, default=0)
-    accuracy: Mapped[int] = mapped_column(BigInteger, default=0)
+
+class _Counters:
+    """The counters of a cell or a sum.
+
+    `agreement` and `accuracy` are sums of fractions in billionths, because sums of integers are
+    exact, regardless of the order of addition.
+    """
+
+    submitted: Mapped[_Count]
+    timed: Mapped[_Count]
+    seconds: Mapped[_Count]
+    accepted: Mapped[_Count]
+    corrected: Mapped[_Count]
+    rejected: Mapped[_Count]
+    auto_accepted: Mapped[_Count]
+    overturned: Mapped[_Count]
+    compared: Mapped[_Count]
+    agreement: Mapped[_Count]
+    checked: Mapped[_Count]
+    accuracy: Mapped[_Count]
+
+
+COUNTERS = tuple(_Counters.__annotations__)
+"""The names of the counters, in the order in which a contribution stores them."""
 
 
 class QualityCell(TenantModel, _Counters, db.Base):

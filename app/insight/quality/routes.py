@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from app.insight.quality import service
 from app.insight.quality.schemas import (
     FieldQualities,
     LabelerFilters,
@@ -13,6 +12,7 @@ from app.insight.quality.schemas import (
     ReviewerQuality,
     TrendsQuery,
 )
+from app.insight.quality.service import latest, people, trends
 from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
@@ -33,7 +33,7 @@ def get_latest_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 
     Returns agreement, acceptance rate, accuracy on gold documents and throughput for each schema.
     """
-    return service.get_latest_metrics(caller=caller, **query)
+    return latest.get_latest_metrics(caller=caller, **query)
 
 
 @blueprint.get(
@@ -41,7 +41,7 @@ def get_latest_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     permission="quality:read",
     query=TrendsQuery,
     returns=QualityTrends,
-    picture=service.render_trends,
+    picture=trends.render_trends,
 )
 def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get a quality metric over time.
@@ -51,7 +51,7 @@ def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     by day, month or field also requires this role. With `Accept: image/png` or `image/svg+xml` the
     response is a chart.
     """
-    return service.get_trends(caller=caller, **query)
+    return trends.get_trends(caller=caller, **query)
 
 
 @blueprint.get(
@@ -67,7 +67,7 @@ def get_field_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     type of a field has changed, the metrics of its earlier types are omitted, and `warnings` names
     the field.
     """
-    return service.get_field_metrics(caller=caller, **query)
+    return latest.get_field_metrics(caller=caller, **query)
 
 
 @blueprint.get(
@@ -82,7 +82,7 @@ def get_labeler_quality(caller: Caller, query: dict[str, Any]) -> Page:
     Returns acceptance rate, accuracy on gold documents, agreement with other labelers, and speed.
     Reviewers see the members of their teams, or all labelers if they are in no team.
     """
-    return service.list_labelers(caller=caller, **query)
+    return people.list_labelers(caller=caller, **query)
 
 
 @blueprint.get(
@@ -97,4 +97,4 @@ def get_reviewer_quality(caller: Caller, query: dict[str, Any]) -> Page:
     Returns the number of decisions, the fraction of decisions that were overturned, the acceptance
     rate, and the acceptance rate of all other reviewers together.
     """
-    return service.list_reviewers(caller=caller, **query)
+    return people.list_reviewers(caller=caller, **query)

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from app.insight.quality_runs import emitted_events
 from app.insight.quality_runs.models import QualityRun
-from app.insight.quality_runs.queries import answers
+from app.insight.quality_runs.queries import answers, records
 from app.insight.quality_runs.service import creating, disagreeing, running
+from app.insight.quality_runs.service.plans import plan_fields
 from app.kit import jobs, purging
 from app.kit.jobs import Job
 from app.workflow.tag_sets import emitted_events as tag_set_events
@@ -70,7 +71,7 @@ def _compute(job: Job, run: QualityRun) -> "RunResults":
     # Imported here because it loads numpy and scipy, which idle processes must not keep in memory.
     from app.insight.quality_runs.service import computing  # noqa: PLC0415
 
-    plans = running.plan_run(run)
+    plans = plan_fields(records.list_versions(run.schema_id), run.fields, run.metrics)
     job.checkpoint()
     next_report_at = 0.0
 
@@ -86,7 +87,7 @@ def _compute(job: Job, run: QualityRun) -> "RunResults":
 
 
 def _report_progress(job: Job, run_id: UUID, done: int, total: int) -> None:
-    if not running.update_progress(run_id, done=done, total=total):
+    if not records.update_progress(run_id, done=done, total=total):
         raise _RunEnded
     job.checkpoint()
 

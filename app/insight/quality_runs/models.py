@@ -7,12 +7,12 @@ from math import ceil
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
 from app.kit.ids import uuid7
-from app.kit.tenancy import TenantModel
+from app.kit.tenancy import TenantModel, build_foreign_key
 
 FRACTION_SCALE = 1_000_000
 """The value of the column `share` that represents the fraction 1.0."""
@@ -52,11 +52,7 @@ class QualityRun(TenantModel, db.Record, db.Base):
 
     __tablename__ = "quality_runs"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"],
-            ["schemas.organization_id", "schemas.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
         Index("ix_quality_runs_list", "organization_id", "created_at", "id"),
         Index("ix_quality_runs_schema", "organization_id", "schema_id", "created_at", "id"),
         Index("ix_quality_runs_status", "organization_id", "status", "created_at", "id"),
@@ -108,16 +104,8 @@ class Disagreement(TenantModel, db.Base):
 
     __tablename__ = "quality_disagreements"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["organization_id", "artifact_id"],
-            ["artifacts.organization_id", "artifacts.id"],
-            ondelete="CASCADE",
-        ),
-        ForeignKeyConstraint(
-            ["organization_id", "schema_id"],
-            ["schemas.organization_id", "schemas.id"],
-            ondelete="CASCADE",
-        ),
+        build_foreign_key("artifact_id", "artifacts", ondelete="CASCADE"),
+        build_foreign_key("schema_id", "schemas", ondelete="CASCADE"),
         UniqueConstraint(
             "organization_id",
             "artifact_id",

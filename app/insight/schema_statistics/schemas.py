@@ -3,13 +3,6 @@
 from app.documents.artifacts.schemas.stats import DocumentCounts
 from app.kit.api.fields import Float, Int, List, Nested, Response, Schema, UtcDateTime, Uuid
 
-_TIMED_METADATA = {
-    "description": "The number of tag sets that people submitted and that have a recorded time."
-}
-_DECIDED_METADATA = {
-    "description": "The number of accepted tag sets, plus the number of all rejections."
-}
-
 
 class StatsQuery(Schema):
     """The period in which the counted artifacts and tag sets were created; by default, all time."""
@@ -33,7 +26,9 @@ class LabelingSeconds(Response):
 
     mean = Float(allow_none=True)
     median = Float(allow_none=True)
-    timed = Int(metadata=_TIMED_METADATA)
+    timed = Int(
+        description="The number of tag sets that people submitted and that have a recorded time."
+    )
 
 
 class TagSetStatistics(Response):
@@ -44,7 +39,7 @@ class TagSetStatistics(Response):
 
     tag_sets = Nested(TagSetCounts)
     labeling_seconds = Nested(LabelingSeconds)
-    decided = Int(metadata=_DECIDED_METADATA)
+    decided = Int(description="The number of accepted tag sets, plus the number of all rejections.")
     acceptance_rate = Float(allow_none=True)
     rejections = Int()
     auto_accepted = Int(description="The number of tag sets accepted without a reviewer.")

@@ -15,10 +15,6 @@ from app.kit.api.fields import (
     Uuid,
 )
 
-_SECONDS_SPENT_METADATA = {
-    "description": "The seconds spent on tag sets, counted on the day of their last submission."
-}
-
 
 class WorkloadReference(Response):
     """The id and the name of an artifact or a schema."""
@@ -129,7 +125,9 @@ class ActivityCounts(Response):
     merged = Int(description="Submissions that were replaced by an accepted merge.")
     pending = Int()
     reviewed = Int()
-    seconds_spent = Int(metadata=_SECONDS_SPENT_METADATA)
+    seconds_spent = Int(
+        description="The seconds spent on tag sets, counted on the day of their last submission."
+    )
 
 
 class ActivityDay(ActivityCounts):

@@ -60,16 +60,10 @@ def list_assignments(
 def _build_item(row: Assignment, now: datetime) -> dict[str, Any]:
     has_schema = row.schema_name is not None
     return {
-        "id": row.id,
-        "kind": row.kind,
+        **row._asdict(),
         "artifact": {"id": row.artifact_id, "name": row.name},
         "schema": {"id": row.schema_id, "name": row.schema_name} if has_schema else None,
-        "tag_set_id": row.tag_set_id,
-        "team_id": row.team_id,
-        "priority": row.priority,
-        "due_at": row.due_at,
         "overdue": row.due_at is not None and row.due_at < now,
-        "claimed_until": row.claimed_until,
     }
 
 
@@ -174,13 +168,9 @@ def get_team_workload(
 
 def _build_workload(member: Member, counts: MemberWork) -> dict[str, Any]:
     return {
-        "user": {"id": member.id, "email": member.email, "name": member.name},
+        **counts._asdict(),
+        "user": member._asdict(),
         "role": member.role,
         "open": counts.to_label + counts.to_review,
-        "overdue": counts.overdue,
         "finished": counts.labeled + counts.reviewed,
-        "to_label": counts.to_label,
-        "to_review": counts.to_review,
-        "labeled": counts.labeled,
-        "reviewed": counts.reviewed,
     }

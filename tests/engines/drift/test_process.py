@@ -6,16 +6,9 @@ from dataclasses import astuple
 
 import pytest
 
-from app.engines.drift import (
-    CategorySample,
-    ComparisonFailed,
-    Hypothesis,
-    NumberSample,
-    RateSample,
-    assign_verdicts,
-    compare,
-    find_drift,
-)
+from app.engines.drift.model import CategorySample, Hypothesis, NumberSample, RateSample
+from app.engines.drift.process import ComparisonFailed, find_drift
+from app.engines.drift.testing import assign_verdicts, compare
 
 _HYPOTHESES = [
     Hypothesis("kind", CategorySample({"a": 90, "ü": 10}), CategorySample({"a": 40, "ü": 60})),

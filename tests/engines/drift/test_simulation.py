@@ -1,6 +1,6 @@
 """A small version of the simulation; `python -m bench.drift_simulation` runs all of it."""
 
-from app.engines.drift import DriftLimits
+from app.engines.drift.model import DriftLimits
 from bench.drift_simulation import LEAST_FOUND, METRICS, MOST_FALSE, simulate
 
 

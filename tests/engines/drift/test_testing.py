@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from app.engines.drift import (
+from app.engines.drift.model import (
     CategorySample,
     DriftLimits,
     Hypothesis,
@@ -13,10 +13,8 @@ from app.engines.drift import (
     RateSample,
     Sample,
     Verdict,
-    assign_verdicts,
-    compare,
 )
-from app.engines.drift.testing import pool_rare_categories
+from app.engines.drift.testing import assign_verdicts, compare, pool_rare_categories
 from tests.references import import_lazily
 
 stats = import_lazily("scipy.stats")

@@ -33,7 +33,7 @@ def test_exported_trees_decide_as_scikit_learn(data):
 def test_stored_rankers_decide_the_same(data):
     rows, labels = data
     for ranker in (trees.fit_trees(rows, labels), trees.fit_logistic(rows, labels)):
-        again = trees.read_ranker(ranker.to_arrays())
+        again = trees.read_ranker(trees.to_arrays(ranker))
         assert np.array_equal(again.compute_log_odds(rows), ranker.compute_log_odds(rows))
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.engines import extraction
-from app.engines.fields import SourceText, check_fields, compile_fields
+from app.engines.fields import CompiledFields, SourceText, check_fields
 from tests.engines.extraction.documents import build_document, build_pages
 from tests.factories.receipts import build_examples, build_fields, build_layout
 
@@ -60,7 +60,7 @@ def _propose(lines, fields=FIELDS):
     document = build_document(lines)
     tags = extraction.propose_by_rules(document, fields)
     source = SourceText(lambda: document.text)
-    checked = compile_fields(fields).check_tags(
+    checked = CompiledFields(fields).check_tags(
         tags, text_length=len(document.text), page_count=1, source=source
     )
     assert checked == tags

@@ -14,7 +14,7 @@ from app.engines import extraction
 from app.engines.extraction import examples as example_selection
 from app.engines.extraction.evaluation import compare_tags
 from app.engines.extraction.examples import select_examples
-from app.engines.fields import SourceText, compile_fields
+from app.engines.fields import CompiledFields, SourceText
 from tests.factories.receipts import build_examples, build_fields, build_tag
 
 SEEN, UNSEEN = range(36), range(36, 48)
@@ -43,7 +43,7 @@ def test_tags_are_in_normal_form_with_evidence_of_the_document(model):
         text = example.document.text
         tags = model.predict(example.document)
         source = SourceText(lambda text=text: text)
-        checked = compile_fields(FIELDS).check_tags(
+        checked = CompiledFields(FIELDS).check_tags(
             tags, text_length=len(text), page_count=1, source=source
         )
         assert checked == tags

@@ -71,7 +71,7 @@ checked = fields.check_fields([
     {"key": "a", "type": "text"}, {"key": "b", "type": "number"}, {"key": "c", "type": "date"},
     {"key": "d", "type": "email"}, {"key": "e", "type": "phone"}, {"key": "f", "type": "country"},
 ])
-fields.compile_fields(checked[:3]).check_tags(
+fields.CompiledFields(checked[:3]).check_tags(
     [{"field": "c", "value": "5 May 2024"}], text_length=0, page_count=0
 )
 formats.FORMATS["csv"]

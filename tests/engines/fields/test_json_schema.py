@@ -15,7 +15,6 @@ from app.engines.fields import (
     ValueProblem,
     build_tags_schema,
     check_fields,
-    compile_fields,
     normalize,
 )
 from app.engines.fields.identifiers import MODULES
@@ -184,7 +183,7 @@ def quirk(value: Any) -> bool:
 
 def hold(fields: list[dict[str, Any]], tags: Any, *, unsaid: bool = False) -> None:
     """The service and the JSON Schema agree on the tags, as far as a JSON Schema can say."""
-    found, why = accepted(compile_fields(fields), tags)
+    found, why = accepted(CompiledFields(fields), tags)
     judge = validator(fields)
     fits = judge.is_valid(tags)
     event(f"fits: {fits}")
@@ -254,7 +253,7 @@ def test_tags_that_the_json_schema_accepts_the_service_accepts(tags: list[Any]) 
 @THOROUGH
 @given(tags=st.lists(likely_tags(), max_size=3))
 def test_what_is_kept_fits_the_json_schema(tags: list[Any]) -> None:
-    found, _ = accepted(compile_fields(SCHEMA), tags)
+    found, _ = accepted(CompiledFields(SCHEMA), tags)
     assume(found is not None)
     assert OF_EVERYTHING.is_valid(found)
 

@@ -13,13 +13,12 @@ from hypothesis.provisional import urls
 
 from app.engines.fields import (
     TYPES,
+    CompiledFields,
     FieldError,
     TagErrors,
     ValueProblem,
     check_fields,
-    check_tags,
     compare,
-    list_missing_required_fields,
     normalize,
 )
 from app.engines.fields.identifiers import MODULES
@@ -95,6 +94,7 @@ SCHEMA = check_fields(
         {"key": "table", "type": "table", "required": True, "columns": COLUMNS},
     ]
 )
+COMPILED = CompiledFields(SCHEMA)
 
 
 def clipped(value: str, at: int) -> str:
@@ -259,24 +259,24 @@ def tag_dicts(draw: st.DrawFn, *, hostile: bool = False) -> object:
 @QUICK
 @given(tags=st.lists(tag_dicts(), max_size=2))
 def test_normal_tags_stay_as_they_are(tags: list[object]) -> None:
-    once, refused = attempt(check_tags, SCHEMA, tags, text_length=12, page_count=2)
+    once, refused = attempt(COMPILED.check_tags, tags, text_length=12, page_count=2)
     if refused:
         reject()
     assert isinstance(once, list)
     stored = json.loads(json.dumps(once, allow_nan=False))
-    assert check_tags(SCHEMA, stored, text_length=12, page_count=2) == once
+    assert COMPILED.check_tags(stored, text_length=12, page_count=2) == once
     in_table = any(tag["row"] is not None for tag in once)
-    assert list_missing_required_fields(SCHEMA, once) == ([] if in_table else ["table"])
+    assert COMPILED.list_missing_required_fields(once) == ([] if in_table else ["table"])
 
 
 @QUICK
 @given(tags=st.lists(tag_dicts(hostile=True) | JSON, max_size=3) | JSON)
 def test_any_tags_are_normal_or_refused(tags: object) -> None:
-    once, refused = attempt(check_tags, SCHEMA, tags, text_length=10, page_count=2)
+    once, refused = attempt(COMPILED.check_tags, tags, text_length=10, page_count=2)
     if refused:
         assert isinstance(refused, TagErrors)
         for path, message in refused.errors:
             assert path.startswith("tags")
             assert f"{path} {message}".encode()
     else:
-        assert check_tags(SCHEMA, once, text_length=10, page_count=2) == once
+        assert COMPILED.check_tags(once, text_length=10, page_count=2) == once

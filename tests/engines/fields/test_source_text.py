@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.engines.fields import SourceText, TagErrors, check_fields, compile_fields
+from app.engines.fields import CompiledFields, SourceText, TagErrors, check_fields
 
-COMPILED = compile_fields(
+COMPILED = CompiledFields(
     check_fields([{"key": "number", "type": "text"}, {"key": "clause", "type": "span"}])
 )
 TEXT = "Total 0 E 100"

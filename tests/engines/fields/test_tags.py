@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from app.engines.fields import (
+    CompiledFields,
     SourceText,
     TagErrors,
     check_fields,
-    compile_fields,
-    list_missing_required_fields,
 )
 
 FIELDS = check_fields(
@@ -32,7 +31,7 @@ FIELDS = check_fields(
         },
     ]
 )
-COMPILED = compile_fields(FIELDS)
+COMPILED = CompiledFields(FIELDS)
 BOX = [0.1, 0.2, 0.3, 0.4]
 
 
@@ -211,32 +210,32 @@ def test_no_more_than_a_list_of_5000(tags: object) -> None:
 
 
 def test_what_is_missing_is_named_in_the_schemas_order() -> None:
-    assert list_missing_required_fields(FIELDS, []) == ["number", "total", "items"]
-    assert list_missing_required_fields(FIELDS, check(tag("total", "5 EUR"), tag(value=" "))) == [
+    assert COMPILED.list_missing_required_fields([]) == ["number", "total", "items"]
+    assert COMPILED.list_missing_required_fields(check(tag("total", "5 EUR"), tag(value=" "))) == [
         "number",
         "items",
     ]
     full = [tag(), tag("total", "5 EUR"), tag("items.description", row=0)]
-    assert list_missing_required_fields(FIELDS, check(*full)) == []
-    assert list_missing_required_fields(FIELDS, check(*full, tag("items.codes", row=1))) == [
+    assert COMPILED.list_missing_required_fields(check(*full)) == []
+    assert COMPILED.list_missing_required_fields(check(*full, tag("items.codes", row=1))) == [
         "items.description"
     ]
-    assert list_missing_required_fields(
-        FIELDS, check(*full, tag("items.description", "", row=1))
+    assert COMPILED.list_missing_required_fields(
+        check(*full, tag("items.description", "", row=1))
     ) == ["items.description"]
 
 
 def test_an_optional_table_may_be_empty_but_not_half_filled() -> None:
     columns = [{"key": "a", "type": "text", "required": True}, {"key": "b", "type": "text"}]
     fields = check_fields([{"key": "t", "type": "table", "columns": columns}])
-    compiled = compile_fields(fields)
+    compiled = CompiledFields(fields)
     assert compiled.list_missing_required_fields([]) == []
     tags = compiled.check_tags([tag("t.b", row=3)], text_length=0, page_count=0)
     assert compiled.list_missing_required_fields(tags) == ["t.a"]
     region = check_fields([{"key": "r", "type": "region", "required": True}])
     marked = [{"field": "r", "evidence": [{"page": 1, "box": BOX}]}]
-    tags = compile_fields(region).check_tags(marked, text_length=0, page_count=1)
-    assert list_missing_required_fields(region, tags) == []
+    tags = CompiledFields(region).check_tags(marked, text_length=0, page_count=1)
+    assert CompiledFields(region).list_missing_required_fields(tags) == []
 
 
 def test_whole_numbers_may_be_written_with_a_point() -> None:

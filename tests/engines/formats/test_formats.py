@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from app.engines.fields import check_fields, check_tags
+from app.engines.fields import CompiledFields, check_fields
 from app.engines.formats import (
     FORMATS,
     TAG_SET_PARTS,
@@ -140,7 +140,7 @@ def test_labels_from_tags() -> None:
         {"field": "codes", "value": "b"},
         {"field": "items.codes", "value": "y", "row": 2},
     ]
-    checked = check_tags(FIELDS, tags, text_length=0, page_count=0)
+    checked = CompiledFields(FIELDS).check_tags(tags, text_length=0, page_count=0)
     labels = LabelBuilder(FIELDS).build(checked)
     assert labels == {
         "total": {"amount": "5.00", "currency": "EUR"},

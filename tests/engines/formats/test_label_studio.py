@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from defusedxml.ElementTree import fromstring
 
-from app.engines.fields import check_fields, check_tags
+from app.engines.fields import CompiledFields, check_fields
 from app.engines.formats import FORMATS, LabelBuilder, check_options
 from app.engines.formats.sample import SAMPLE_ROW
 from app.engines.imports import MarkConverter, convert_task
@@ -48,8 +48,7 @@ def span(field: str, start: int, end: int, value: Any = None, **members: Any) ->
     return {"field": field, "value": value, "evidence": evidence, **members}
 
 
-TAGS = check_tags(
-    FIELDS,
+TAGS = CompiledFields(FIELDS).check_tags(
     [
         span("number", 10, 13, "A-1", confidence=0.5),
         span("total", 20, 23, "5 EUR"),
@@ -214,8 +213,7 @@ def test_what_this_service_imports_again() -> None:
     assert content.properties["text"] == TEXT
     marks = [mark for mark in content.mark_lists[0] if getattr(mark, "control", "") != "home"]
     built = MarkConverter(fields).build_tags(marks, TEXT)
-    again = check_tags(
-        fields,
+    again = CompiledFields(fields).check_tags(
         # The service fills in the text of spans.
         [{**one, "value": "A-1"} if one["field"] == "number" else one for one in built],
         text_length=len(TEXT),

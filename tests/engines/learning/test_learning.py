@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.engines import learning
 from app.engines.extraction import MAX_TRAINING_WORDS, Document, Example, SourceWord
 from app.engines.fields import check_fields
 from app.engines.learning import (
@@ -12,7 +13,6 @@ from app.engines.learning import (
     LearningLimits,
     child,
     evaluate_in_child,
-    parent,
     train_in_child,
 )
 from app.engines.learning.messages import encode_example, write_frame
@@ -51,7 +51,7 @@ def test_each_fold_has_the_time_of_a_training(monkeypatch: pytest.MonkeyPatch) -
         given.append(arguments[-1])
         return {"report": {}}, b""
 
-    monkeypatch.setattr(parent, "_run_child", run_child)
+    monkeypatch.setattr(learning, "_run_child", run_child)
     evaluate_in_child([], FIELDS, folds=5, limits=LearningLimits(1, 2, 3.0))
     assert given == [LearningLimits(1, 10, 15.0)]
 

@@ -173,7 +173,7 @@ def build_example(layout: Layout, seed: str, *, noise: float = 1.0, typed: bool 
         "closing": [Line(layout.keys["closing"], align="center")],
     }
     lines = [line for part in layout.order for line in [*parts[part], Line("")]]
-    document = build_document(lines, rng, noise=noise, glued=layout.glued, language=layout.language)
+    document = build_document(lines, rng, noise=noise, glued=layout.glued)
     written = format_amount(total, layout.marks)
     values: dict[str, Any] = {
         "company": name,

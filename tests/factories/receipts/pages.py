@@ -40,7 +40,7 @@ class Line:
 
 
 def build_document(
-    lines: Sequence[Line], rng: random.Random, *, noise: float, glued: bool, language: str
+    lines: Sequence[Line], rng: random.Random, *, noise: float, glued: bool
 ) -> Document:
     """Build a document of one page.
 
@@ -66,7 +66,7 @@ def build_document(
         text += word
         box = (max(0.0, x0), max(0.0, y0 * scale), min(1.0, x1), min(1.0, y1 * scale))
         built.append(SourceWord(word, 1, box, start, len(text)))
-    return Document(text, built, language)
+    return Document(text, built)
 
 
 def _get_positions(line: Line) -> list[tuple[str, float]]:

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from app.insight.feedback import service
 from app.insight.feedback.queries import accepted
+from app.insight.feedback.service import automatic
 from app.kit import db, tenancy
 from tests.factories import Org
 from tests.factories.counts import find_differences
@@ -101,7 +101,7 @@ def test_recording_twice_changes_nothing(assisted: Assisted) -> None:
 
 def _record(assisted: Assisted, draft: dict[str, Any]) -> None:
     with assisted.org.app.app_context(), tenancy.organization(assisted.org.id), db.transaction():
-        service.record([(draft["artifact_id"], draft["id"])])
+        automatic.record([(draft["artifact_id"], draft["id"])])
 
 
 @pytest.mark.parametrize("to", ["review", "labeler"])
@@ -263,7 +263,7 @@ def test_a_rebuild_from_scratch_gives_the_same_rows(assisted: Assisted) -> None:
     workspace.sql("DELETE FROM feedback_documents WHERE organization_id = :o", o=assisted.org.id)
     assert assisted.summary()["models"] == []
     with assisted.org.app.app_context(), tenancy.organization(assisted.org.id):
-        assert service.rebuild(db.session().commit) == 3
+        assert automatic.rebuild(db.session().commit) == 3
     assert assisted.rows() == rows
     assert assisted.by_field() == fields
     assert assisted.read("/feedback/models") == models

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.insight.quality import service
+from app.insight.quality.queries import cells
+from app.insight.quality.service import updating
 from app.kit import db, tenancy
 from tests.factories import run_jobs_of
 from tests.factories.quality import QualityWorkspace
@@ -146,7 +147,7 @@ def test_events_that_are_handled_twice_or_late(quality: QualityWorkspace) -> Non
     quality.count()
     counted = quality.list_cells()
     with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
-        service.update([*artifacts, artifacts[0]], db.checkpoint)
+        updating.update([*artifacts, artifacts[0]], db.checkpoint)
     assert quality.list_cells() == counted
 
 
@@ -165,7 +166,7 @@ def test_a_run_that_crashes_counts_nothing(
     ):
         patched.setattr("app.insight.quality.queries.cells.add_deltas", fail)
         with pytest.raises(MemoryError), db.transaction():
-            service.update(artifacts, db.checkpoint)
+            updating.update(artifacts, db.checkpoint)
     assert quality.list_cells() == []
     quality.count()
     counted = quality.list_cells()
@@ -188,9 +189,9 @@ def test_concurrent_runs_of_the_same_documents(quality: QualityWorkspace) -> Non
                     db.transaction(),
                 ):
                     if order == 3:
-                        service.rebuild(db.checkpoint)
+                        updating.rebuild(db.checkpoint)
                     else:
-                        service.update(artifacts[order:] + artifacts[:order], db.checkpoint)
+                        updating.update(artifacts[order:] + artifacts[:order], db.checkpoint)
         except BaseException as error:  # noqa: BLE001 - shown by the test
             errors.append(error)
 
@@ -241,7 +242,7 @@ def test_schemas_are_repaired_one_by_one(quality: QualityWorkspace) -> None:
 
     def rebuild(number: int) -> int:
         with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
-            return service.rebuild(stop_at(number), resume=True)
+            return updating.rebuild(stop_at(number), resume=True)
 
     # There is one commit after the documents, and one after each schema, which has no timeout.
     with pytest.raises(_StopError):
@@ -269,13 +270,13 @@ def test_an_interrupted_recount_is_continued(quality: QualityWorkspace) -> None:
         pytest.raises(_StopError),
         db.transaction(),
     ):
-        service.rebuild(stop)
+        updating.rebuild(stop)
     assert quality.list_cells() == []
     quality.prepare()
     run_jobs_of(quality.org, "quality_counts")
     assert quality.list_cells() == counted != []
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id not in service.list_outdated_organizations()
+        assert quality.org.id not in cells.list_outdated_organizations()
         db.session().rollback()
 
 
@@ -326,13 +327,13 @@ def test_days_follow_the_time_zone(quality: QualityWorkspace) -> None:
     )
     assert changed.status_code == 200, changed.json
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id in service.list_outdated_organizations()
+        assert quality.org.id in cells.list_outdated_organizations()
         db.session().rollback()
     quality.recount()
     days = {str(cell.day) for cell in quality.sql("SELECT day FROM quality_cells")}
     assert days == {"2026-03-02"}
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id not in service.list_outdated_organizations()
+        assert quality.org.id not in cells.list_outdated_organizations()
         db.session().rollback()
 
 

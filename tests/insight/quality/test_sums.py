@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from app.insight.quality import service
 from app.insight.quality.models import COUNTERS, SumUnit
-from app.insight.quality.queries import sums
+from app.insight.quality.queries import cells, sums
 from app.insight.quality.queries.selections import split_period
 from app.kit import db, tenancy
 from tests.factories.quality import QualityWorkspace
@@ -146,8 +145,8 @@ def test_an_organization_that_was_counted_without_sums(
     assert latest["throughput"]["submitted"] == 2
     partial = quality.list_sums()
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id in service.list_incomplete_organizations()
-        assert quality.org.id not in service.list_outdated_organizations()
+        assert quality.org.id in sums.list_incomplete_organizations()
+        assert quality.org.id not in cells.list_outdated_organizations()
         db.session().rollback()
     quality.prepare()
     run_jobs_of(quality.org, "quality_counts")
@@ -156,7 +155,7 @@ def test_an_organization_that_was_counted_without_sums(
     (after,) = quality.read("latest")["schemas"]
     assert after == latest
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id not in service.list_incomplete_organizations()
+        assert quality.org.id not in sums.list_incomplete_organizations()
         db.session().rollback()
 
 

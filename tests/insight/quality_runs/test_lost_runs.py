@@ -107,7 +107,7 @@ def test_a_run_fails_after_all_attempts_have_failed(
         raise ValueError("password=hunter2")
 
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.running, "plan_run", fail)
+        patched.setattr(jobs, "plan_fields", fail)
         answers.update_run_job("attempts = 4")
         answers.work()
     run = answers.get(run_id)

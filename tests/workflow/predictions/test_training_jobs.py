@@ -9,8 +9,9 @@ from uuid import UUID
 
 import pytest
 
+from app.engines import learning
 from app.engines.extraction import Example
-from app.engines.learning import LearningFailed, LearningInterrupted, parent
+from app.engines.learning import LearningFailed, LearningInterrupted
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.kit.jobs.handlers import HANDLERS, Job
@@ -95,7 +96,7 @@ def test_a_child_that_is_killed_is_started_again(
     taught: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accept_invoices(taught, *range(5))
-    start_child = parent._start_child
+    start_child = learning._start_child
     started: list[int] = []
 
     @contextmanager
@@ -107,7 +108,7 @@ def test_a_child_that_is_killed_is_started_again(
                 child.wait()
             yield child
 
-    monkeypatch.setattr(parent, "_start_child", start_and_kill_the_first)
+    monkeypatch.setattr(learning, "_start_child", start_and_kill_the_first)
     assert run_jobs_of(taught.org, "training") == 1
     assert (list_models(taught), count_trainings(taught)) == ([], 1)
     assert _run_late(taught) == 1

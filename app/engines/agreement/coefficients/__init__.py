@@ -15,31 +15,34 @@ This package imports numpy. Import it inside the job that needs it. The names of
 and the result types are in `app.engines.agreement.metrics`, which does not import numpy.
 """
 
-from app.engines.agreement.coefficients.bootstrap import RESAMPLES
 from app.engines.agreement.coefficients.kappa import count_pairs
-from app.engines.agreement.coefficients.mark_measures import measure_mark_pairs, measure_marks
+from app.engines.agreement.coefficients.mark_measures import (
+    count_mark_pairs,
+    measure_mark_pairs,
+    measure_marks,
+)
 from app.engines.agreement.coefficients.mark_sets import MarkSets, build_mark_sets
 from app.engines.agreement.coefficients.measuring import (
     measure,
     measure_all,
     measure_pairs,
 )
-from app.engines.agreement.coefficients.normalizing import normalize_value
 from app.engines.agreement.coefficients.ratings import (
     EMPTY,
     Ratings,
     build_ratings,
     build_ratings_by_field,
 )
+from app.engines.agreement.coefficients.values import normalize_value
 
 __all__ = [
     "EMPTY",
-    "RESAMPLES",
     "MarkSets",
     "Ratings",
     "build_mark_sets",
     "build_ratings",
     "build_ratings_by_field",
+    "count_mark_pairs",
     "count_pairs",
     "measure",
     "measure_all",

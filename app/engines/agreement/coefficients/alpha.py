@@ -20,6 +20,7 @@ import numpy as np
 from app.engines.agreement.coefficients.bootstrap import Statistic
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.coefficients.units import (
+    Distances,
     SquaredCounts,
     compute_mean_distances,
     compute_nominal_distances,
@@ -82,7 +83,22 @@ class NominalAlpha:
         return _compute_alpha(observed, total**2 - self._squares.compute(weights), total)
 
 
-class IntervalAlpha:
+class _ValueAlpha:
+    """The sums that interval and ratio alpha need.
+
+    `compute_distances` returns the distances d between two arrays of category codes.
+    """
+
+    def __init__(self, ratings: Ratings, values: Floats, compute_distances: Distances) -> None:
+        self._document_sums = _sum_observed_disagreement(
+            ratings, compute_mean_distances(ratings, compute_distances)
+        )
+        self._counts, used_codes = count_categories(ratings)
+        self._values = values[used_codes]
+        self.width = len(used_codes)
+
+
+class IntervalAlpha(_ValueAlpha):
     """Interval alpha: d = (c - k)^2; the expected sum is `2 (n sum(n_c c^2) - (sum n_c c)^2)`."""
 
     def __init__(self, ratings: Ratings) -> None:
@@ -92,12 +108,7 @@ class IntervalAlpha:
             gaps: Floats = (values[a] - values[b]) ** 2
             return gaps
 
-        self._document_sums = _sum_observed_disagreement(
-            ratings, compute_mean_distances(ratings, compute_distances)
-        )
-        self._counts, used_codes = count_categories(ratings)
-        self._values = values[used_codes]
-        self.width = len(used_codes)
+        super().__init__(ratings, values, compute_distances)
 
     def compute(self, weights: Floats) -> Floats:
         """Return one alpha per resample. Each column of `weights` is a resample."""
@@ -148,7 +159,7 @@ class OrdinalAlpha:
         return weights[self._ratings.documents]
 
 
-class RatioAlpha:
+class RatioAlpha(_ValueAlpha):
     """Ratio alpha: d = ((c - k) / (c + k))^2, for values of 0 or more."""
 
     def __init__(self, ratings: Ratings) -> None:
@@ -157,12 +168,7 @@ class RatioAlpha:
         def compute_distances(a: Integers, b: Integers) -> Floats:
             return _compute_ratio_distances(values[a], values[b])
 
-        self._document_sums = _sum_observed_disagreement(
-            ratings, compute_mean_distances(ratings, compute_distances)
-        )
-        self._counts, used_codes = count_categories(ratings)
-        self._values = values[used_codes]
-        self.width = len(used_codes)
+        super().__init__(ratings, values, compute_distances)
 
     def compute(self, weights: Floats) -> Floats:
         """Return one alpha per resample. Each column of `weights` is a resample."""

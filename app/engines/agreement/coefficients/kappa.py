@@ -1,8 +1,8 @@
 """Compute Cohen's kappa and F1 for two raters, and combine all pairs of three or more raters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,14 +42,6 @@ def count_pairs(ratings: Ratings) -> int:
     return int(_find_pairs(ratings).sum())
 
 
-def list_pairs(ratings: Ratings) -> "RaterPairs":
-    """List the pairs of raters who rated the same units, sorted by rater code.
-
-    Pairs of raters without shared units take no time, because they are never visited.
-    """
-    return RaterPairs(ratings)
-
-
 def _find_pairs(ratings: Ratings) -> npt.NDArray[np.bool_]:
     """Return a matrix of raters that is true for the pairs with shared units, smaller code first.
 
@@ -64,10 +56,11 @@ def _find_pairs(ratings: Ratings) -> npt.NDArray[np.bool_]:
     return has_shared_units
 
 
-class RaterPairs(Sequence[RaterPair]):
+class RaterPairs:
     """The pairs of raters who rated the same units, sorted by rater code.
 
-    A pair is built each time it is read. Storing all pairs would need memory for each pair of
+    Pairs of raters without shared units take no time, because they are never visited. A pair is
+    built each time it is read. Storing all pairs would need memory for each pair of
     ratings; with 20 raters, there can be 9.5 times as many pairs of ratings as ratings.
     """
 
@@ -88,16 +81,10 @@ class RaterPairs(Sequence[RaterPair]):
     def __len__(self) -> int:
         return len(self.codes)
 
-    @overload
-    def __getitem__(self, index: int) -> RaterPair: ...
+    def __iter__(self) -> Iterator[RaterPair]:
+        return map(self._build_pair, range(len(self)))
 
-    @overload
-    def __getitem__(self, index: slice) -> list[RaterPair]: ...
-
-    def __getitem__(self, index: int | slice) -> RaterPair | list[RaterPair]:
-        """Build the pair at a position, or the pairs of a range of positions."""
-        if isinstance(index, slice):
-            return [self[position] for position in range(*index.indices(len(self)))]
+    def _build_pair(self, index: int) -> RaterPair:
         a, b = map(int, self.codes[index])
         left = slice(self._starts[a], self._ends[a])
         right = slice(self._starts[b], self._ends[b])
@@ -245,7 +232,7 @@ class ValueF1:
     Association 12.
     """
 
-    def __init__(self, pairs: Sequence[RaterPair], empty_code: int, document_count: int) -> None:
+    def __init__(self, pairs: Iterable[RaterPair], empty_code: int, document_count: int) -> None:
         self._document_sums = np.zeros((2, document_count))
         for pair in pairs:
             has_left, has_right = pair.left != empty_code, pair.right != empty_code

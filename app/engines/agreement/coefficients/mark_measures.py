@@ -58,7 +58,7 @@ def measure_mark_pairs(
 ) -> list[PairEstimate]:
     """Measure the agreement on spans or regions for each pair of raters with shared documents."""
     count = len(marks.raters)
-    keys = np.unique(marks.pair_a * count + marks.pair_b)
+    keys = _number_pairs(marks)
     parts = []
     for key in keys.tolist():
         part = _select_pair(marks, key // count, key % count)
@@ -68,6 +68,16 @@ def measure_mark_pairs(
         PairEstimate(marks.raters[key // count], marks.raters[key % count], result)
         for key, result in zip(keys.tolist(), results, strict=True)
     ]
+
+
+def count_mark_pairs(marks: MarkSets) -> int:
+    """Count the pairs of raters who have at least one document in common."""
+    return len(_number_pairs(marks))
+
+
+def _number_pairs(marks: MarkSets) -> Integers:
+    """Return a number for each pair of raters a and b with shared documents: a * raters + b."""
+    return np.unique(marks.pair_a * len(marks.raters) + marks.pair_b)
 
 
 @dataclass(frozen=True, slots=True)

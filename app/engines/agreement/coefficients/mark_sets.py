@@ -5,20 +5,24 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.engines.agreement.coefficients.continua import (
-    Segment,
-    build_segments,
-    compute_common_length,
-)
 from app.engines.agreement.coefficients.ratings import Floats, Integers
 from app.engines.agreement.coefficients.values import digest
 from app.engines.agreement.marks import Mark, compute_overlap, match_marks
 
 _COLUMNS_WITH_LENGTH = 4
+
+
+class _Segment(NamedTuple):
+    """A part of the text from `start` to `end`: a marked unit with its label, or a gap."""
+
+    start: int
+    end: int
+    label: Hashable
+    is_gap: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +103,21 @@ class _MarkReader:
         document_number = len(self._documents) - 1
         length = self._length or 0
         segments = {
-            rater: build_segments(marks, length) if self._length is not None else []
+            rater: _build_segments(marks, length) if self._length is not None else []
             for rater, marks in self._marks.items()
         }
         for (a, left), (b, right) in combinations(self._marks.items(), 2):
             self._pairs.extend((document_number, a, b))
             self._pair_sums.extend(_compare_marks(left, right))
-            self._pair_sums.extend((compute_common_length(segments[a], segments[b]), float(length)))
+            self._pair_sums.extend(
+                (_compute_common_length(segments[a], segments[b]), float(length))
+            )
         if len(self._marks) > 1:
             for rater, parts in segments.items():
                 self._add_segments(document_number, rater, parts)
         self._marks.clear()
 
-    def _add_segments(self, document: int, rater: int, segments: list[Segment]) -> None:
+    def _add_segments(self, document: int, rater: int, segments: list[_Segment]) -> None:
         lengths: Counter[int] = Counter()
         squares: Counter[int] = Counter()
         for start, end, label, is_gap in segments:
@@ -173,3 +179,41 @@ def _compare_marks(left: list[Mark], right: list[Mark]) -> tuple[float, ...]:
         1.0,
         float(2 * matched == mark_count),
     )
+
+
+def _build_segments(marks: Sequence[Mark], length: int) -> list[_Segment]:
+    """Build the segments of a text of `length` code points, in order and without overlap.
+
+    Unitizing requires units that do not overlap. A unit that begins within the previous unit is
+    therefore shortened to the part after the previous unit, and a unit within another unit is
+    dropped.
+    """
+    segments: list[_Segment] = []
+    position = 0
+    spans = [(int(mark.box[1]), int(mark.box[3]), mark.label) for mark in marks]
+    for begin, stop, label in sorted(spans, key=lambda span: (span[0], span[1], repr(span[2]))):
+        start, end = max(begin, position), min(stop, length)
+        if start >= end:
+            continue
+        if start > position:
+            segments.append(_Segment(position, start, None, is_gap=True))
+        segments.append(_Segment(start, end, label, is_gap=False))
+        position = end
+    if position < length:
+        segments.append(_Segment(position, length, None, is_gap=True))
+    return segments
+
+
+def _compute_common_length(left: Sequence[_Segment], right: Sequence[_Segment]) -> float:
+    """Compute the length of the text that both raters labeled equally, or left unmarked."""
+    total = 0
+    i = j = 0
+    while i < len(left) and j < len(right):
+        a, b = left[i], right[j]
+        if a.is_gap == b.is_gap and a.label == b.label:
+            total += max(0, min(a.end, b.end) - max(a.start, b.start))
+        if a.end <= b.end:
+            i += 1
+        else:
+            j += 1
+    return float(total)

@@ -19,9 +19,9 @@ from app.engines.agreement.coefficients.kappa import (
     CohenKappa,
     MeanOfPairs,
     RaterPair,
+    RaterPairs,
     ValueF1,
     count_pairs,
-    list_pairs,
 )
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.coefficients.scales import Scale, build_scale
@@ -38,15 +38,9 @@ from app.engines.agreement.metrics import (
 MAX_AVERAGED_PAIRS = 5_000
 """The maximum number of pairs over which a coefficient of all raters is averaged: the pairs of 100
 raters who all share units. Each pair costs memory, and time in every resample."""
+_Pairs = RaterPairs | list[RaterPair]
 _PAIRED_METRICS = frozenset((Metric.COHEN_KAPPA, Metric.F1))
 _WEIGHTED_METRICS = (Metric.COHEN_KAPPA, Metric.GWET_AC2)
-
-
-@dataclass(frozen=True, slots=True)
-class _MeasureOptions:
-    weights: Weights
-    resamples: int
-    seed: int
 
 
 @dataclass(slots=True)
@@ -125,18 +119,17 @@ def measure_all(
     seed: int = 0,
 ) -> list[Estimate]:
     """Measure the agreement of all raters with several coefficients, on the same resamples."""
-    options = _MeasureOptions(weights, resamples, seed)
     compressed = compress_ratings(ratings)
     pairs = _list_needed_pairs(compressed.ratings, metrics)
-    plans = [_build_plan(compressed, metric, pairs, options) for metric in metrics]
-    return _compute_estimates(plans, compressed.counts, options)
+    plans = [_build_plan(compressed, metric, pairs, weights) for metric in metrics]
+    return _compute_estimates(plans, compressed.counts, resamples, seed)
 
 
-def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> Sequence[RaterPair] | None:
+def _list_needed_pairs(ratings: Ratings, metrics: Sequence[Metric]) -> _Pairs | None:
     """List the pairs of raters if a metric needs them; return None if there are too many."""
     if not _PAIRED_METRICS.intersection(metrics):
         return []
-    return None if count_pairs(ratings) > MAX_AVERAGED_PAIRS else list_pairs(ratings)
+    return None if count_pairs(ratings) > MAX_AVERAGED_PAIRS else RaterPairs(ratings)
 
 
 def measure_pairs(
@@ -148,17 +141,16 @@ def measure_pairs(
     seed: int = 0,
 ) -> list[PairEstimate]:
     """Measure the agreement of each pair of raters with shared units, sorted by rater keys."""
-    options = _MeasureOptions(weights, resamples, seed)
     compressed = compress_ratings(ratings)
-    pairs = list_pairs(compressed.ratings)
-    plans = _build_pair_plans(compressed, metric, pairs, options)
+    pairs = RaterPairs(compressed.ratings)
+    plans = _build_pair_plans(compressed, metric, pairs, weights)
     names = compressed.ratings.raters
     # Without resamples, one plan at a time is in memory.
-    batches = [list(plans)] if options.resamples else ([plan] for plan in plans)
+    batches = [list(plans)] if resamples else ([plan] for plan in plans)
     results = [
         result
         for batch in batches
-        for result in _compute_estimates(batch, compressed.counts, options)
+        for result in _compute_estimates(batch, compressed.counts, resamples, seed)
     ]
     return [
         PairEstimate(names[a], names[b], result)
@@ -169,23 +161,23 @@ def measure_pairs(
 def _build_pair_plans(
     compressed: CompressedRatings,
     metric: Metric,
-    pairs: Sequence[RaterPair],
-    options: _MeasureOptions,
+    pairs: _Pairs,
+    weights: Weights,
 ) -> Iterator[_EstimatePlan]:
     """Yield the plan for each pair of raters."""
     for pair in pairs:
         documents, part, pair_in_part = _select_pair(compressed, pair)
-        plan = _build_plan(part, metric, [pair_in_part], options)
+        plan = _build_plan(part, metric, [pair_in_part], weights)
         if plan.statistic is not None:
             plan.statistic = _RestrictedStatistic(plan.statistic, documents)
         yield plan
 
 
 def _compute_estimates(
-    plans: list[_EstimatePlan], counts: Integers, options: _MeasureOptions
+    plans: list[_EstimatePlan], counts: Integers, resamples: int, seed: int
 ) -> list[Estimate]:
     statistics = [plan.statistic for plan in plans if plan.statistic is not None]
-    values, resampled_values = estimate(statistics, counts, options.resamples, options.seed)
+    values, resampled_values = estimate(statistics, counts, resamples, seed)
     rows = iter(zip(values, resampled_values, strict=True))
     no_result = (float("nan"), np.empty(0))
     results = []
@@ -220,8 +212,8 @@ def _select_pair(
 def _build_plan(
     compressed: CompressedRatings,
     metric: Metric,
-    pairs: Sequence[RaterPair] | None,
-    options: _MeasureOptions,
+    pairs: _Pairs | None,
+    weights: Weights,
 ) -> _EstimatePlan:
     """Build the plan for a coefficient: select the ratings that count, and build the statistic.
 
@@ -230,14 +222,14 @@ def _build_plan(
     if metric not in RATING_METRICS:
         raise ValueError(f"{metric} is a coefficient for marks; use measure_marks")
     ratings, counts = compressed.ratings, compressed.counts
-    is_weighted = metric in _WEIGHTED_METRICS and options.weights != "unweighted"
+    is_weighted = metric in _WEIGHTED_METRICS and weights != "unweighted"
     if is_weighted and ratings.level == Level.NOMINAL:
         raise ValueError("weights require ratings of an ordered level")
     is_nominal = ratings.level == Level.NOMINAL
     if is_weighted or (metric == Metric.KRIPPENDORFF_ALPHA and not is_nominal):
         ratings = ratings.drop_empty()
         if pairs and ratings is not compressed.ratings:
-            pairs = list_pairs(ratings)
+            pairs = RaterPairs(ratings)
     pairable = ratings.select_pairable()
     plan = _EstimatePlan(
         metric,
@@ -254,19 +246,19 @@ def _build_plan(
     obstacles = _list_obstacles(pairable, metric, pairs)
     plan.warnings += obstacles
     if not obstacles:
-        scale = build_scale(ratings.values, options.weights) if is_weighted else None
+        scale = build_scale(ratings.values, weights) if is_weighted else None
         plan.statistic = _build_statistic(metric, ratings, pairs or [], scale)
     return plan
 
 
-def _list_pair_warnings(metric: Metric, pairs: Sequence[RaterPair] | None) -> list[EstimateWarning]:
+def _list_pair_warnings(metric: Metric, pairs: _Pairs | None) -> list[EstimateWarning]:
     if metric not in _PAIRED_METRICS or pairs is None:
         return []
     return estimate_warnings.list_average_warnings(metric, len(pairs))
 
 
 def _list_obstacles(
-    pairable: Ratings, metric: Metric, pairs: Sequence[RaterPair] | None
+    pairable: Ratings, metric: Metric, pairs: _Pairs | None
 ) -> list[EstimateWarning]:
     """Return a list with the warning that says why the metric is undefined, or an empty list."""
     if metric in _PAIRED_METRICS and pairs is None:
@@ -276,7 +268,7 @@ def _list_obstacles(
 
 
 def _build_statistic(
-    metric: Metric, ratings: Ratings, pairs: Sequence[RaterPair], scale: Scale | None
+    metric: Metric, ratings: Ratings, pairs: _Pairs, scale: Scale | None
 ) -> Statistic:
     match metric:
         case Metric.PERCENT:

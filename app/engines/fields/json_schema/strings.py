@@ -68,9 +68,8 @@ def build_span_schema(field: Field) -> Schema:
     return {"$ref": "#/$defs/Verbatim", **_build_limits_schema(field, MAX_TEXT)}
 
 
-def build_region_schema(_field: Field) -> Schema:
-    """Return the schema for unmodified text or null."""
-    return {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Verbatim", "maxLength": MAX_TEXT}]}
+REGION: Schema = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Verbatim", "maxLength": MAX_TEXT}]}
+"""The schema for unmodified text or null."""
 
 
 def build_email_schema(field: Field) -> Schema:

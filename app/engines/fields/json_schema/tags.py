@@ -7,7 +7,7 @@ from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, SOURCES
 from app.engines.fields.evidence import MAX_EVIDENCE
 from app.engines.fields.json_schema.evidence import ANCHORS, EVIDENCE
 from app.engines.fields.json_schema.values import SHARED_DEFINITIONS, build_value_schema
-from app.engines.fields.model import Field
+from app.engines.fields.model import Field, iterate_named_fields
 
 Schema = dict[str, Any]
 
@@ -30,7 +30,7 @@ def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -
     `check_tags` accepts every list that the schema accepts, except for the rules in DESCRIPTION.
     The schema accepts every list that `check_tags` returns.
     """
-    items = list(_list_named_fields(fields))
+    items = list(iterate_named_fields(fields))
     definitions: dict[str, Schema] = {name: _build_field_schema(name, item) for name, item in items}
     single_names = [name for name, field in items if "." not in name and not field["multiple"]]
     return {
@@ -69,15 +69,6 @@ def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -
 def _build_at_most_one_tag_schema(name: str) -> Schema:
     """Build a schema that allows at most one tag of the field `name`."""
     return {"contains": _build_field_condition_schema(name), "minContains": 0, "maxContains": 1}
-
-
-def _list_named_fields(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
-    """List the full names and definitions of all table columns and of all fields except tables."""
-    for field in fields:
-        if field["type"] != "table":
-            yield field["key"], field
-        for column in field["columns"]:
-            yield f"{field['key']}.{column['key']}", column
 
 
 def _build_field_condition_schema(name: str) -> Schema:

@@ -12,7 +12,7 @@ from app.engines.fields.json_schema.ranges import (
     build_decimal_max_pattern,
     build_decimal_min_pattern,
 )
-from app.engines.fields.model import Field
+from app.engines.fields.model import Field, get_range
 from app.engines.fields.values.addresses import MAX_PART, PARTS
 from app.engines.fields.values.countries import ALPHA_2
 from app.engines.fields.values.currencies import CODES
@@ -26,11 +26,12 @@ def build_value_schema(field: Field) -> Schema:
 
     `field` must be in normal form and not a table.
     """
-    return _SCHEMA_BUILDERS[field["type"]](field)
+    field_type = field["type"]
+    return _CONSTANT_SCHEMAS.get(field_type) or _SCHEMA_BUILDERS[field_type](field)
 
 
 def _build_number_schema(field: Field) -> Schema:
-    low, high = _get_range(field)
+    low, high = get_range(field, parse_decimal)
     number: Schema = {"type": "number"}
     if low is not None:
         number["minimum"] = _to_double(low, up=True)
@@ -40,7 +41,7 @@ def _build_number_schema(field: Field) -> Schema:
 
 
 def _build_integer_schema(field: Field) -> Schema:
-    low, high = _get_range(field)
+    low, high = get_range(field, parse_decimal)
     minimum = -SAFE_INTEGER if low is None else max(-SAFE_INTEGER, math.ceil(low))
     maximum = SAFE_INTEGER if high is None else min(SAFE_INTEGER, math.floor(high))
     return {"type": "integer", "minimum": minimum, "maximum": maximum}
@@ -50,7 +51,7 @@ def _build_money_schema(field: Field) -> Schema:
     return {
         "type": "object",
         "properties": {
-            "amount": _build_decimal_schema(*_get_range(field)),
+            "amount": _build_decimal_schema(*get_range(field, parse_decimal)),
             "currency": _build_currency_schema(field),
         },
         "required": ["amount", "currency"],
@@ -63,20 +64,8 @@ def _build_currency_schema(field: Field) -> Schema:
     return {"enum": list(allowed)} if allowed else {"$ref": "#/$defs/Currency"}
 
 
-def _build_boolean_schema(_field: Field) -> Schema:
-    return {"type": "boolean"}
-
-
 def _build_choice_schema(field: Field) -> Schema:
     return {"enum": [option["value"] for option in field["options"]]}
-
-
-def _build_country_schema(_field: Field) -> Schema:
-    return {"$ref": "#/$defs/Country"}
-
-
-def _build_address_schema(_field: Field) -> Schema:
-    return {"$ref": "#/$defs/Address"}
 
 
 def _build_decimal_schema(low: Decimal | None, high: Decimal | None) -> Schema:
@@ -86,12 +75,6 @@ def _build_decimal_schema(low: Decimal | None, high: Decimal | None) -> Schema:
     if high is not None:
         patterns.append(build_decimal_max_pattern(high))
     return {"type": "string", "allOf": [{"pattern": pattern} for pattern in patterns]}
-
-
-def _get_range(field: Field) -> tuple[Decimal | None, Decimal | None]:
-    limits = field["constraints"]
-    low, high = (parse_decimal(limits[name]) if name in limits else None for name in ("min", "max"))
-    return low, high
 
 
 def _to_double(limit: Decimal, *, up: bool) -> int | float:
@@ -117,16 +100,19 @@ _SCHEMA_BUILDERS: dict[str, Callable[[Field], Schema]] = {
     "date": strings.build_time_schema,
     "time": strings.build_time_schema,
     "datetime": strings.build_time_schema,
-    "boolean": _build_boolean_schema,
     "choice": _build_choice_schema,
     "email": strings.build_email_schema,
     "phone": strings.build_phone_schema,
     "url": strings.build_url_schema,
-    "country": _build_country_schema,
     "currency": _build_currency_schema,
-    "address": _build_address_schema,
     "span": strings.build_span_schema,
-    "region": strings.build_region_schema,
+}
+
+_CONSTANT_SCHEMAS: dict[str, Schema] = {
+    "boolean": {"type": "boolean"},
+    "country": {"$ref": "#/$defs/Country"},
+    "address": {"$ref": "#/$defs/Address"},
+    "region": strings.REGION,
 }
 
 _ADDRESS_PART: Schema = {"$ref": "#/$defs/Trimmed", "minLength": 1, "maxLength": MAX_PART}

@@ -21,14 +21,9 @@ def _normalize(value: object) -> JsonValue:
         return text
     if not isinstance(value, dict) or not value.keys() <= set(PARTS):
         raise ValueProblem(f"must be a string or an object of {', '.join(PARTS)}")
-    parts = {
-        name: check_text(value[name], MAX_PART).strip() for name in PARTS if _has_part(value, name)
-    }
-    non_empty_parts = {name: part for name, part in parts.items() if part}
-    if not non_empty_parts:
+    given = ((name, value.get(name)) for name in PARTS)
+    texts = {name: check_text(text, MAX_PART).strip() for name, text in given if text is not None}
+    parts: dict[str, JsonValue] = {name: text for name, text in texts.items() if text}
+    if not parts:
         raise ValueProblem("is empty")
-    return dict(non_empty_parts)
-
-
-def _has_part(value: dict[str, object], name: str) -> bool:
-    return value.get(name) is not None
+    return parts

@@ -11,7 +11,7 @@ from app.engines.fields.decimals import (
     parse_grouped,
 )
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.model import Field, JsonValue, Normalizer, get_range
 from app.engines.fields.plain import clean_text
 from app.engines.fields.values.currencies import (
     find_single_currency,
@@ -36,10 +36,7 @@ def build_normalizer(field: Field) -> Normalizer:
     other trailing zeros are removed.
     """
     allowed = get_allowed_currencies(field)
-    limits = field.get("constraints") or {}
-    low, high = (
-        None if limits.get(name) is None else parse_decimal(limits[name]) for name in ("min", "max")
-    )
+    low, high = get_range(field, parse_decimal)
 
     def normalize(value: object) -> JsonValue:
         number, token = _split_amount(value)

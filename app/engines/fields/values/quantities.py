@@ -9,17 +9,14 @@ from decimal import Decimal
 
 from app.engines.fields.decimals import format_decimal, parse_decimal
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.model import Field, JsonValue, Normalizer, get_range
 
 SAFE_INTEGER = 2**53 - 1
 
 
 def build_normalizer(field: Field) -> Normalizer:
     """Build the normalizer for a number or integer field, including its `min` and `max`."""
-    limits = field.get("constraints") or {}
-    low, high = (
-        None if limits.get(name) is None else parse_decimal(limits[name]) for name in ("min", "max")
-    )
+    low, high = get_range(field, parse_decimal)
     convert = _to_integer if field["type"] == "integer" else _to_number
 
     def normalize(value: object) -> JsonValue:

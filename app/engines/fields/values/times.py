@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from app.engines.fields.dates import parse_date, parse_time
 from app.engines.fields.errors import ValueProblem
-from app.engines.fields.model import Field, JsonValue, Normalizer
+from app.engines.fields.model import Field, JsonValue, Normalizer, get_range
 from app.engines.fields.plain import clean_text
 
 _WRITTEN_DATETIME = re.compile(
@@ -22,11 +22,7 @@ _WEEK_AND_TIME = re.compile(r"[0-9]{4}-?W[0-9]{2}[^0-9-]")
 def build_normalizer(field: Field) -> Normalizer:
     """Build the normalizer for a date, time or datetime field, including its `min` and `max`."""
     normalize_value = _NORMALIZERS[field["type"]]
-    limits = field.get("constraints") or {}
-    low, high = (
-        None if limits.get(name) is None else normalize_value(limits[name])
-        for name in ("min", "max")
-    )
+    low, high = get_range(field, normalize_value)
 
     def normalize(value: object) -> JsonValue:
         text = normalize_value(value)

@@ -2,15 +2,14 @@
 
 from collections.abc import Collection
 from datetime import date, datetime
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, TypeVar, Unpack
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Integer, Select, Uuid, func, or_, select, text
+from sqlalchemy import ColumnElement, Select, Uuid, delete, func, or_, select, text
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from app.insight.drift.counters import NO_LABELER, REPORTS
 from app.insight.drift.models import (
-    DetectionStatus,
     DriftBaseline,
     DriftDetection,
     DriftReport,
@@ -18,10 +17,10 @@ from app.insight.drift.models import (
 )
 from app.kit import counters, db, tenancy
 from app.kit.counters import build_between
-from app.kit.ids import uuid7
 from app.kit.pagination import CreatedFilters, Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
+_Record = TypeVar("_Record", DriftDetection, DriftReport)
 MAX_VERSIONS = 100
 """The maximum number of schema versions to compare. Tag sets of older versions are left out."""
 SORTS = {"created_at": DriftReport.created_at}
@@ -95,12 +94,12 @@ def _build_total(
     return counters.build_total(REPORTS, where, between=between)
 
 
-def get_report(report_id: UUID, *, lock: bool = False) -> DriftReport | None:
-    """Return a report, or None if it does not exist.
+def find(model: type[_Record], record_id: UUID, *, lock: bool = False) -> _Record | None:
+    """Return a report or a detection, or None if it does not exist.
 
-    If `lock` is true, the report is locked until the transaction ends.
+    If `lock` is true, the record is locked until the transaction ends.
     """
-    statement = select(DriftReport).where(DriftReport.id == report_id)
+    statement = select(model).where(model.id == record_id)
     if lock:
         statement = statement.with_for_update().execution_options(populate_existing=True)
     return db.session().execute(statement).scalar_one_or_none()
@@ -158,17 +157,6 @@ def find_earliest_open_shift_start(schema_id: UUID, before: datetime) -> datetim
     return db.session().scalar(statement)
 
 
-def get_detection(detection_id: UUID, *, lock: bool = False) -> DriftDetection | None:
-    """Return a detection, or None if it does not exist.
-
-    If `lock` is true, the detection is locked until the transaction ends.
-    """
-    statement = select(DriftDetection).where(DriftDetection.id == detection_id)
-    if lock:
-        statement = statement.with_for_update().execution_options(populate_existing=True)
-    return db.session().execute(statement).scalar_one_or_none()
-
-
 def find_unfinished_detection(schema_id: UUID) -> UUID | None:
     """Return the id of the schema's unfinished detection, or None if it has none."""
     statement = select(DriftDetection.id).where(
@@ -186,11 +174,9 @@ def insert_detection(
     """
     now = db.utc_now()
     values = {
-        "id": uuid7(),
         "schema_id": schema_id,
         "due_on": due_on,
         "requested_by": requested_by,
-        "status": DetectionStatus.QUEUED.value,
         "created_at": now,
         "updated_at": now,
         **periods._asdict(),
@@ -207,8 +193,12 @@ def get_baseline(schema_id: UUID) -> DriftBaseline | None:
 
 def save_baseline(schema_id: UUID, start: datetime, end: datetime, set_by: UUID | None) -> None:
     """Save the fixed baseline of a schema, and replace an earlier fixed baseline."""
-    values = {"baseline_from": start, "baseline_until": end, "set_by": set_by}
-    values = {**values, "updated_at": db.utc_now()}
+    values = {
+        "baseline_from": start,
+        "baseline_until": end,
+        "set_by": set_by,
+        "updated_at": db.utc_now(),
+    }
     statement = insert(DriftBaseline).values(schema_id=schema_id, **values)
     keys = [DriftBaseline.organization_id, DriftBaseline.schema_id]
     db.session().execute(statement.on_conflict_do_update(index_elements=keys, set_=values))
@@ -216,30 +206,26 @@ def save_baseline(schema_id: UUID, start: datetime, end: datetime, set_by: UUID 
 
 def delete_baseline(schema_id: UUID) -> None:
     """Delete the fixed baseline of a schema, if it has one."""
-    baseline = get_baseline(schema_id)
-    if baseline is not None:
-        db.session().delete(baseline)
-        db.session().flush()
+    db.session().execute(delete(DriftBaseline).where(DriftBaseline.schema_id == schema_id))
 
 
 class VersionFields(NamedTuple):
     """A schema version. `types` maps its field keys to field types."""
 
     version_id: UUID
-    number: int
     types: dict[str, str]
 
 
 _VERSIONS = text(
     """
-    SELECT v.id, v.number,
+    SELECT v.id,
         coalesce((SELECT jsonb_object_agg(field ->> 'key', field ->> 'type')
                   FROM jsonb_array_elements(v.fields) AS field), '{}') AS types
     FROM schema_versions v
     WHERE v.organization_id = :organization_id AND v.schema_id = :schema_id
     ORDER BY v.number DESC LIMIT :limit
     """
-).columns(id=Uuid(), number=Integer(), types=JSONB())
+).columns(id=Uuid(), types=JSONB())
 
 
 def list_versions(schema_id: UUID) -> list[VersionFields]:

@@ -1,15 +1,16 @@
-"""SQL queries for the newest accepted documents and the review decisions of a period."""
+"""SQL queries for accepted documents, review decisions, and the outcomes of predictions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BigInteger, DateTime, String, Uuid, text
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import BigInteger, DateTime, String, Uuid, select, text
+from sqlalchemy.dialects.postgresql import JSONB, distinct_on
 
+from app.insight.feedback.models import PredictionFeedback
 from app.kit import db, tenancy
 
 BATCH = 100
@@ -161,3 +162,32 @@ def count_decisions(
         "limit": limit,
     }
     return [DecisionCount._make(row) for row in db.session().execute(_DECISIONS, values)]
+
+
+class PredictionOutcome(NamedTuple):
+    """The outcome of a model's prediction for a field; the confidence is in millionths."""
+
+    tag_set_id: UUID
+    field: str
+    outcome: str
+    confidence: int | None
+
+
+def list_outcomes(tag_set_ids: Sequence[UUID]) -> list[PredictionOutcome]:
+    """List the prediction outcomes on tag sets, one per tag set and field.
+
+    Table cells are left out. If a field has several predictions, only the first outcome is
+    returned, because predictions for the same field are not independent of each other.
+    """
+    columns: tuple[Any, ...] = (PredictionFeedback.tag_set_id, PredictionFeedback.field)
+    statement = (
+        select(*columns, PredictionFeedback.outcome, PredictionFeedback.confidence)
+        .ext(distinct_on(*columns))
+        .where(
+            PredictionFeedback.tag_set_id.in_(tag_set_ids),
+            PredictionFeedback.row.is_(None),
+            PredictionFeedback.field.not_like("%.%"),
+        )
+        .order_by(*columns, PredictionFeedback.position, PredictionFeedback.id)
+    )
+    return [PredictionOutcome._make(row) for row in db.session().execute(statement)]

@@ -10,11 +10,16 @@ from datetime import UTC, date, datetime, time
 from typing import NamedTuple
 from uuid import UUID
 
-from app.engines.drift import CategorySample, NumberSample, RateSample, Sample
+from app.engines.calibration import MILLION
+from app.engines.drift.model import CategorySample, NumberSample, RateSample, Sample
 from app.insight.drift.models import DriftMetric
-from app.insight.drift.queries.feedback import PredictionOutcome
 from app.insight.drift.queries.records import VersionFields
-from app.insight.drift.queries.samples import AcceptedTagSet, DecisionCount, DocumentTagSets
+from app.insight.drift.queries.samples import (
+    AcceptedTagSet,
+    DecisionCount,
+    DocumentTagSets,
+    PredictionOutcome,
+)
 from app.insight.feedback.models import FeedbackOutcome
 
 CATEGORICAL_TYPES = frozenset({"choice", "boolean", "country", "currency"})
@@ -22,7 +27,6 @@ NUMERIC_TYPES = frozenset({"number", "integer", "money", "date", "time", "dateti
 TYPES_WITH_LENGTH = frozenset({"text", "span", "email", "phone", "url", "address"})
 _DAY_SECONDS = 86_400
 _HOUR_SECONDS = 3600
-_MILLION = 1_000_000
 
 
 class FieldTypes(NamedTuple):
@@ -168,17 +172,11 @@ class PeriodData:
             outcomes_by_tag_set[outcome.tag_set_id].append(outcome)
         for document in documents:
             # The tag sets of a document may begin from the same prediction. Only one is used.
-            ids = [tag_set.id for tag_set in document if tag_set.id in outcomes_by_tag_set]
-            tag_set_id = next(iter(ids), None)
-            for outcome in () if tag_set_id is None else outcomes_by_tag_set[tag_set_id]:
+            used = (outcomes_by_tag_set[t.id] for t in document if t.id in outcomes_by_tag_set)
+            for outcome in next(used, ()):
                 self._outcomes[outcome.field, outcome.outcome] += 1
                 if outcome.confidence is not None:
-                    self._confidences[outcome.field].append(outcome.confidence / _MILLION)
-
-    def _select_owner_numbers(self, selection: LabelerSelection) -> frozenset[int]:
-        return frozenset(
-            number for owner, number in self._owners.items() if owner.is_selected(selection)
-        )
+                    self._confidences[outcome.field].append(outcome.confidence / MILLION)
 
     def build_model_sample(self, field_key: str, metric: DriftMetric) -> Sample:
         """Build the sample for a metric of model predictions.
@@ -204,7 +202,8 @@ class PeriodData:
         if metric == DriftMetric.CORRECTION_RATE:
             return self._build_decision_rate(("correction",), ("accept",), selection)
         assert field_key is not None
-        data, owners = self._values[field_key], self._select_owner_numbers(selection)
+        data = self._values[field_key]
+        owners = {number for owner, number in self._owners.items() if owner.is_selected(selection)}
         if metric == DriftMetric.EMPTY_RATE:
             tag_set_count, filled_count = (
                 sum(n for owner, n in counts.items() if owner in owners)

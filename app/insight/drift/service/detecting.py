@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from uuid import UUID
 
-from app.engines.drift import Comparison, Hypothesis, find_drift
+from app.engines.drift.model import Comparison, Hypothesis
+from app.engines.drift.process import find_drift
 from app.insight.drift.models import DetectionStatus, DriftDetection
-from app.insight.drift.queries import feedback, records, samples
+from app.insight.drift.queries import records, samples
 from app.insight.drift.queries.records import DetectionPeriods
 from app.insight.drift.service import reporting
 from app.insight.drift.service.collecting import FieldTypes, PeriodData, compare_versions
@@ -48,7 +49,7 @@ def detect(job: Job, detection_id: UUID) -> None:
 
 
 def _start(detection_id: UUID) -> DriftDetection | None:
-    detection = records.get_detection(detection_id, lock=True)
+    detection = records.find(DriftDetection, detection_id, lock=True)
     if detection is None or detection.finished_at is not None:
         return None
     detection.status = DetectionStatus.RUNNING.value
@@ -98,7 +99,7 @@ def _read_period(
         for document in batch:
             data.add_document(document)
         tag_set_ids = [tag_set.id for document in batch for tag_set in document]
-        data.add_outcomes(batch, feedback.list_outcomes(tag_set_ids))
+        data.add_outcomes(batch, samples.list_outcomes(tag_set_ids))
         job.checkpoint()
     return data
 
@@ -115,7 +116,7 @@ def _complete(
     """
     if not job.lock_lease():
         raise LostLease
-    detection = records.get_detection(detection_id, lock=True)
+    detection = records.find(DriftDetection, detection_id, lock=True)
     if detection is None or detection.finished_at is not None:
         return
     reports = reporting.update_reports(detection, detection_data, compared_pairs)
@@ -130,7 +131,7 @@ def _complete(
 
 def fail(detection_id: UUID) -> None:
     """Mark a detection as failed, unless it has already ended."""
-    detection = records.get_detection(detection_id, lock=True)
+    detection = records.find(DriftDetection, detection_id, lock=True)
     if detection is not None and detection.finished_at is None:
         detection.status = DetectionStatus.FAILED.value
         detection.error = {
@@ -142,7 +143,7 @@ def fail(detection_id: UUID) -> None:
 
 def reopen(detection_id: UUID) -> None:
     """Reopen a failed detection: queue it again, unless its schema has an unfinished detection."""
-    detection = records.get_detection(detection_id, lock=True)
+    detection = records.find(DriftDetection, detection_id, lock=True)
     if detection is None or detection.status != DetectionStatus.FAILED:
         return
     if records.find_unfinished_detection(detection.schema_id) is None:

@@ -3,7 +3,7 @@
 from typing import Unpack
 from uuid import UUID
 
-from app.insight.drift.models import DetectionStatus, DriftReport, ReportStatus
+from app.insight.drift.models import DetectionStatus, DriftDetection, DriftReport, ReportStatus
 from app.insight.drift.queries import records
 from app.insight.drift.queries.records import ReportFilters
 from app.insight.visibility.service import get_visibility
@@ -34,7 +34,7 @@ def list_reports(
 
 def _list_report_ids(detection_id: UUID) -> list[UUID]:
     """Return the report ids of a completed detection, or an empty list if it does not exist."""
-    detection = records.get_detection(detection_id)
+    detection = records.find(DriftDetection, detection_id)
     if detection is None:
         return []
     if detection.status == DetectionStatus.FAILED:
@@ -50,7 +50,7 @@ def get_report(report_id: UUID, *, caller: Caller, lock: bool = False) -> DriftR
 
     Raises 404 if the report does not exist, or if the caller may not see its labeler.
     """
-    report = records.get_report(report_id, lock=lock)
+    report = records.find(DriftReport, report_id, lock=lock)
     if report is None:
         raise errors.not_found()
     if report.labeler_id is not None and not get_visibility(caller).has_labeler(report.labeler_id):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from app.engines.drift import Comparison, Verdict
+from app.engines.drift.model import Comparison, Verdict
 from app.insight.drift import emitted_events
 from app.insight.drift.models import DriftDetection, DriftReport, DriftSubject, ReportStatus
 from app.insight.drift.queries import records
@@ -170,15 +170,12 @@ def emit_report_events(detection: DriftDetection, reports: Sequence[DriftReport]
 
 
 def _build_payload(report: DriftReport) -> dict[str, Any]:
+    names = ("schema_id", "subject", "field", "metric", "p_value")
     return {
         "report_id": report.id,
-        "schema_id": report.schema_id,
-        "subject": report.subject,
-        "field": report.field,
-        "metric": report.metric,
+        **{name: getattr(report, name) for name in names},
         "baseline": report.baseline["value"],
         "current": report.current["value"],
-        "p_value": report.p_value,
     }
 
 

@@ -1,5 +1,6 @@
 """Request detections: for clients, and daily for each schema with new work."""
 
+from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -42,29 +43,35 @@ def request_detection(
         fix_baseline=fix_baseline,
     )
     detection_id = _insert_detection(schema_id, chosen_periods, requested_by=requested_by)
+    if detection_id is None:
+        raise errors.conflict(
+            "This schema has an unfinished detection. Wait until it ends.",
+            detection_id=records.find_unfinished_detection(schema_id),
+        )
     if fix_baseline is True:
         records.save_baseline(
             schema_id, chosen_periods.baseline_from, chosen_periods.baseline_until, requested_by
         )
     elif fix_baseline is False:
         records.delete_baseline(schema_id)
-    detection = records.get_detection(detection_id)
+    detection = records.find(DriftDetection, detection_id)
     assert detection is not None
     return build_detection_response(detection)
 
 
 def _insert_detection(
-    schema_id: UUID, chosen_periods: DetectionPeriods, *, requested_by: UUID | None
-) -> UUID:
+    schema_id: UUID,
+    chosen_periods: DetectionPeriods,
+    *,
+    due_on: date | None = None,
+    requested_by: UUID | None = None,
+) -> UUID | None:
+    """Insert a queued detection and emit its event; see `records.insert_detection`."""
     detection_id = records.insert_detection(
-        schema_id, chosen_periods, due_on=None, requested_by=requested_by
+        schema_id, chosen_periods, due_on=due_on, requested_by=requested_by
     )
-    if detection_id is None:
-        raise errors.conflict(
-            "This schema has an unfinished detection. Wait until it ends.",
-            detection_id=records.find_unfinished_detection(schema_id),
-        )
-    events.emit(emitted_events.REQUESTED, {"detection_id": detection_id})
+    if detection_id is not None:
+        events.emit(emitted_events.REQUESTED, {"detection_id": detection_id})
     return detection_id
 
 
@@ -107,19 +114,4 @@ def _request_daily_detection(schema_id: UUID, current: TimeRange) -> bool:
     chosen_periods = periods.choose_daily_periods(schema_id, current)
     if chosen_periods is None:
         return False
-    due_on = current.end.date()
-    detection_id = records.insert_detection(
-        schema_id, chosen_periods, due_on=due_on, requested_by=None
-    )
-    if detection_id is None:
-        return False
-    events.emit(emitted_events.REQUESTED, {"detection_id": detection_id})
-    return True
-
-
-def list_organizations() -> list[UUID]:
-    """Return the ids of all active organizations, which get daily detections.
-
-    Requires access across organizations.
-    """
-    return records.list_organizations()
+    return _insert_detection(schema_id, chosen_periods, due_on=current.end.date()) is not None

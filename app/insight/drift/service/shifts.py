@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from app.engines.drift import DriftLimits, Hypothesis, Sample
+from app.engines.drift.model import DriftLimits, Hypothesis, Sample
 from app.insight.drift.models import DriftMetric, DriftSubject
 from app.insight.drift.queries.records import AcknowledgedShift, DetectionPeriods
 from app.insight.drift.service.collecting import (

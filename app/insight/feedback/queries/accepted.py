@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from sqlalchemy.orm import aliased
 
 from app.insight.feedback.models import PredictionFeedback
 from app.kit import db
+from app.kit.chunks import split_by_size
 from app.workflow.tag_sets.checking import build_checked_condition
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -62,21 +64,11 @@ def list_eligible_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
 
 def load_tag_sets(tag_set_ids: Sequence[UUID]) -> Iterator[list[AcceptedTagSet]]:
     """Yield the tag sets eligible for automatic feedback, in chunks of at most `MAX_BYTES`."""
-    sizes = (
-        db.session()
-        .execute(_filter_eligible(select(TagSet.id, _SIZE.label("size")), tag_set_ids))
-        .all()
+    rows = db.session().execute(
+        _filter_eligible(select(TagSet.id, _SIZE.label("size")), tag_set_ids)
     )
-    chunk: list[UUID] = []
-    size = 0
-    for row in sizes:
-        if chunk and size + row.size > MAX_BYTES:
-            yield _load_chunk(chunk)
-            chunk, size = [], 0
-        chunk.append(row.id)
-        size += row.size
-    if chunk:
-        yield _load_chunk(chunk)
+    for chunk in split_by_size(rows.all(), attrgetter("size"), MAX_BYTES):
+        yield _load_chunk([row.id for row in chunk])
 
 
 def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
@@ -132,12 +124,15 @@ def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
 
 def iterate_candidates(batch: int) -> Iterator[list[tuple[UUID, UUID]]]:
     """Yield the tag sets that began from a prediction, in batches of (artifact id, tag set id)."""
-    last_id: UUID | None = None
+    last_id = UUID(int=0)
     while True:
-        statement = select(TagSet.artifact_id, TagSet.id).where(TagSet.prediction_id.is_not(None))
-        if last_id is not None:
-            statement = statement.where(TagSet.id > last_id)
-        rows = db.session().execute(statement.order_by(TagSet.id).limit(batch)).all()
+        statement = (
+            select(TagSet.artifact_id, TagSet.id)
+            .where(TagSet.prediction_id.is_not(None), TagSet.id > last_id)
+            .order_by(TagSet.id)
+            .limit(batch)
+        )
+        rows = db.session().execute(statement).all()
         if not rows:
             return
         last_id = rows[-1].id

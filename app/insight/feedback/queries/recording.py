@@ -1,7 +1,7 @@
 """SQL queries for recording feedback."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -27,9 +27,9 @@ def lock_recording() -> None:
     db.session().execute(_LOCK, values)
 
 
-def delete_automatic_feedback(tag_set_ids: Sequence[UUID]) -> int:
-    """Delete the automatic feedback on tag sets, and return how many rows were deleted."""
-    result = db.session().execute(
+def delete_automatic_feedback(tag_set_ids: Sequence[UUID]) -> None:
+    """Delete the automatic feedback on tag sets."""
+    db.session().execute(
         delete(PredictionFeedback)
         .where(
             PredictionFeedback.tag_set_id.in_(tag_set_ids),
@@ -37,7 +37,6 @@ def delete_automatic_feedback(tag_set_ids: Sequence[UUID]) -> int:
         )
         .execution_options(**_EXECUTION_OPTIONS)
     )
-    return int(result.rowcount)  # type: ignore[attr-defined]
 
 
 def delete_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> None:
@@ -55,11 +54,8 @@ def delete_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> None:
 
 def insert_feedback(rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert feedback; each row has all columns except the organization."""
-    organization_id = tenancy.current_organization_id()
-    complete_rows = [{**row, "organization_id": organization_id} for row in rows]
-    for start in range(0, len(complete_rows), _INSERT_BATCH):
-        batch = complete_rows[start : start + _INSERT_BATCH]
-        db.session().execute(insert(PredictionFeedback), batch)
+    for start in range(0, len(rows), _INSERT_BATCH):
+        db.session().execute(insert(PredictionFeedback), rows[start : start + _INSERT_BATCH])
 
 
 _ADD_DOCUMENTS = text(
@@ -187,8 +183,3 @@ def list_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> dict[Report
     )
     rows = db.session().execute(statement)
     return {(row[0], row[1], row[2], row[3], row[4]): row[5] for row in rows}
-
-
-def get_today() -> date:
-    """Return the current day in UTC."""
-    return db.utc_now().date()

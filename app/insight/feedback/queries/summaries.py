@@ -12,7 +12,7 @@ from app.engines.calibration import Outcomes
 from app.insight.feedback.counters import CONFIDENCES, OUTCOMES
 from app.insight.feedback.models import FeedbackOutcome
 from app.kit import counters, db, tenancy
-from app.kit.counters import BucketSpan, PreparedSpan, Source
+from app.kit.counters import BucketSpan, PreparedSpan
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.prepared import Prepared
 
@@ -55,12 +55,6 @@ def _to_datetime(day: date | None) -> datetime | None:
     return None if day is None else datetime.combine(day, time(), UTC)
 
 
-def _select_cells(
-    source: Source, facet_names: Sequence[str], criteria: SummaryCriteria, span: BucketSpan | None
-) -> Subquery:
-    return counters.select_cells(source, facet_names, criteria.build_where(), span=span)
-
-
 class OutcomeRow(NamedTuple):
     """The outcomes for one combination of facet values."""
 
@@ -82,7 +76,7 @@ def sum_outcomes(
         span = span or BucketSpan("day", None, None)
         if interval == "day":
             span = span._replace(level=BUCKET_LENGTHS["day"])
-    cells = _select_cells(OUTCOMES, facet_names, criteria, span)
+    cells = counters.select_cells(OUTCOMES, facet_names, criteria.build_where(), span=span)
     columns: list[ColumnElement[Any]] = [cells.c[name] for name in by]
     if interval is not None:
         # The cells of a period are months or days.
@@ -148,7 +142,9 @@ millionths) of each bin."""
 def sum_bins(criteria: SummaryCriteria, by: Sequence[str]) -> Mapping[tuple[str, ...], BinCounts]:
     """Sum the calibration bins for each combination of the facets `by`."""
     facet_names = [*by, "bin", "correct"]
-    cells = _select_cells(CONFIDENCES, facet_names, criteria, criteria.build_span())
+    cells = counters.select_cells(
+        CONFIDENCES, facet_names, criteria.build_where(), span=criteria.build_span()
+    )
     columns = [cells.c[name] for name in (*by, "bin")]
     statement = (
         select(
@@ -168,9 +164,3 @@ def sum_bins(criteria: SummaryCriteria, by: Sequence[str]) -> Mapping[tuple[str,
         counts = (int(row[width]), *map(int, row[width + 1 :]))
         bins.setdefault(tuple(row[:width]), []).append((counts[0], counts[1], counts[2], counts[3]))
     return bins
-
-
-def merge_outcomes(rows: Iterable[Outcomes]) -> Outcomes:
-    """Merge several outcomes into one by adding up their counts."""
-    totals = [sum(column) for column in zip(*rows, strict=True)]
-    return Outcomes(*totals)

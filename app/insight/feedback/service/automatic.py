@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from app.engines.agreement import build_shapes
 from app.engines.calibration import MILLION, get_bin_number
 from app.insight.feedback.models import FeedbackOutcome
 from app.insight.feedback.queries import accepted, recording
@@ -17,7 +16,7 @@ from app.insight.feedback.service.outcomes import compare_tags
 from app.kit import db
 from app.kit.db import Checkpoint
 from app.kit.ids import generate
-from app.schemas.artifact_schemas import service as schemas
+from app.workflow.tag_sets.service import rules
 
 MAX_MODEL_LENGTH = 200
 _BATCH = 100
@@ -75,7 +74,7 @@ def _get_model(row: AcceptedTagSet) -> str:
 
 
 def _build_rows(row: AcceptedTagSet) -> Iterator[dict[str, Any]]:
-    shapes = build_shapes(schemas.get_version(row.schema_version_id).fields)
+    shapes = rules.get_version_rules(row.schema_version_id).shapes
     compared_values = list(compare_tags(row.initial, row.tags, shapes))
     now = db.utc_now()
     for position, (value, feedback_id) in enumerate(

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from app.engines.calibration import Outcomes, compare_models, describe_comparison
+from app.engines.calibration import Outcomes, compare_models, describe_comparison, merge_outcomes
 from app.insight.feedback.queries import models, summaries
 from app.insight.feedback.queries.models import UsedModel
 from app.insight.feedback.queries.summaries import SummaryCriteria
@@ -21,11 +21,16 @@ _ORDER = {"last_day": str, "key": str}
 
 
 class _ListedModel:
-    """A model in the list of models, with its sort keys; `key` is unique."""
+    """A model in the list of models, with its sort keys: the day of its last feedback, and `key`.
+
+    `key` is unique, and begins with the day of the first feedback. Both are strings, because a
+    cursor contains strings.
+    """
 
     def __init__(self, used: UsedModel, compared_with: str | None) -> None:
         self.used = used
-        self.last_day, self.key = _build_sort_key(used)
+        self.last_day = used.last_day.isoformat()
+        self.key = f"{used.first_day} {used.schema_id} {used.model}"
         self.compared_with = compared_with
 
     def is_after(self, edge: PageStart) -> bool:
@@ -35,15 +40,6 @@ class _ListedModel:
         sort_key = self.last_day, self.key
         edge_key = edge.values["last_day"], edge.values["key"]
         return sort_key < edge_key if edge.descending else sort_key > edge_key
-
-
-def _build_sort_key(used: UsedModel) -> tuple[str, str]:
-    """Return the sort key of a model: the day of its last feedback, and a unique key.
-
-    The unique key begins with the day of the first feedback. Both parts are strings, because a
-    cursor contains strings.
-    """
-    return used.last_day.isoformat(), f"{used.first_day} {used.schema_id} {used.model}"
 
 
 def list_models(
@@ -117,7 +113,7 @@ def _build_item(
         "model": used.model,
         "first_date": used.first_day,
         "last_date": used.last_day,
-        **build_metrics(summaries.merge_outcomes(months.values())),
+        **build_metrics(merge_outcomes(months.values())),
         "trend": [
             {"date": date.fromisoformat(f"{month}-01"), **build_metrics(months[month])}
             for month in sorted(months)

@@ -9,8 +9,8 @@ from uuid import UUID
 import orjson
 
 from app.documents.artifacts import service as artifacts
-from app.engines.agreement import Shape, Shapes, build_shapes
-from app.engines.fields import CompiledFields, Tag, TagErrors
+from app.engines.agreement import Shape
+from app.engines.fields import Tag, TagErrors
 from app.insight.feedback.models import FeedbackOutcome
 from app.insight.feedback.queries import recording
 from app.insight.feedback.queries.recording import ReportedDocument, ReportedTagSet, ReportKey
@@ -21,16 +21,11 @@ from app.kit.errors import ApiError
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from app.kit.principal import Caller
-from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets import service as tag_sets
+from app.workflow.tag_sets.service import rules
+from app.workflow.tag_sets.service.rules import VersionRules
 
 MAX_VALUE_BYTES = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class _CompiledVersion:
-    fields: CompiledFields
-    shapes: Shapes
 
 
 @dataclass(slots=True)
@@ -39,17 +34,8 @@ class _ReferencedRecords:
 
     documents: dict[UUID, ReportedDocument]
     tag_sets: dict[UUID, ReportedTagSet]
-    versions: dict[UUID, _CompiledVersion]
     automatic_pairs: set[tuple[UUID, str]]
     reported_ids: dict[ReportKey, UUID]
-
-    def get_version(self, version_id: UUID) -> _CompiledVersion:
-        """Return the compiled fields of a schema version; load them on first use."""
-        if version_id not in self.versions:
-            version = schemas.get_version(version_id)
-            compiled = schemas.get_compiled_fields(version.id, version.fields)
-            self.versions[version_id] = _CompiledVersion(compiled, build_shapes(version.fields))
-        return self.versions[version_id]
 
 
 def create(report: dict[str, Any], *, caller: Caller) -> dict[str, Any]:
@@ -98,7 +84,6 @@ def _load_records(reports: Sequence[dict[str, Any]], caller: Caller) -> _Referen
     return _ReferencedRecords(
         recording.lock_documents([artifact_id for artifact_id, _ in documents]),
         tag_sets_by_id,
-        {},
         recording.list_pairs_with_automatic_feedback(documents),
         recording.list_reported_feedback(documents),
     )
@@ -114,7 +99,7 @@ def _build_row(
     version_id = document.version_id if tag_set is None else tag_set.schema_version_id
     if version_id is None:
         raise errors.invalid("The artifact has no schema with a published version.", "artifact_id")
-    version = records.get_version(version_id)
+    version = rules.get_version_rules(version_id)
     shape = version.shapes.get(report["field"])
     if shape is None:
         raise errors.invalid(
@@ -135,7 +120,7 @@ def _build_row(
         **confidence,
         "tag_set_id": None if tag_set is None else tag_set.id,
         "labeler_id": None if tag_set is None else tag_set.labeler_id,
-        "day": recording.get_today(),
+        "day": db.utc_now().date(),
         "accepted_revision": None,
         "position": None,
         "value_key": _build_value_key(report) if shape.multiple else None,
@@ -156,7 +141,7 @@ def _find_tag_set(report: dict[str, Any], records: _ReferencedRecords) -> Report
 
 
 def _compare(
-    report: dict[str, Any], version: _CompiledVersion, shape: Shape, document: ReportedDocument
+    report: dict[str, Any], version: VersionRules, shape: Shape, document: ReportedDocument
 ) -> FeedbackOutcome:
     """Validate a report, and compare its values. Raises 400 and names the invalid property."""
     values = {name: report.get(name) for name in ("predicted", "correct")}
@@ -190,7 +175,7 @@ def _check_row(report: dict[str, Any]) -> None:
 def _parse_value(
     report: dict[str, Any],
     name: str,
-    version: _CompiledVersion,
+    version: VersionRules,
     shape: Shape,
     document: ReportedDocument,
 ) -> Tag:

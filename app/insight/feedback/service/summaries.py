@@ -11,6 +11,7 @@ from app.engines.calibration import (
     compute_calibration_error,
     compute_wilson_interval,
     merge_bins,
+    merge_outcomes,
     recommend_threshold,
 )
 from app.insight.feedback.queries import summaries
@@ -38,21 +39,14 @@ class SummaryFilters(TypedDict, total=False):
     end: date
 
 
-def build_criteria(
-    *,
-    caller: Caller,
-    schema_id: UUID | None = None,
-    model: str | None = None,
-    field: str | None = None,
-    labeler_id: UUID | None = None,
-    first: date | None = None,
-    end: date | None = None,
-) -> SummaryCriteria:
+def build_criteria(caller: Caller, filters: SummaryFilters) -> SummaryCriteria:
     """Validate the filters of a summary, and build its criteria.
 
     Raises 404 for an unknown schema, 400 for `from` if it is not before `to`, and 403 for a labeler
     whom the caller may not see.
     """
+    schema_id, labeler_id = filters.get("schema_id"), filters.get("labeler_id")
+    first, end = filters.get("first"), filters.get("end")
     if labeler_id is not None:
         get_visibility(caller).check_labeler(labeler_id)
     if first is not None and end is not None and first >= end:
@@ -60,7 +54,9 @@ def build_criteria(
     if schema_id is not None:
         schemas.get(schema_id)
     period = (None if day is None else _clamp_day(day) for day in (first, end))
-    return SummaryCriteria(schema_id, model, field, labeler_id, *period)
+    return SummaryCriteria(
+        schema_id, filters.get("model"), filters.get("field"), labeler_id, *period
+    )
 
 
 def _clamp_day(day: date) -> date:
@@ -96,7 +92,7 @@ def get_summary(
     Models are ordered by their number of predictions. Raises the errors of `build_criteria`, and
     400 for `interval` if a summary by day has no `from` or more than `MAX_DAYS` days.
     """
-    criteria = build_criteria(caller=caller, **filters)
+    criteria = build_criteria(caller, filters)
     if interval == "day":
         _check_days(criteria)
     by_model: dict[str, list[Outcomes]] = defaultdict(list)
@@ -106,13 +102,13 @@ def get_summary(
     ):
         by_model[model].append(outcomes)
         by_time[bucket].append(outcomes)
-    models = [(model, summaries.merge_outcomes(rows)) for model, rows in by_model.items()]
+    models = [(model, merge_outcomes(rows)) for model, rows in by_model.items()]
     models.sort(key=lambda row: (-row[1].predictions, row[0]))
-    times = [(bucket, summaries.merge_outcomes(by_time[bucket])) for bucket in sorted(by_time)]
+    times = [(bucket, merge_outcomes(by_time[bucket])) for bucket in sorted(by_time)]
     return {
-        **_build_criteria_response(criteria, filters),
+        **_build_criteria_response(filters),
         "interval": interval,
-        "total": build_metrics(summaries.merge_outcomes(outcomes for _, outcomes in models)),
+        "total": build_metrics(merge_outcomes(outcomes for _, outcomes in models)),
         "models": [
             {"model": model, **build_metrics(outcomes)} for model, outcomes in models[:MAX_MODELS]
         ],
@@ -134,16 +130,9 @@ def _parse_bucket(bucket: str) -> date:
     )
 
 
-def _build_criteria_response(criteria: SummaryCriteria, filters: SummaryFilters) -> dict[str, Any]:
-    """Build the response properties that show the criteria."""
-    return {
-        "schema_id": criteria.schema_id,
-        "model": criteria.model,
-        "field": criteria.field,
-        "labeler_id": criteria.labeler_id,
-        "first": filters.get("first"),
-        "end": filters.get("end"),
-    }
+def _build_criteria_response(filters: SummaryFilters) -> dict[str, Any]:
+    """Build the response properties that show the filters."""
+    return {name: filters.get(name) for name in SummaryFilters.__annotations__}
 
 
 def get_outcomes_by_field(
@@ -167,7 +156,7 @@ def get_summary_by_field(
 
     `total` has the metrics of all fields together. Raises the errors of `build_criteria`.
     """
-    criteria = build_criteria(caller=caller, **filters)
+    criteria = build_criteria(caller, filters)
     rows = summaries.sum_outcomes(criteria, summaries.BY_FIELD)
     bins = summaries.sum_bins(criteria, summaries.BY_FIELD)
     all_counts = [count for counts in bins.values() for count in counts]
@@ -181,10 +170,10 @@ def get_summary_by_field(
         for row in rows[:MAX_FIELDS]
     ]
     return {
-        **_build_criteria_response(criteria, filters),
+        **_build_criteria_response(filters),
         "target_precision": target_precision,
         "total": {
-            **build_metrics(summaries.merge_outcomes(row.outcomes for row in rows)),
+            **build_metrics(merge_outcomes(row.outcomes for row in rows)),
             **_build_calibration(all_counts, target_precision),
         },
         "fields": fields,

@@ -12,6 +12,7 @@ import orjson
 from sqlalchemy import func, or_, select, text
 
 from app.identity.organizations.models import CLOSED_STATUSES, Organization
+from app.identity.organizations.service import DEFAULT_TIME_ZONE
 from app.insight.quality.models import COUNTERS, RULES_VERSION, QualityState
 from app.kit import db, tenancy
 
@@ -242,14 +243,14 @@ def repair(schema_id: UUID) -> int:
     return int(db.session().execute(_REPAIR, values).scalar_one())
 
 
-def list_outdated_organizations(default_zone: str) -> list[UUID]:
+def list_outdated_organizations() -> list[UUID]:
     """Return the ids of organizations whose aggregates must be recounted.
 
     These organizations never completed a recount, their last recount was interrupted, or their
     aggregates were counted with another `RULES_VERSION` or time zone. Includes organizations whose
     recount is running. Closed organizations are excluded.
     """
-    zone = func.coalesce(Organization.settings["time_zone"].astext, default_zone)
+    zone = func.coalesce(Organization.settings["time_zone"].astext, DEFAULT_TIME_ZONE)
     statement = (
         select(Organization.id)
         .outerjoin(QualityState, QualityState.organization_id == Organization.id)

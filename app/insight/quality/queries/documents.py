@@ -1,15 +1,19 @@
 """SQL queries that read documents and the histories of their tag sets."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Select, Text, cast, func, null, select, text
 
 from app.documents.artifacts.models import Artifact
+from app.engines.fields import Tag
+from app.insight.quality.models import CellSubject
 from app.kit import db, tenancy
+from app.kit.chunks import split_by_size
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 
 CHUNK_BYTES = 8 * 1024 * 1024
@@ -21,6 +25,10 @@ document are not compared."""
 # With `!=`, PostgreSQL could read the partial index of all revisions that are not saves. If the
 # organization is newer than the statistics, PostgreSQL would read this index for each tag set.
 _IS_NOT_SAVE = TagSetRevision.kind.is_distinct_from("save")
+_SUBMISSION_KINDS = ("submit", "import")
+
+SubjectKey = tuple[CellSubject, str, str]
+"""A subject, its name, and its field type. The type is empty unless the subject is a field."""
 
 _NEXT = text(
     """
@@ -41,8 +49,22 @@ _COUNT = text(
 )
 
 
-class TagSetRow(Protocol):
-    """A tag set, with the size in bytes of the tags that are read for it."""
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A revision of a tag set, other than a save."""
+
+    kind: str
+    author_id: UUID | None
+    created_at: datetime
+    tags: list[Tag]
+
+
+@dataclass(frozen=True, slots=True)
+class TagSetHistory:
+    """A tag set with its revisions in order, excluding saves.
+
+    `loaded_bytes` is the size in bytes of the tags that are read for it.
+    """
 
     artifact_id: UUID
     id: UUID
@@ -51,34 +73,32 @@ class TagSetRow(Protocol):
     labeler_id: UUID | None
     source: str
     status: str
-    superseded_by: UUID | None
+    superseded: bool
     seconds_spent: int
     loaded_bytes: int
+    revisions: list[Revision] = field(default_factory=list)
+
+    def list_subjects(self) -> list[SubjectKey]:
+        """Return the schema and the labeler as subjects; an empty list if there is no labeler."""
+        if self.labeler_id is None:
+            return []
+        return [(CellSubject.SCHEMA, "", ""), (CellSubject.LABELER, str(self.labeler_id), "")]
+
+    def list_submissions(self) -> list[Revision]:
+        """Return the revisions that submitted the tag set."""
+        return [revision for revision in self.revisions if revision.kind in _SUBMISSION_KINDS]
 
 
-class RevisionRow(Protocol):
-    """A revision of a tag set, other than a save."""
+class DocumentHistory(NamedTuple):
+    """An artifact with the histories of its tag sets.
 
-    tag_set_id: UUID
-    number: int
-    kind: str
-    author_id: UUID | None
-    created_at: datetime
-    tags: list[dict[str, Any]] | None
-
-
-class LoadedDocument(NamedTuple):
-    """A document with the rows of its tag sets and revisions.
-
-    `revisions` maps tag set ids to revisions. It may also have revisions of other documents. If
-    `has_tags` is false, the tags in the revisions are None.
+    `has_tags` is false if the tags are too large to be compared; then the revisions have no tags.
     """
 
     id: UUID
     schema_id: UUID | None
     gold: bool
-    tag_sets: Sequence[TagSetRow]
-    revisions: dict[UUID, list[RevisionRow]]
+    tag_sets: list[TagSetHistory]
     has_tags: bool
 
 
@@ -87,38 +107,41 @@ def list_next_artifacts(after: UUID, batch: int) -> list[UUID]:
 
     At most `batch` ids above `after` are returned, in ascending order.
     """
-    values = {**_build_organization_params(), "after": after, "batch": batch}
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "after": after,
+        "batch": batch,
+    }
     return list(db.session().scalars(_NEXT, values))
 
 
 def count_labeled_artifacts() -> int:
     """Count the artifacts that have tag sets. Scans an index of all tag sets."""
-    return int(db.session().execute(_COUNT, _build_organization_params()).scalar_one())
+    values = {"organization_id": tenancy.current_organization_id()}
+    return int(db.session().execute(_COUNT, values).scalar_one())
 
 
-def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[LoadedDocument]:
+def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[DocumentHistory]:
     """Yield the artifacts that exist, with the histories of their tag sets, in bounded memory."""
     artifacts = db.session().execute(
         select(Artifact.id, Artifact.schema_id, Artifact.gold)
         .where(Artifact.id.in_(artifact_ids))
         .order_by(Artifact.id)
     )
-    tag_sets: dict[UUID, list[TagSetRow]] = defaultdict(list)
-    for row in _list_tag_sets(artifact_ids):
-        tag_sets[row.artifact_id].append(row)
-    chunk: list[Any] = []
-    size = 0
-    for artifact in artifacts.all():
-        artifact_bytes = sum(row.loaded_bytes for row in tag_sets[artifact.id])
-        if chunk and size + artifact_bytes > CHUNK_BYTES:
-            yield from _load_chunk(chunk, tag_sets, has_tags=size <= MAX_BYTES)
-            chunk, size = [], 0
-        chunk.append(artifact)
-        size += artifact_bytes
-    yield from _load_chunk(chunk, tag_sets, has_tags=size <= MAX_BYTES)
+    tag_sets: dict[UUID, list[TagSetHistory]] = defaultdict(list)
+    for tag_set in _list_tag_sets(artifact_ids):
+        tag_sets[tag_set.artifact_id].append(tag_set)
+
+    def get_size(artifact: Any) -> int:
+        return sum(tag_set.loaded_bytes for tag_set in tag_sets[artifact.id])
+
+    for chunk in split_by_size(artifacts.all(), get_size, CHUNK_BYTES):
+        has_tags = sum(map(get_size, chunk)) <= MAX_BYTES
+        yield from _load_chunk(chunk, tag_sets, has_tags=has_tags)
 
 
-def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[TagSetRow]:
+def _list_tag_sets(artifact_ids: Sequence[UUID]) -> list[TagSetHistory]:
+    """Return the tag sets of these artifacts, still without their revisions."""
     # Earlier revisions may be much larger than the current tags. Only saves store their size.
     loaded_bytes = (
         select(func.coalesce(func.sum(func.octet_length(cast(TagSetRevision.tags, Text))), 0))
@@ -138,53 +161,42 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[TagSetRow]:
             TagSet.labeler_id,
             TagSet.source,
             TagSet.status,
-            TagSet.superseded_by,
+            TagSet.superseded_by.is_not(None),
             TagSet.seconds_spent,
-            loaded_bytes.label("loaded_bytes"),
+            loaded_bytes,
         )
         .where(TagSet.artifact_id.in_(artifact_ids))
         .order_by(TagSet.artifact_id, TagSet.id)
     )
-    return db.session().execute(statement).all()
+    return [TagSetHistory(*row) for row in db.session().execute(statement)]
 
 
 def _load_chunk(
-    artifacts: Sequence[Any], tag_sets: dict[UUID, list[TagSetRow]], *, has_tags: bool
-) -> Iterator[LoadedDocument]:
-    ids = [row.id for artifact in artifacts for row in tag_sets[artifact.id]]
-    revisions: dict[UUID, list[RevisionRow]] = defaultdict(list)
-    for row in _list_revisions(ids, has_tags=has_tags):
-        revisions[row.tag_set_id].append(row)
+    artifacts: Sequence[Any], tag_sets: dict[UUID, list[TagSetHistory]], *, has_tags: bool
+) -> Iterator[DocumentHistory]:
+    by_id = {tag_set.id: tag_set for artifact in artifacts for tag_set in tag_sets[artifact.id]}
+    for tag_set_id, kind, author_id, created_at, tags in _list_revisions(
+        list(by_id), has_tags=has_tags
+    ):
+        by_id[tag_set_id].revisions.append(Revision(kind, author_id, created_at, tags or []))
     for artifact in artifacts:
-        yield LoadedDocument(
-            artifact.id,
-            artifact.schema_id,
-            artifact.gold,
-            tag_sets[artifact.id],
-            revisions,
-            has_tags,
-        )
+        histories = tag_sets.pop(artifact.id, [])
+        yield DocumentHistory(artifact.id, artifact.schema_id, artifact.gold, histories, has_tags)
 
 
-def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Sequence[RevisionRow]:
+def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Iterable[Any]:
     if not tag_set_ids:
         return []
-    tags = TagSetRevision.tags if has_tags else null()
     statement: Select[Any] = (
         select(
             TagSetRevision.tag_set_id,
-            TagSetRevision.number,
             TagSetRevision.kind,
             TagSetRevision.author_id,
             TagSetRevision.created_at,
-            tags.label("tags"),
+            TagSetRevision.tags if has_tags else null(),
         )
         .where(TagSetRevision.tag_set_id.in_(tag_set_ids))
         .where(_IS_NOT_SAVE)
         .order_by(TagSetRevision.tag_set_id, TagSetRevision.number)
     )
-    return db.session().execute(statement).all()
-
-
-def _build_organization_params() -> dict[str, Any]:
-    return {"organization_id": tenancy.current_organization_id()}
+    return db.session().execute(statement)

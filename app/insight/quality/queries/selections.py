@@ -65,11 +65,8 @@ class CellFilter:
 
         The sums of labelers and reviewers cover all schemas, so they cannot be filtered by schema.
         """
-        if self.subject is CellSubject.SCHEMA:
-            return True
-        return (
-            self.subject in (CellSubject.LABELER, CellSubject.REVIEWER) and self.schema_id is None
-        )
+        has_sums_of_people = self.subject is not CellSubject.FIELD and self.schema_id is None
+        return self.subject is CellSubject.SCHEMA or has_sums_of_people
 
 
 ORGANIZATION: ColumnElement[UUID] = bindparam("organization_id", type_=Uuid())
@@ -294,6 +291,3 @@ def _to_parameter(value: object) -> object:
 def select_sum(column: object) -> ColumnElement[int]:
     """Build the SQL expression for the exact sum of a counter."""
     return cast(func.sum(column), BigInteger)
-
-
-__all__ = ["ORGANIZATION", "CellFilter", "CellQuery", "RowSource", "select_sum", "split_period"]

@@ -1,22 +1,27 @@
 """Compare the tag sets of a document with each other, and with the accepted answer."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from uuid import UUID
 
 from app.engines.agreement import Budget, Shape, Shapes, align_rows, measure_agreement
 from app.engines.fields import Tag
 from app.insight.quality.models import FRACTION_SCALE, CellSubject
-from app.insight.quality.service.histories import DocumentHistory, TagSetHistory, Tally
+from app.insight.quality.queries.documents import DocumentHistory, TagSetHistory
+from app.insight.quality.service.tally import Tally
+from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
 _PAIR_SIZE = 2
 
 
-def _find_common_shapes(
-    tag_sets: Iterable[TagSetHistory], get_shapes: Callable[[UUID], Shapes]
-) -> dict[str, Shape]:
+def get_shapes(version_id: UUID) -> Shapes:
+    """Return the shapes of a schema version's fields."""
+    return rules.get_version_rules(version_id).shapes
+
+
+def _find_common_shapes(tag_sets: Iterable[TagSetHistory]) -> dict[str, Shape]:
     """Return the fields that are the same in the schema versions of all tag sets."""
     first, *other_shapes = [
         get_shapes(version_id) for version_id in {tag_set.schema_version_id for tag_set in tag_sets}
@@ -49,18 +54,12 @@ def _list_answers(document: DocumentHistory, schema_id: UUID) -> list[TagSetHist
     return list(answer_by_labeler.values())
 
 
-def add_agreement(
-    tally: Tally,
-    schema_id: UUID,
-    document: DocumentHistory,
-    get_shapes: Callable[[UUID], Shapes],
-    budget: Budget,
-) -> None:
+def add_agreement(tally: Tally, schema_id: UUID, document: DocumentHistory, budget: Budget) -> None:
     """Add the agreement between the labelers' last submissions for a schema to the tally."""
     tag_sets = _list_answers(document, schema_id)
     if len(tag_sets) < _PAIR_SIZE:
         return
-    shapes = _find_common_shapes(tag_sets, get_shapes)
+    shapes = _find_common_shapes(tag_sets)
     submissions = [tag_set.list_submissions()[-1] for tag_set in tag_sets]
     aligned = align_rows(
         [_select_tags(submission.tags, shapes) for submission in submissions], shapes
@@ -99,9 +98,7 @@ def _measure_agreement_by_tag_set(
     return {index: sum(values) / len(values) for index, values in agreements.items()}
 
 
-def add_accuracy(
-    tally: Tally, document: DocumentHistory, get_shapes: Callable[[UUID], Shapes], budget: Budget
-) -> None:
+def add_accuracy(tally: Tally, document: DocumentHistory, budget: Budget) -> None:
     """Add the accuracy of the first submissions on a gold document to the tally.
 
     The accuracy is the agreement with the correct answer: the accepted tag set, preferably a merge.
@@ -118,7 +115,7 @@ def add_accuracy(
         submissions = tag_set.list_submissions()
         if tag_set is answer or not submissions or tag_set.labeler_id is None:
             continue
-        shapes = _find_common_shapes((answer, tag_set), get_shapes)
+        shapes = _find_common_shapes((answer, tag_set))
         compared_revisions = (answer.revisions[-1], submissions[0])
         tags = [_select_tags(revision.tags, shapes) for revision in compared_revisions]
         result = measure_agreement(align_rows(tags, shapes).sets, shapes, budget)

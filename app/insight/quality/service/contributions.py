@@ -1,46 +1,38 @@
 """Compute the contributions of one document to the daily aggregates, from its rows alone."""
 
-from collections.abc import Callable
 from itertools import pairwise
-from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from app.engines.agreement import MAX_MATCHED_MARKS, Budget, Change, Shapes, diff_by_content
 from app.insight.quality.models import CellSubject
-from app.insight.quality.service.comparisons import add_accuracy, add_agreement
-from app.insight.quality.service.histories import (
-    DECISION_KINDS,
-    Contributions,
-    DocumentHistory,
-    TagSetHistory,
-    Tally,
-)
+from app.insight.quality.queries.documents import DocumentHistory, TagSetHistory
+from app.insight.quality.service.comparisons import add_accuracy, add_agreement, get_shapes
+from app.insight.quality.service.tally import Contributions, Tally
 from app.workflow.tag_sets.transitions import TagSetStatus
 
+_DECISION_COUNTERS = {"accept": "accepted", "correction": "corrected", "reject": "rejected"}
+_OUTCOME_KINDS = (*_DECISION_COUNTERS, "reopen")
 
-def compute_contributions(
-    document: DocumentHistory | None, zone: ZoneInfo, get_shapes: Callable[[UUID], Shapes]
-) -> Contributions:
-    """Compute the contributions of a document. A deleted document (None) has no contributions.
 
-    `get_shapes` returns the shapes of a schema version's fields. Contributions depend only on the
-    rows of the document, so computing them again gives the same result.
+def compute_contributions(document: DocumentHistory, zone: ZoneInfo) -> Contributions:
+    """Compute the contributions of a document.
+
+    Contributions depend only on the rows of the document, so computing them again gives the same
+    result.
     """
     tally = Tally(zone)
-    if document is None:
-        return {}
     for tag_set in document.tag_sets:
         _count_submissions(tally, tag_set)
         _count_decisions(tally, tag_set)
         if document.has_tags:
             _count_overturned_decisions(tally, tag_set)
-            _count_reviewed_fields(tally, tag_set, get_shapes)
+            _count_reviewed_fields(tally, tag_set)
     if document.has_tags:
         budget = Budget(MAX_MATCHED_MARKS)
         for schema_id in {tag_set.schema_id for tag_set in document.tag_sets}:
-            add_agreement(tally, schema_id, document, get_shapes, budget)
+            add_agreement(tally, schema_id, document, budget)
         if document.gold:
-            add_accuracy(tally, document, get_shapes, budget)
+            add_accuracy(tally, document, budget)
     return dict(tally.counts)
 
 
@@ -56,12 +48,11 @@ def _count_submissions(tally: Tally, tag_set: TagSetHistory) -> None:
 
 
 def _count_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
-    counters = {"accept": "accepted", "correction": "corrected", "reject": "rejected"}
     for revision in tag_set.revisions:
-        if revision.kind not in DECISION_KINDS:
+        counter = _DECISION_COUNTERS.get(revision.kind)
+        if counter is None:
             continue
         subjects = tag_set.list_subjects()
-        counter = counters[revision.kind]
         if revision.author_id is None:
             counter = "auto_accepted"
         else:
@@ -70,8 +61,7 @@ def _count_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
 
 
 def _count_overturned_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
-    outcome_kinds = (*DECISION_KINDS, "reopen")
-    outcomes = [revision for revision in tag_set.revisions if revision.kind in outcome_kinds]
+    outcomes = [revision for revision in tag_set.revisions if revision.kind in _OUTCOME_KINDS]
     for position, decision in enumerate(outcomes):
         if decision.author_id is None or decision.kind == "reopen":
             continue
@@ -92,9 +82,7 @@ def _count_overturned_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
             tally.add(decision.created_at, tag_set.schema_id, subjects, overturned=1)
 
 
-def _count_reviewed_fields(
-    tally: Tally, tag_set: TagSetHistory, get_shapes: Callable[[UUID], Shapes]
-) -> None:
+def _count_reviewed_fields(tally: Tally, tag_set: TagSetHistory) -> None:
     """Count the fields whose values a reviewer kept or changed when accepting the tag set."""
     if tag_set.labeler_id is None:
         return

@@ -15,9 +15,10 @@ from datetime import date
 from app.insight.quality.models import UNIT_DAYS, SumUnit
 from app.insight.quality.queries.selections import CellFilter
 from app.insight.quality.queries.trends import TrendGroup, add_up
-from app.insight.quality.service.periods import Period, get_today
+from app.insight.quality.service.periods import get_today
 from app.insight.quality.service.rates import Rate, compute_rate
 from app.kit import errors
+from app.kit.days import Period
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 
@@ -41,26 +42,19 @@ def check_trend(caller: Caller, bucket: str, *, by_field: bool) -> None:
         )
 
 
-def list_visible_weeks(
-    period: Period, weeks: Sequence[tuple[date, date]]
-) -> list[tuple[date, date]]:
-    """Return the weeks that lie completely within the period and have ended."""
-    today = get_today(period.zone)
-    return [
-        (first, end)
-        for first, end in weeks
-        if end <= today and (end - first).days == UNIT_DAYS[UNIT]
-    ]
-
-
 def limit_to_visible_weeks(
     cell_filter: CellFilter, period: Period, weeks: Sequence[tuple[date, date]]
 ) -> CellFilter:
-    """Return the filter, limited to the weeks that `list_visible_weeks` returns.
+    """Return the filter, limited to the weeks that lie in the period as a whole and have ended.
 
-    If there are no visible weeks, the filter matches no cells.
+    If there are no such weeks, the filter matches no cells.
     """
-    visible_weeks = list_visible_weeks(period, weeks) or [(period.first, period.first)]
+    today = get_today(period.zone)
+    visible_weeks = [
+        (first, end)
+        for first, end in weeks
+        if end <= today and (end - first).days == UNIT_DAYS[UNIT]
+    ] or [(period.first, period.first)]
     return replace(cell_filter, first=visible_weeks[0][0], end=visible_weeks[-1][1])
 
 

@@ -6,14 +6,13 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.agreement import build_shapes
-from app.engines.calibration import Outcomes
-from app.insight.feedback import service as feedback
+from app.insight.feedback.service import summaries
 from app.insight.quality.models import CellSubject
 from app.insight.quality.queries import reading, trends
 from app.insight.quality.queries.reading import FieldRow, SchemaRow
 from app.insight.quality.queries.selections import CellFilter
 from app.insight.quality.service import gold
-from app.insight.quality.service.periods import Period, get_period, list_buckets
+from app.insight.quality.service.periods import get_period, list_buckets
 from app.insight.quality.service.rates import (
     METRICS,
     QualityMetric,
@@ -22,6 +21,7 @@ from app.insight.quality.service.rates import (
     compute_rate,
     compute_rates,
 )
+from app.kit.days import Period
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
@@ -146,13 +146,12 @@ def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UU
 
     The days of feedback are in UTC.
     """
-    outcomes_by_field = feedback.get_outcomes_by_field(schema_id, period.first, period.end)
-    return {key: _build_accuracy(outcomes) for key, outcomes in outcomes_by_field.items()}
-
-
-def _build_accuracy(outcomes: Outcomes) -> Rate:
-    low, high = outcomes.accuracy_interval or (None, None)
-    return Rate(outcomes.accuracy, low, high, outcomes.total)
+    outcomes_by_field = summaries.get_outcomes_by_field(schema_id, period.first, period.end)
+    rates = {}
+    for key, outcomes in outcomes_by_field.items():
+        low, high = outcomes.accuracy_interval or (None, None)
+        rates[key] = Rate(outcomes.accuracy, low, high, outcomes.total)
+    return rates
 
 
 def get_current_types(

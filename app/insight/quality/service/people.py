@@ -14,7 +14,6 @@ from app.insight.quality.service.periods import get_period
 from app.insight.quality.service.rates import (
     build_speed,
     compute_acceptance_rate,
-    compute_overturned_rate,
     compute_rate,
     compute_rates,
     count_decisions,
@@ -103,6 +102,7 @@ def list_reviewers(
 
 def _build_reviewer(row: PersonRow) -> dict[str, Any]:
     counts = row._asdict()
+    decisions = count_decisions(counts)
     rate = compute_acceptance_rate(counts)
     peer_rate = compute_rate(row.peers_accepted, row.peers_decided)
     leniency = None
@@ -111,9 +111,9 @@ def _build_reviewer(row: PersonRow) -> dict[str, Any]:
     return {
         "id": row.user_id,
         "user": _build_user(row),
-        "decisions": count_decisions(counts),
+        "decisions": decisions,
         **{name: counts[name] for name in ("accepted", "corrected", "rejected")},
-        "overturned": compute_overturned_rate(counts),
+        "overturned": compute_rate(counts["overturned"], decisions),
         "acceptance_rate": rate,
         "peer_acceptance_rate": peer_rate,
         "leniency": leniency,

@@ -1,11 +1,10 @@
 """Periods of whole days in the time zone of the organization, and their buckets."""
 
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from datetime import date, timedelta
 
 from app.identity.organizations import service as organizations
 from app.kit import db, errors
+from app.kit.days import Period, find_zone
 from app.kit.principal import Caller
 
 DEFAULT_DAYS = 30
@@ -14,15 +13,6 @@ MAX_DAYS = 1_830
 MAX_BUCKETS = 400
 _DAY = timedelta(days=1)
 _MAX_FIRST_DAY = date(9990, 1, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Period:
-    """The days from `first`, inclusive, to `end`, exclusive, in the time zone `zone`."""
-
-    zone: str
-    first: date
-    end: date
 
 
 def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
@@ -82,7 +72,4 @@ def _get_next_start(day: date, unit: str) -> date:
 
 def get_today(zone: str) -> date:
     """Return the current day in a time zone, or in UTC if the zone is unknown."""
-    try:
-        return db.utc_now().astimezone(ZoneInfo(zone)).date()
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return datetime.date(db.utc_now())
+    return db.utc_now().astimezone(find_zone(zone)).date()

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any, NamedTuple
 
+from app.engines.calibration import compute_wilson_interval
 from app.insight.quality.models import FRACTION_SCALE
 
-_Z = 1.959963984540054
-"""The 97.5% quantile of the normal distribution: intervals cover 95%."""
 _SECONDS_PER_HOUR = 3600
 _DECISIONS = ("accepted", "corrected", "rejected")
 
@@ -26,18 +24,17 @@ class Rate(NamedTuple):
 
 
 def compute_rate(successes: float, n: int) -> Rate:
-    """Compute a fraction of `n` cases with its Wilson score interval (Wilson 1927, JASA 22:209).
+    """Compute a fraction of `n` cases with its Wilson score interval.
 
     `successes` may also be a sum of `n` fractions. The interval is wide enough for such a sum: the
     variance of a variable between 0 and 1 with the mean p is at most p(1 - p).
     """
-    if not n:
+    interval = compute_wilson_interval(successes, n)
+    if interval is None:
         return Rate(None, None, None, 0)
-    p = successes / n
-    spread = 1 + _Z * _Z / n
-    center = (p + _Z * _Z / (2 * n)) / spread
-    margin = _Z / spread * sqrt(p * (1 - p) / n + _Z * _Z / (4 * n * n))
-    return Rate(p, min(p, max(0.0, center - margin)), max(p, min(1.0, center + margin)), n)
+    value = successes / n
+    low, high = interval
+    return Rate(value, min(value, low), max(value, high), n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +153,6 @@ def count_decisions(counts: Mapping[str, int]) -> int:
 def compute_rates(counts: Mapping[str, int], *names: str) -> dict[str, Rate]:
     """Compute the metrics with these names, and return them by name."""
     return {name: METRICS[name].compute(counts) for name in names}
-
-
-def compute_overturned_rate(counts: Mapping[str, int]) -> Rate:
-    """Compute the fraction of a reviewer's decisions that were overturned."""
-    return compute_rate(counts["overturned"], count_decisions(counts))
 
 
 def build_speed(counts: Mapping[str, int]) -> dict[str, Any]:

@@ -20,10 +20,11 @@ from app.insight.quality.service.latest import (
     get_current_types,
     split_rows_by_type,
 )
-from app.insight.quality.service.periods import Period, get_period, list_buckets
+from app.insight.quality.service.periods import get_period, list_buckets
 from app.insight.quality.service.rates import METRICS, QualityMetric, Rate
 from app.insight.visibility.service import Visibility, get_visibility
 from app.kit import errors
+from app.kit.days import Period
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas

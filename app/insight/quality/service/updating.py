@@ -8,25 +8,16 @@ once, even if jobs are killed, retried or executed in a different order.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from app.engines.agreement import Shapes
 from app.identity.organizations import service as organizations
-from app.insight.quality.models import RULES_VERSION, CellSubject
+from app.insight.quality.models import RULES_VERSION
 from app.insight.quality.queries import cells, documents, sums
 from app.insight.quality.queries.cells import RecountState
-from app.insight.quality.queries.documents import LoadedDocument, TagSetRow
 from app.insight.quality.service.contributions import compute_contributions
-from app.insight.quality.service.histories import (
-    CellKey,
-    Contributions,
-    DocumentHistory,
-    Revision,
-    TagSetHistory,
-)
+from app.insight.quality.service.tally import Contributions
 from app.kit import db, tenancy
+from app.kit.days import find_zone
 from app.kit.db import Checkpoint
-from app.workflow.tag_sets.service import rules
 
 BATCH = 100
 """The maximum number of documents that are counted in one transaction."""
@@ -111,26 +102,8 @@ def complete_sums() -> None:
         cells.set_state(state._replace(summed_at=db.utc_now()))
 
 
-def list_outdated_organizations() -> list[UUID]:
-    """Return the ids of organizations whose aggregates must be recounted."""
-    return cells.list_outdated_organizations(organizations.DEFAULT_TIME_ZONE)
-
-
-def list_incomplete_organizations() -> list[UUID]:
-    """Return the ids of organizations whose sums must be computed."""
-    return sums.list_incomplete_organizations()
-
-
 def _get_time_zone() -> str:
     return organizations.get_time_zone(tenancy.current_organization_id())
-
-
-def _parse_zone(name: str) -> ZoneInfo:
-    """Parse the name of a time zone; return UTC if the zone is unknown."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return ZoneInfo("UTC")
 
 
 def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
@@ -141,9 +114,7 @@ def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
     stored_contributions = cells.lock_documents(artifact_ids)
     computed_contributions: dict[UUID, Contributions] = {key: {} for key in artifact_ids}
     for document in documents.load_documents(artifact_ids):
-        computed_contributions[document.id] = compute_contributions(
-            _build_document(document), _parse_zone(zone), _get_shapes
-        )
+        computed_contributions[document.id] = compute_contributions(document, find_zone(zone))
     packed_contributions = {key: _pack(value) for key, value in computed_contributions.items()}
     changed_contributions = {
         key: value
@@ -158,10 +129,6 @@ def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
     cells.add_deltas([[*key, *values] for key, values in sorted(deltas.items()) if any(values)])
 
 
-def _get_shapes(version_id: UUID) -> Shapes:
-    return rules.get_version_rules(version_id).shapes
-
-
 def _add_contributions(
     deltas: dict[tuple[Any, ...], list[int]], contributions: Sequence[list[Any]], sign: int
 ) -> None:
@@ -174,49 +141,4 @@ def _add_contributions(
 
 def _pack(contributions: Contributions) -> list[list[Any]]:
     """Pack contributions into their stored format, and sort them."""
-    return sorted(
-        [*_pack_key(key), *values] for key, values in contributions.items() if any(values)
-    )
-
-
-def _pack_key(key: CellKey) -> list[str]:
-    return [
-        CellSubject(key.subject).value,
-        str(key.schema_id),
-        key.name,
-        key.field_type,
-        key.day.isoformat(),
-    ]
-
-
-def _build_document(document: LoadedDocument) -> DocumentHistory:
-    return DocumentHistory(
-        document.schema_id,
-        document.gold,
-        [_build_history(row, document) for row in document.tag_sets],
-        document.has_tags,
-    )
-
-
-def _build_history(row: TagSetRow, document: LoadedDocument) -> TagSetHistory:
-    revisions = [
-        Revision(
-            revision.number,
-            revision.kind,
-            revision.author_id,
-            revision.created_at,
-            revision.tags or [],
-        )
-        for revision in document.revisions.get(row.id, [])
-    ]
-    return TagSetHistory(
-        row.id,
-        row.schema_id,
-        row.schema_version_id,
-        row.labeler_id,
-        row.source,
-        row.status,
-        row.superseded_by is not None,
-        row.seconds_spent,
-        revisions,
-    )
+    return sorted([*map(str, key), *values] for key, values in contributions.items() if any(values))

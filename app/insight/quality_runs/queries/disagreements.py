@@ -1,6 +1,7 @@
 """SQL queries for disagreements between labelers."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from app.insight.quality_runs.queries.answers import (
     SUBMITTED_AT,
 )
 from app.kit import counters, db, tenancy
+from app.kit.chunks import split_by_size
 from app.kit.pagination import Page, PageRequest, paginate
 
 CHUNK_BYTES = 8 * 1024 * 1024
@@ -101,15 +103,9 @@ def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
         "organization_id": tenancy.current_organization_id(),
         "artifact_ids": list(artifact_ids),
     }
-    chunks: list[list[UUID]] = []
-    size = CHUNK_BYTES
-    for row in db.session().execute(_SIZES, values):
-        if size + row.size > CHUNK_BYTES:
-            chunks.append([])
-            size = 0
-        chunks[-1].append(row.artifact_id)
-        size += row.size
-    return chunks
+    rows = db.session().execute(_SIZES, values).all()
+    chunks = split_by_size(rows, attrgetter("size"), CHUNK_BYTES)
+    return [[row.artifact_id for row in chunk] for chunk in chunks]
 
 
 def list_next_documents(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
@@ -132,13 +128,13 @@ def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> Non
     Rows with the same result stay as they are. If they got new ids, a client that reads the list
     page by page would miss them.
     """
-    organization_id = tenancy.current_organization_id()
-    kept_keys = {
+    values = {
+        "organization_id": tenancy.current_organization_id(),
+        "artifact_ids": list(artifact_ids),
         "artifacts": [str(row["artifact_id"]) for row in rows],
         "schemas": [str(row["schema_id"]) for row in rows],
         "fields": [row["field"] for row in rows],
     }
-    values = {"organization_id": organization_id, "artifact_ids": list(artifact_ids), **kept_keys}
     db.session().execute(_DELETE_RESOLVED, values)
     document_ids = {row["artifact_id"] for row in rows}
     # The lock keeps the documents until the commit, so that the foreign key cannot fail.
@@ -150,10 +146,7 @@ def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> Non
     existing_ids = set(db.session().scalars(statement))
     remaining_rows = [row for row in rows if row["artifact_id"] in existing_ids]
     if remaining_rows:
-        db.session().execute(
-            _build_upsert(),
-            [{**row, "organization_id": organization_id} for row in remaining_rows],
-        )
+        db.session().execute(_build_upsert(), remaining_rows)
 
 
 def _build_upsert() -> Insert:

@@ -1,6 +1,6 @@
 """SQL queries for the records of quality runs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -9,6 +9,7 @@ import orjson
 from sqlalchemy import ColumnElement, or_, select, text, update
 from sqlalchemy.orm import undefer
 
+from app.identity.users.models import User
 from app.insight.quality_runs.counters import RUNS
 from app.insight.quality_runs.models import QualityRun, RunStatus
 from app.kit import counters, db
@@ -177,3 +178,9 @@ def list_outdated_schemas(metrics: Sequence[str]) -> list[OutdatedSchema]:
     """
     values = {"metrics": orjson.dumps(metrics).decode()}
     return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED, values)]
+
+
+def get_people(user_ids: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return the id and name of each person who still exists, by user id as text."""
+    statement = select(User.id, User.name).where(User.id.in_([UUID(key) for key in user_ids]))
+    return {str(row.id): row._asdict() for row in db.session().execute(statement)}

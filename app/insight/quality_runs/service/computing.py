@@ -20,16 +20,13 @@ from app.engines.agreement.metrics import (
 )
 from app.insight.quality_runs.queries.answers import Answer, AnswerSnapshot, DocumentAnswers
 from app.insight.quality_runs.service.confusing import ConfusionCounter
-from app.insight.quality_runs.service.pairs import (
+from app.insight.quality_runs.service.plans import (
     MAX_PAIRS,
     MAX_RATERS_IN_PAIRS,
-    choose_resample_count,
-    count_pairs,
-)
-from app.insight.quality_runs.service.plans import (
     PAIR_METRICS,
     ComparisonMethod,
     FieldPlan,
+    choose_resample_count,
     group_value_plans,
 )
 
@@ -138,38 +135,44 @@ class _Computation:
             self.computed.add_warning("tag_set_too_large", message)
 
     def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:
-        estimate = coefficients.measure(ratings, metric, seed=self._seed)
-        self._add_result(plan, estimate)
-        if metric in PAIR_METRICS and self._can_compute_pairs(plan, ratings):
+        self._add_result(plan, coefficients.measure(ratings, metric, seed=self._seed))
+        if self._can_compute_pairs(plan, metric, ratings):
             resamples = choose_resample_count(len(ratings.raters))
-            pairs = coefficients.measure_pairs(
-                ratings, metric, resamples=resamples, seed=self._seed
+            self._add_pairs(
+                plan,
+                coefficients.measure_pairs(ratings, metric, resamples=resamples, seed=self._seed),
             )
-            self._add_pairs(plan, pairs)
 
     def _measure_mark_sets(self, plan: FieldPlan, metric: Metric, marks: MarkSets) -> None:
-        estimate = coefficients.measure_marks(marks, metric, seed=self._seed)
-        self._add_result(plan, estimate)
-        if metric in PAIR_METRICS and self._can_compute_pairs(plan, marks):
+        self._add_result(plan, coefficients.measure_marks(marks, metric, seed=self._seed))
+        if self._can_compute_pairs(plan, metric, marks):
             resamples = choose_resample_count(len(marks.raters))
-            pairs = coefficients.measure_mark_pairs(
-                marks, metric, resamples=resamples, seed=self._seed
+            self._add_pairs(
+                plan,
+                coefficients.measure_mark_pairs(
+                    marks, metric, resamples=resamples, seed=self._seed
+                ),
             )
-            self._add_pairs(plan, pairs)
 
-    def _can_compute_pairs(self, plan: FieldPlan, ratings_or_marks: Ratings | MarkSets) -> bool:
+    def _can_compute_pairs(self, plan: FieldPlan, metric: Metric, data: Ratings | MarkSets) -> bool:
         """Return whether to compute the pairs of labelers; add a warning if there are too many."""
-        rater_count = len(ratings_or_marks.raters)
-        if rater_count > MAX_RATERS_IN_PAIRS:
+        if metric not in PAIR_METRICS:
+            return False
+        if len(data.raters) > MAX_RATERS_IN_PAIRS:
             message = f"There are more than {MAX_RATERS_IN_PAIRS} labelers, so pairs are omitted."
             self.computed.add_warning("too_many_pairs", message, plan.name)
             return False
         # Each pair costs memory and time, so they are counted before they are computed.
-        if len(self.computed.pairs) + count_pairs(ratings_or_marks) > MAX_PAIRS:
+        pair_count = (
+            coefficients.count_pairs(data)
+            if isinstance(data, Ratings)
+            else coefficients.count_mark_pairs(data)
+        )
+        if len(self.computed.pairs) + pair_count > MAX_PAIRS:
             message = f"The run would exceed {MAX_PAIRS:,} pairs, so this field has no pairs."
             self.computed.add_warning("too_many_pairs", message, plan.name)
             return False
-        return rater_count > 1
+        return len(data.raters) > 1
 
     def _add_empty_results(self, plan: FieldPlan) -> None:
         warning = EstimateWarning(
@@ -186,20 +189,10 @@ class _Computation:
             self.computed.add_warning(warning.code, warning.text, plan.name)
 
     def _add_pairs(self, plan: FieldPlan, pairs: list[PairEstimate]) -> None:
+        names = ("metric", "value", "ci_low", "ci_high", "units")
         for pair in pairs:
-            estimate = pair.estimate
-            self.computed.pairs.append(
-                {
-                    "a": pair.a,
-                    "b": pair.b,
-                    "field": plan.name,
-                    "metric": estimate.metric,
-                    "value": estimate.value,
-                    "ci_low": estimate.ci_low,
-                    "ci_high": estimate.ci_high,
-                    "units": estimate.units,
-                }
-            )
+            values = {name: getattr(pair.estimate, name) for name in names}
+            self.computed.pairs.append({"a": pair.a, "b": pair.b, "field": plan.name, **values})
 
     def _iterate_documents(self) -> Iterator[DocumentAnswers]:
         for document in self._snapshot.iterate_documents():

@@ -3,23 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 MAX_STORED_VALUES = 100
 """The maximum number of values to store. All less frequent values are combined into one."""
-
-
-class Matrix(NamedTuple):
-    """A confusion matrix. `values` are in order of frequency; None stands for no value.
-
-    If `has_other` is true, the last row and column combine all other values.
-    """
-
-    values: list[str | bool | None]
-    has_other: bool
-    other_values: int
-    counts: list[list[int]]
-    units: int
 
 
 class ConfusionCounter:
@@ -82,8 +69,10 @@ def _keep_most_frequent(cells: Counter[tuple[int, int]], names: list[Any]) -> di
     }
 
 
-def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> Matrix:
-    """Build the matrix of the `limit` most frequent values, with all other values combined.
+def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> dict[str, Any]:
+    """Build the properties of a matrix of the `limit` most frequent values.
+
+    If `other_values` is not 0, the last row and column combine that many less frequent values.
 
     In a symmetric matrix, a pair of different answers is counted in two cells, which may be
     combined into one, and a pair of equal answers in one cell.
@@ -97,5 +86,9 @@ def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> M
         counts[row][column] += count
         if is_symmetric and a != b:
             counts[column][row] += count
-    units = sum(count for _, _, count in stored["cells"])
-    return Matrix(values, other_count > 0, other_count, counts, units)
+    return {
+        "values": values,
+        "other_values": other_count,
+        "counts": counts,
+        "units": sum(count for _, _, count in stored["cells"]),
+    }

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -35,16 +36,14 @@ def update(artifact_ids: Sequence[UUID]) -> None:
     """Update the disagreements on these documents by comparing the answers again."""
     disagreements.lock()
     chunks = disagreements.list_chunks(artifact_ids)
-    versions_by_schema: dict[UUID, dict[UUID, tuple[int, dict[str, Shape]]]] = {}
+    list_shapes = cache(_list_shapes)
     rows: list[dict[str, Any]] = []
     for chunk in chunks:
         answers: dict[tuple[UUID, UUID], list[StoredAnswer]] = defaultdict(list)
         for answer in disagreements.list_answers(chunk):
             answers[answer.artifact_id, answer.schema_id].append(answer)
         for (_, schema_id), group in answers.items():
-            if schema_id not in versions_by_schema:
-                versions_by_schema[schema_id] = _list_shapes(schema_id)
-            rows += compare(group, versions_by_schema[schema_id])
+            rows += compare(group, list_shapes(schema_id))
     disagreements.replace(artifact_ids, rows)
 
 

@@ -13,6 +13,7 @@ from app.engines.agreement.metrics import (
     Metric,
 )
 from app.insight.quality_runs.queries.records import VersionFields
+from app.kit.chunks import split_by_size
 
 DEFAULT_METRICS = (
     Metric.PERCENT,
@@ -28,6 +29,14 @@ CHOICE_TYPES = frozenset(("choice", "boolean", "country", "currency"))
 INTERVAL_TYPES = frozenset(("number", "integer", "date", "time", "datetime"))
 """The field types whose values have distances, which Krippendorff's alpha considers."""
 
+PAIR_RESAMPLES = 200
+MAX_PAIRS_WITH_INTERVALS = 66
+"""The maximum number of pairs that get confidence intervals: the pairs of twelve labelers. The
+interval of a pair takes as long to compute as the interval of a field."""
+MAX_RATERS_IN_PAIRS = 100
+MAX_PAIRS = 20_000
+"""The maximum number of pairs that a run computes. A field that would exceed this limit has no
+pairs."""
 MAX_ARRAYS_PER_PASS = 4
 """The maximum number of rating arrays that a pass fills: one array for each field, and a second
 array if the values have distances. With 100,000 documents and three labelers, an array takes 27 MB.
@@ -123,18 +132,16 @@ def plan_fields(
 
 def group_value_plans(plans: Iterable[FieldPlan]) -> list[list[FieldPlan]]:
     """Group the plans of single-value fields, so that each group is measured in one pass."""
-    groups: list[list[FieldPlan]] = []
-    size = MAX_ARRAYS_PER_PASS
-    for plan in plans:
-        if plan.comparison != ComparisonMethod.VALUE:
-            continue
-        array_count = 1 + plan.has_distances
-        if size + array_count > MAX_ARRAYS_PER_PASS:
-            groups.append([])
-            size = 0
-        groups[-1].append(plan)
-        size += array_count
-    return groups
+    value_plans = [plan for plan in plans if plan.comparison == ComparisonMethod.VALUE]
+    return list(
+        split_by_size(value_plans, lambda plan: 1 + plan.has_distances, MAX_ARRAYS_PER_PASS)
+    )
+
+
+def choose_resample_count(raters: int) -> int:
+    """Choose the number of resamples for the interval of each pair; 0 omits the intervals."""
+    pairs = raters * (raters - 1) // 2
+    return PAIR_RESAMPLES if pairs <= MAX_PAIRS_WITH_INTERVALS else 0
 
 
 def _list_options(versions: Sequence[VersionFields]) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from app.engines.agreement import build_shapes
 from app.insight.quality_runs.models import FRACTION_SCALE, QualityRun
-from app.insight.quality_runs.queries import disagreements, people, records
+from app.insight.quality_runs.queries import disagreements, records
 from app.insight.quality_runs.service import creating
 from app.insight.quality_runs.service.confusing import build_matrix
 from app.insight.quality_runs.service.plans import CHOICE_TYPES, DEFAULT_METRICS
@@ -51,7 +51,7 @@ def _build_visible_pairs(pairs: list[dict[str, Any]], caller: Caller) -> list[di
     visibility = get_visibility(caller)
     ids = {pair[side] for pair in pairs for side in ("a", "b")}
     visible_ids = {user_id for user_id in ids if visibility.has_labeler(UUID(user_id))}
-    people_by_id = people.get_people(visible_ids)
+    people_by_id = records.get_people(visible_ids)
     ordered_pairs = [
         pair if pair["a"] in visible_ids else {**pair, "a": pair["b"], "b": pair["a"]}
         for pair in pairs
@@ -80,24 +80,22 @@ def get_agreement(
     """
     _check_field(schema_id, field)
     run = _find_run(schema_id, field, metric, start, end)
-    if run is None:
-        return {**_build_run_properties(None), "schema_id": schema_id, **_NO_RESULTS}
 
-    def is_shown(entry: dict[str, Any]) -> bool:
-        return (field is None or entry["field"] in (field, None)) and (
-            metric is None or entry.get("metric", metric) == metric
-        )
+    def list_shown(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [
+            entry
+            for entry in entries
+            if (field is None or entry["field"] in (field, None))
+            and (metric is None or entry.get("metric", metric) == metric)
+        ]
 
     return {
         **_build_run_properties(run),
         "schema_id": schema_id,
-        "results": [entry for entry in run.results if is_shown(entry)],
-        "pairs": _build_visible_pairs([entry for entry in run.pairs if is_shown(entry)], caller),
-        "warnings": [entry for entry in run.warnings if is_shown(entry)],
+        "results": list_shown(run.results) if run else [],
+        "pairs": _build_visible_pairs(list_shown(run.pairs), caller) if run else [],
+        "warnings": list_shown(run.warnings) if run else [],
     }
-
-
-_NO_RESULTS: dict[str, Any] = {"results": [], "pairs": [], "warnings": []}
 
 
 def get_confusion(
@@ -127,10 +125,8 @@ def get_confusion(
         "schema_id": schema_id,
         "field": field,
         "against": against,
-        "values": [_format_value(value) for value in matrix.values],
-        "other_values": matrix.other_values,
-        "counts": matrix.counts,
-        "units": matrix.units,
+        **matrix,
+        "values": [_format_value(value) for value in matrix["values"]],
     }
 
 

@@ -7,7 +7,6 @@ from uuid import UUID
 from app.insight.quality_runs import emitted_events
 from app.insight.quality_runs.models import TRANSITIONS, QualityRun, RunStatus
 from app.insight.quality_runs.queries import records
-from app.insight.quality_runs.service.plans import FieldPlan, plan_fields
 from app.kit import db, events
 from app.kit.jobs import Job, LostLease
 
@@ -18,8 +17,6 @@ _FAILURE = {
     "code": "internal_error",
     "message": "The run failed after several attempts. Start a new run.",
 }
-
-update_progress = records.update_progress
 
 
 def start(run_id: UUID) -> QualityRun | None:
@@ -33,11 +30,6 @@ def start(run_id: UUID) -> QualityRun | None:
         run.progress_done = 0
         run.progress_total = None
     return run
-
-
-def plan_run(run: QualityRun) -> list[FieldPlan]:
-    """Return a plan for each field that the run compares."""
-    return plan_fields(records.list_versions(run.schema_id), run.fields, run.metrics)
 
 
 def complete(job: Job, run_id: UUID, computed: "RunResults") -> None:

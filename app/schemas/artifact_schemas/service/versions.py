@@ -8,7 +8,7 @@ from uuid import UUID
 
 from cachetools import LRUCache, cached
 
-from app.engines.fields import CompiledFields, Field, build_tags_schema, compare, compile_fields
+from app.engines.fields import CompiledFields, Field, build_tags_schema, compare
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.schemas.artifact_schemas import queries
@@ -35,7 +35,7 @@ def get_compiled_fields(
 
     Versions never change, so cache entries do not expire.
     """
-    return compile_fields(fields)
+    return CompiledFields(fields)
 
 
 def list_versions(schema_id: UUID, *, page: PageRequest, **filters: datetime) -> Page:

@@ -33,7 +33,7 @@ class LoadedDocument(NamedTuple):
     pages: int
 
 
-def load_document(artifact_id: UUID, language: str | None) -> LoadedDocument | None:
+def load_document(artifact_id: UUID) -> LoadedDocument | None:
     """Load the first MAX_PAGES pages of a document, or return None if it is not readable.
 
     A document is not readable while it is being processed, if processing failed, or if it was
@@ -48,7 +48,7 @@ def load_document(artifact_id: UUID, language: str | None) -> LoadedDocument | N
         pages = [PageRow(1, 0, len(text), None)]
     words = [word for page in pages for word in _list_words(page, text)]
     end = pages[-1].end if len(pages) == MAX_PAGES else len(text)
-    return LoadedDocument(Document(text[:end], words, language), len(pages))
+    return LoadedDocument(Document(text[:end], words), len(pages))
 
 
 def _list_words(page: PageRow, text: str) -> Iterator[SourceWord]:
@@ -113,7 +113,7 @@ def build_examples(
     transaction may be open during that time.
     """
     for row in accepted:
-        loaded = load_document(row.artifact_id, None)
+        loaded = load_document(row.artifact_id)
         tags = examples.find_tags(row)
         checkpoint()
         if loaded is None or tags is None:

@@ -98,7 +98,7 @@ def _propose_tags(
     artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint
 ) -> _PredictionResult:
     artifact = _get_artifact(artifact_id)
-    loaded = documents.load_document(artifact_id, artifact.language)
+    loaded = documents.load_document(artifact_id)
     if loaded is None:
         # The document was reprocessed or deleted after the prediction was requested.
         status = _get_artifact(artifact_id).status

@@ -6,8 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.extraction import MIN_EXAMPLES, Example
-from app.engines.learning import LearningFailed, evaluate_in_child, train_in_child
-from app.engines.learning.parent import TrainingResult
+from app.engines.learning import (
+    LearningFailed,
+    TrainingResult,
+    evaluate_in_child,
+    train_in_child,
+)
 from app.kit import db, events, jobs, tenancy
 from app.kit.db import Checkpoint
 from app.kit.errors import ApiError

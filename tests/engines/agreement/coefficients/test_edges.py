@@ -48,7 +48,7 @@ def test_coefficients_of_pairs_are_undefined_for_too_many_pairs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(measuring, "MAX_AVERAGED_PAIRS", 2)
-    monkeypatch.setattr(measuring, "list_pairs", lambda _: pytest.fail("pairs cost memory"))
+    monkeypatch.setattr(measuring, "RaterPairs", lambda _: pytest.fail("pairs cost memory"))
     rows = [(f"d{n}", by, "x" if n % 2 else "y") for n in range(9) for by in ("ann", "bob", "cy")]
     alpha, kappa, f1 = measure_all(
         build_ratings(rows), [Metric.KRIPPENDORFF_ALPHA, Metric.COHEN_KAPPA, Metric.F1]

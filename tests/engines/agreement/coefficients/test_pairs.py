@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.agreement.coefficients import build_ratings, measure_all, measure_pairs
-from app.engines.agreement.coefficients.kappa import count_pairs, list_pairs
+from app.engines.agreement.coefficients.kappa import RaterPairs, count_pairs
 from app.engines.agreement.coefficients.ratings import Ratings
 from app.engines.agreement.metrics import Metric
 from tests.factories.properties import examples
@@ -30,7 +30,7 @@ _DOCUMENTS, _RATERS = 1_000, 20
 def test_pairs_are_those_of_the_definition(rows: list[Any]) -> None:
     ratings = build_ratings(rows)
     expected = _list_by_definition(ratings)
-    pairs = list_pairs(ratings)
+    pairs = list(RaterPairs(ratings))
     assert len(pairs) == count_pairs(ratings) == len(expected)
     found = [
         (p.a, p.b, list(zip(p.units, p.documents, p.left, p.right, strict=True))) for p in pairs
