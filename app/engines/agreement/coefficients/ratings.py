@@ -41,9 +41,9 @@ class Ratings:
     raters: tuple[str, ...]
     document_count: int
     documents: Integers
-    """The document of each unit."""
+    """The number of the document to which each unit belongs."""
     units: Integers
-    """The unit of each rating."""
+    """The index of the unit to which each rating belongs."""
     rater_codes: Integers
     codes: Integers
     values: Floats

@@ -68,14 +68,14 @@ def _read_detection_data(job: Job, schema_id: UUID, periods: DetectionPeriods) -
     }
     job.checkpoint()
 
-    def read(start: datetime, end: datetime) -> PeriodData:
+    def read_period(start: datetime, end: datetime) -> PeriodData:
         return _read_period(job, schema_id, fields, start, end)
 
     return DetectionData(
         fields,
         periods,
-        read(periods.baseline_from, periods.baseline_until),
-        read(periods.current_from, periods.current_until),
+        read_period(periods.baseline_from, periods.baseline_until),
+        read_period(periods.current_from, periods.current_until),
         {shift.shift_key: shift.current_until for shift in shifts},
         acknowledged_shifts,
         {start: read(start, periods.current_from) for start in sorted(set(starts.values()))},

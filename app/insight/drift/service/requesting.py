@@ -45,7 +45,7 @@ def request_detection(
     detection_id = _insert_detection(schema_id, chosen_periods, requested_by=requested_by)
     if detection_id is None:
         raise errors.conflict(
-            "This schema has an unfinished detection. Wait until it ends.",
+            "Drift detection of this schema is queued or running. Wait until it ends.",
             detection_id=records.find_unfinished_detection(schema_id),
         )
     if fix_baseline is True:

@@ -51,7 +51,7 @@ _COUNT = text(
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A revision of a tag set, other than a save."""
+    """A revision of a tag set; its kind is never `save`."""
 
     kind: str
     author_id: UUID | None

@@ -39,7 +39,7 @@ _SUBJECTS: dict[str | None, CellSubject] = {
 
 
 class TrendPoint(NamedTuple):
-    """The rate of a metric in one bucket, with the days of the bucket."""
+    """The value of a metric in one bucket, from the day `first` to the day before `end`."""
 
     first: date
     end: date
