@@ -9,9 +9,7 @@ from requests import Response
 
 from app.engines.destinations import limits
 from app.engines.destinations.content import ProgressReporter
-from app.engines.destinations.failures import translate_source_errors
-from app.engines.destinations.model import DestinationError, DestinationErrorKind
-from app.engines.sources import Network
+from app.engines.sources import HostError, HostErrorKind, Network
 from app.engines.sources.http_client import RequestBody, send_request
 
 
@@ -76,22 +74,19 @@ def send_upload(network: Network, request: UploadRequest, seconds: float) -> Ite
         seconds: the maximum time for the request and its response together.
 
     Raises:
-        DestinationError: the host could not be reached, or did not receive the whole body.
+        HostError: the host could not be reached, or did not receive the whole body.
         Exception: reading the body failed. The original exception is raised unchanged.
     """
     session = network.session(deadline=seconds, max_response_bytes=limits.MAX_RESPONSE_BYTES)
     body = request.body
     request_body = None if body is None else RequestBody(body, body.size)
     try:
-        with (
-            translate_source_errors(),
-            send_request(
-                session, request.url, request.headers, method=request.method, body=request_body
-            ) as response,
-        ):
+        with send_request(
+            session, request.url, request.headers, method=request.method, body=request_body
+        ) as response:
             _check_body_is_sent(response, body)
             yield response
-    except DestinationError:
+    except HostError:
         if body is not None and body.failure is not None:
             raise body.failure from None
         raise
@@ -100,7 +95,7 @@ def send_upload(network: Network, request: UploadRequest, seconds: float) -> Ite
 
 
 def _check_body_is_sent(response: Response, body: UploadBody | None) -> None:
-    """Raise DestinationError if the host reports success before the whole body was sent."""
+    """Raise HostError if the host reports success before the whole body was sent."""
     if is_success(response) and body is not None and not body.is_sent:
         message = "The host responded before it had received the whole file."
-        raise DestinationError(DestinationErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)

@@ -26,17 +26,14 @@ from app.engines.destinations.content import (
     read_blocks,
     validate_name,
 )
-from app.engines.destinations.failures import (
-    build_timeout_error,
-    translate_source_errors,
-)
+from app.engines.destinations.failures import build_timeout_error
 from app.engines.destinations.http_upload import UploadBody, UploadRequest, is_success, send_upload
-from app.engines.destinations.model import DestinationError, OutgoingFile
+from app.engines.destinations.model import OutgoingFile
 from app.engines.destinations.s3_refusals import (
     build_refusal_error,
     build_unexpected_response_error,
 )
-from app.engines.sources import Network
+from app.engines.sources import HostError, Network
 from app.engines.sources.http_client import read_body
 from app.engines.sources.object_store import build_prefix, check_key
 from app.engines.sources.s3 import build_bucket_url, build_object_url
@@ -48,17 +45,15 @@ _MEBIBYTE = 1024**2
 def open_destination(settings: Mapping[str, Any], network: Network) -> "S3Destination":
     """Open a bucket, or a folder in it, as a destination.
 
-    Raises DestinationError if the endpoint URL is invalid.
+    Raises HostError if the endpoint URL is invalid.
     """
     region = str(settings.get("region") or "us-east-1")
     credentials = Credentials(settings["access_key_id"], settings["secret_access_key"])
-    with translate_source_errors():
-        address = build_bucket_url(str(settings["bucket"]), region, settings.get("endpoint_url"))
     return S3Destination(
         network=network,
         signer=_DigestSigner(credentials, "s3", region),
         bucket=str(settings["bucket"]),
-        address=address,
+        address=build_bucket_url(str(settings["bucket"]), region, settings.get("endpoint_url")),
         prefix=build_prefix(str(settings.get("prefix", ""))),
     )
 
@@ -94,8 +89,7 @@ class S3Destination:
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file in one request, or in parts if it is too large. Return its `s3://` URL."""
         key = self._prefix + validate_name(file.name)
-        with translate_source_errors():
-            check_key(key)
+        check_key(key)
         upload = _S3Upload(
             network=self._network,
             signer=self._signer,
@@ -156,7 +150,7 @@ class _S3Upload:
             self._complete_upload(query, etags)
         except BaseException:
             self._deadline = monotonic() + limits.CLEANUP_SECONDS
-            with suppress(DestinationError), self._request("DELETE", query):
+            with suppress(HostError), self._request("DELETE", query):
                 pass
             raise
         self._progress.finish()
@@ -211,7 +205,7 @@ class _S3Upload:
     ) -> Iterator[Response]:
         """Send a signed request, and yield its response.
 
-        Raises DestinationError if the request fails, or if the store refuses it.
+        Raises HostError if the request fails, or if the store refuses it.
         """
         seconds = self._deadline - monotonic()
         if seconds <= 0:
@@ -246,8 +240,7 @@ def _build_part_list(etags: list[str]) -> bytes:
 
 def _parse_response_body(response: Response) -> Element:
     """Parse the XML body of a successful response, and return its root element."""
-    with translate_source_errors():
-        body = read_body(response, limits.MAX_RESPONSE_BYTES)
+    body = read_body(response, limits.MAX_RESPONSE_BYTES)
     try:
         root: Element = fromstring(body, forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError):

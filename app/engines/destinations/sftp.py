@@ -13,14 +13,11 @@ from typing import Any
 
 from app.engines.destinations import limits
 from app.engines.destinations.content import ProgressReporter, read_blocks, validate_name
-from app.engines.destinations.failures import (
-    build_full_disk_error,
-    build_missing_folder_error,
-    translate_source_errors,
-)
-from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
-from app.engines.sources import Network
+from app.engines.destinations.failures import build_full_disk_error
+from app.engines.destinations.model import OutgoingFile
+from app.engines.sources import HostError, HostErrorKind, Network
 from app.engines.sources.deadlines import TimeBudget
+from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.limits import CHUNK_BYTES
 from app.engines.sources.sftp_connection import SftpConnection, SftpConnector, translate_ssh_errors
 from app.engines.sources.sftp_session import SftpStatusError
@@ -35,9 +32,8 @@ _FULL_DISK_PHRASES = ("no space", "disk full", "quota")
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "SftpDestination":
     """Sign in to an SFTP server, and open a folder on it as a destination."""
-    with translate_source_errors():
-        connector = SftpConnector(settings, network)
-        connector.connect()
+    connector = SftpConnector(settings, network)
+    connector.connect()
     return SftpDestination(connector, _build_display_host(settings))
 
 
@@ -63,11 +59,10 @@ class SftpDestination:
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file, and return its SFTP URL.
 
-        Raises DestinationError if the file was not delivered.
+        Raises HostError if the file was not delivered.
         """
         name = validate_name(file.name)
-        with translate_source_errors():
-            connection = self._connector.connect()
+        connection = self._connector.connect()
         folder = connection.root.rstrip(b"/")
         suffix = file.sha256[:_SUFFIX_DIGITS].lower().encode()
         upload = _SftpUpload(
@@ -134,7 +129,7 @@ class _SftpUpload:
             stored_size = self._session.get_attributes(self._part_path).size
         if stored_size not in (None, size):
             message = "The server stored a different number of bytes than were sent."
-            raise DestinationError(DestinationErrorKind.PROTOCOL, message)
+            raise HostError(HostErrorKind.PROTOCOL, message)
         with self._run_operation(_build_missing_part_error):
             self._replace_target()
 
@@ -144,7 +139,7 @@ class _SftpUpload:
             return
         budget = self._connection.build_budget(limits.CLEANUP_SECONDS)
         with (
-            suppress(DestinationError),
+            suppress(HostError),
             _translate_errors(_build_missing_part_error),
             budget.spend(),
         ):
@@ -162,35 +157,35 @@ class _SftpUpload:
             self._session.rename(self._part_path, self.target_path)
 
     @contextmanager
-    def _run_operation(self, build_missing_error: Callable[[], DestinationError]) -> Iterator[None]:
+    def _run_operation(self, build_missing_error: Callable[[], HostError]) -> Iterator[None]:
         with _translate_errors(build_missing_error), self._budget.spend():
             yield
 
 
 @contextmanager
-def _translate_errors(build_missing_error: Callable[[], DestinationError]) -> Iterator[None]:
-    """Translate errors from paramiko to DestinationError.
+def _translate_errors(build_missing_error: Callable[[], HostError]) -> Iterator[None]:
+    """Translate errors from paramiko to HostError.
 
     `build_missing_error` builds the error for a path that does not exist.
     """
-    with translate_source_errors(), translate_ssh_errors():
+    with translate_ssh_errors():
         try:
             yield
         except FileNotFoundError:
             raise build_missing_error() from None
         except PermissionError:
             message = "The user is not allowed to write to the folder, or to replace the file."
-            raise DestinationError(DestinationErrorKind.NOT_ALLOWED, message) from None
+            raise HostError(HostErrorKind.NOT_ALLOWED, message) from None
         except SftpStatusError as error:
             raise _build_refusal_error(error) from None
 
 
-def _build_missing_part_error() -> DestinationError:
+def _build_missing_part_error() -> HostError:
     message = "The file was removed from the server while it was being sent."
-    return DestinationError(DestinationErrorKind.UNREACHABLE, message)
+    return HostError(HostErrorKind.UNREACHABLE, message)
 
 
-def _build_refusal_error(error: SftpStatusError) -> DestinationError:
+def _build_refusal_error(error: SftpStatusError) -> HostError:
     if error.code in _FULL_DISK_CODES or any(
         text in error.text.lower() for text in _FULL_DISK_PHRASES
     ):
@@ -200,4 +195,4 @@ def _build_refusal_error(error: SftpStatusError) -> DestinationError:
         "The server refuses to store the file. Its disk may be full, or a folder with the same"
         " name may exist."
     )
-    return DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
+    return HostError(HostErrorKind.NOT_ALLOWED, message)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from app.engines.sources.model import SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 
 _TOO_SLOW_MESSAGE = "The host did not complete its response in time."
 
@@ -32,10 +32,10 @@ class TimeBudget:
     def spend(self) -> Iterator[None]:
         """Count the time in the context against the budget.
 
-        Raises SourceError if the budget is used up before or within the context.
+        Raises HostError if the budget is used up before or within the context.
         """
         if self._remaining_seconds <= 0:
-            raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
+            raise HostError(HostErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
         expired = threading.Event()
 
         def abort() -> None:
@@ -50,13 +50,13 @@ class TimeBudget:
             yield
         except Exception:
             if expired.is_set():
-                raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE) from None
+                raise HostError(HostErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE) from None
             raise
         finally:
             timer.cancel()
             self._remaining_seconds -= monotonic() - started
         if expired.is_set():
-            raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
+            raise HostError(HostErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
 
 
 def shut_down(connection: socket.socket | None) -> None:

@@ -4,7 +4,6 @@ import ftplib
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -23,10 +22,10 @@ from app.engines.sources.ftp_lines import (
     parse_time,
 )
 from app.engines.sources.model import (
+    HostError,
+    HostErrorKind,
     Network,
     ObjectMissing,
-    SourceError,
-    SourceErrorKind,
 )
 from app.engines.sources.paths import split_path
 from app.engines.sources.tls import build_context
@@ -38,11 +37,8 @@ _PROBE_SECONDS = 20.0
 _COMPLETE_CODES = ("226", "250")
 
 
-def open_source(
-    settings: Mapping[str, Any], network: Network, local_root: Path | None
-) -> "FtpSource":
-    """Sign in to an FTP server, and open a folder on it as a source. Raises SourceError."""
-    del local_root
+def open_source(settings: Mapping[str, Any], network: Network) -> "FtpSource":
+    """Sign in to an FTP server, and open a folder on it as a source. Raises HostError."""
     source = FtpSource(settings, network)
     source.connect()
     return source
@@ -110,7 +106,7 @@ class FtpSource(FolderSource):
     def _is_connected(self, client: FtpClient) -> bool:
         if monotonic() - self._used_at < _PROBE_SECONDS:
             return client.sock is not None
-        with suppress(SourceError), _translate_ftp_errors(), self._build_budget(client).spend():
+        with suppress(HostError), _translate_ftp_errors(), self._build_budget(client).spend():
             client.voidcmd("NOOP")
             return True
         return False
@@ -148,9 +144,7 @@ class FtpSource(FolderSource):
             client.cwd(target)
         if self._supports_mlsd:
             with self._run(budget):
-                for line in map(parse_mlsd_line, _read_lines(client, "MLSD")):
-                    if line is not None:
-                        yield line.build_item()
+                yield from filter(None, map(parse_mlsd_line, _read_lines(client, "MLSD")))
         else:
             with self._run(budget):
                 yield from _read_list_items(client)
@@ -177,7 +171,7 @@ class FtpSource(FolderSource):
         try:
             with _translate_ftp_errors(refusal_means_missing=refusal_means_missing), budget.spend():
                 yield
-        except SourceError:
+        except HostError:
             self.close()
             raise
 
@@ -207,18 +201,18 @@ def _get_size(client: FtpClient, path: str) -> int | None:
 
 
 def _read_list_items(client: FtpClient) -> Iterator[FolderItem]:
-    """Yield the items of a folder. Raises SourceError if no line has a known format."""
+    """Yield the items of a folder. Raises HostError if no line has a known format."""
     is_known, has_unknown_lines = False, False
     for line in _read_lines(client, "LIST"):
-        entry = parse_list_line(line)
-        if entry is not None:
+        item = parse_list_line(line)
+        if item is not None:
             is_known = True
-            yield entry.build_item()
+            yield item
         elif is_entry_line(line):
             has_unknown_lines = True
     if has_unknown_lines and not is_known:
         message = "The host lists folders in a format that this service does not support."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
 
 
 def _add_modification_time(client: FtpClient, path: str, item: FolderItem) -> FolderItem:
@@ -261,7 +255,7 @@ class _DocumentChunks:
 
 @contextmanager
 def _translate_ftp_errors(*, refusal_means_missing: bool = False) -> Iterator[None]:
-    """Translate errors from ftplib to SourceError or ObjectMissing.
+    """Translate errors from ftplib to HostError or ObjectMissing.
 
     Args:
         refusal_means_missing: whether a refusal (a response with a code from 550 to 559) means
@@ -280,13 +274,13 @@ def _build_ftp_error(error: ftplib.Error, *, refusal_means_missing: bool) -> Exc
     code = str(error)[:3]
     if code in ("530", "331", "332"):
         message = "The host rejected the user name or password."
-        return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
+        return HostError(HostErrorKind.CREDENTIALS_REFUSED, message)
     if code.startswith("55") and refusal_means_missing:
         return ObjectMissing()
     if code in ("550", "553"):
         message = "The user is not allowed to read a folder or document of this source."
-        return SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        return HostError(HostErrorKind.NOT_ALLOWED, message)
     if code.startswith("4"):
         message = "The host closed the connection, or stopped the transfer before it was complete."
-        return SourceError(SourceErrorKind.UNREACHABLE, message)
+        return HostError(HostErrorKind.UNREACHABLE, message)
     return build_protocol_error()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget, shut_down
 from app.engines.sources.failures import build_protocol_error
-from app.engines.sources.model import Network, ObjectMissing, SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind, Network, ObjectMissing
 from app.engines.sources.tls import wrap_socket
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ImapClient(imaplib.IMAP4):
         if self._context is not None and self.port == _STARTTLS_PORT:
             if self.xatom("STARTTLS")[0] != "OK":
                 message = "The host does not offer TLS. Ask its operator, or set `tls` to false."
-                raise SourceError(SourceErrorKind.PROTOCOL, message)
+                raise HostError(HostErrorKind.PROTOCOL, message)
             self.sock = wrap_socket(self._context, self.sock, self.host, self._set_connection)
             # Plain text that was received before TLS is dropped.
             self.file = self.sock.makefile("rb")

@@ -4,7 +4,7 @@ from urllib.parse import urljoin
 
 from lxml import etree  # type: ignore[import-untyped]
 
-from app.engines.sources.model import SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 
 _MAX_LINK_CHARS = 8 * 1024
 _MAX_LINKS = 200_000
@@ -47,7 +47,7 @@ class _LinkCollector:
 def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
     """Return the links in an HTML page as absolute URLs without fragments.
 
-    Links that are too long are left out. Raises SourceError if there are too many links.
+    Links that are too long are left out. Raises HostError if there are too many links.
 
     Args:
         page: the HTML of the page.
@@ -66,5 +66,5 @@ def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
         return []
     if links is None:
         message = "The index page has too many links."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
     return links

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import certifi
 
-from app.engines.sources.model import SourceError, SourceErrorKind
+from app.engines.sources.model import HostError, HostErrorKind
 
 
 def build_context(ca_certificate: str | None) -> ssl.SSLContext:
@@ -17,7 +17,7 @@ def build_context(ca_certificate: str | None) -> ssl.SSLContext:
             authorities, or None.
 
     Raises:
-        SourceError: `ca_certificate` is invalid.
+        HostError: `ca_certificate` is invalid.
     """
     context = ssl.create_default_context(cafile=certifi.where())
     if ca_certificate:
@@ -25,7 +25,7 @@ def build_context(ca_certificate: str | None) -> ssl.SSLContext:
             context.load_verify_locations(cadata=ca_certificate)
         except (ssl.SSLError, ValueError):
             message = "`ca_certificate` is not a certificate in PEM format."
-            raise SourceError(SourceErrorKind.PROTOCOL, message) from None
+            raise HostError(HostErrorKind.PROTOCOL, message) from None
     return context
 
 

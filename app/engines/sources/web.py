@@ -6,7 +6,6 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -23,12 +22,12 @@ from app.engines.sources.http_client import (
 )
 from app.engines.sources.links import find_links
 from app.engines.sources.model import (
+    HostError,
+    HostErrorKind,
     ListingPosition,
     Network,
     ObjectMissing,
     PathFilter,
-    SourceError,
-    SourceErrorKind,
     SourceObject,
 )
 from app.engines.sources.web_paths import Site, build_site, normalize_url
@@ -38,19 +37,16 @@ _MAX_SIZE_DIGITS = 18  # the size fits into 64 bits
 _MISSING_STATUSES = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 
 
-def open_source(
-    settings: Mapping[str, Any], network: Network, local_root: Path | None
-) -> "WebSource":
+def open_source(settings: Mapping[str, Any], network: Network) -> "WebSource":
     """Open an index page, or a list of URLs, as a source.
 
-    Raises SourceError if a URL is invalid, or if credentials would be sent to several origins.
+    Raises HostError if a URL is invalid, or if credentials would be sent to several origins.
     """
-    del local_root
     site = build_site(settings.get("url"), settings.get("urls", ()))
     authorization = build_authorization_header(settings)
     if authorization and site.origin is None:
         message = "With credentials, all URLs must have the same scheme, host and port."
-        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        raise HostError(HostErrorKind.NOT_ALLOWED, message)
     return WebSource(HttpClient(network), site, authorization)
 
 
@@ -100,7 +96,7 @@ class WebSource(FolderSource):
             has_access = self._site.has_index or self._authorization is None
             if response.status_code == HTTPStatus.UNAUTHORIZED and has_access:
                 message = "The host requires other credentials for this document."
-                raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+                raise HostError(HostErrorKind.NOT_ALLOWED, message)
             _check_status(response)
             yield read_chunks(response)
 
@@ -123,8 +119,8 @@ class WebSource(FolderSource):
             raise ObjectMissing
         try:
             page, base_url, charset = self._fetch_page(url)
-        except SourceError as problem:
-            if not path or problem.kind == SourceErrorKind.UNREACHABLE:
+        except HostError as problem:
+            if not path or problem.kind == HostErrorKind.UNREACHABLE:
                 raise
             # A link that ends with a slash may not lead to a folder.
             raise ObjectMissing from None
@@ -138,7 +134,7 @@ class WebSource(FolderSource):
             _check_status(response)
             media_type = response.headers.get("Content-Type", "").lower()
             if "html" not in media_type:
-                raise SourceError(SourceErrorKind.PROTOCOL, "The index page is not an HTML page.")
+                raise HostError(HostErrorKind.PROTOCOL, "The index page is not an HTML page.")
             charset = response.encoding if "charset" in media_type else None
             return read_body(response), response.url, charset
 
@@ -149,8 +145,8 @@ class WebSource(FolderSource):
         """
         try:
             return self._fetch_metadata(path)
-        except SourceError as problem:
-            if problem.kind == SourceErrorKind.UNREACHABLE:
+        except HostError as problem:
+            if problem.kind == HostErrorKind.UNREACHABLE:
                 raise
             return _UNREADABLE
 
@@ -178,7 +174,7 @@ class WebSource(FolderSource):
                 _check_status(response)
             except ObjectMissing:
                 return None
-            except SourceError:
+            except HostError:
                 return _UNREADABLE
             metadata = _parse_metadata(response)
             if metadata.version:
@@ -207,7 +203,7 @@ class WebSource(FolderSource):
                     return
             url = _resolve_location(url, location)
         message = f"The host redirects more than {limits.MAX_REDIRECTS} times."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
 
 
 def _resolve_location(url: str, location: str) -> str:
@@ -216,29 +212,29 @@ def _resolve_location(url: str, location: str) -> str:
         return normalize_url(urljoin(url, location.encode("latin-1").decode("utf-8")))
     except ValueError:
         message = "The host redirects to an address that is not an HTTP URL."
-        raise SourceError(SourceErrorKind.PROTOCOL, message) from None
+        raise HostError(HostErrorKind.PROTOCOL, message) from None
 
 
 def _check_status(response: Response) -> None:
-    """Raise ObjectMissing or SourceError if the response is not a readable document."""
+    """Raise ObjectMissing or HostError if the response is not a readable document."""
     status = response.status_code
     if status in _MISSING_STATUSES:
         raise ObjectMissing
     if status == HTTPStatus.UNAUTHORIZED:
         message = "The host requires valid credentials; check the settings."
-        raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
+        raise HostError(HostErrorKind.CREDENTIALS_REFUSED, message)
     if status == HTTPStatus.FORBIDDEN:
         message = "The host does not allow this client to read the page."
-        raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+        raise HostError(HostErrorKind.NOT_ALLOWED, message)
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         message = f"The host is not available at the moment (HTTP status {status})."
-        raise SourceError(SourceErrorKind.UNREACHABLE, message)
+        raise HostError(HostErrorKind.UNREACHABLE, message)
     if status != HTTPStatus.OK:
         message = f"The host did not return the page (HTTP status {status})."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         message = "The host compresses its responses, although the request does not allow this."
-        raise SourceError(SourceErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message)
 
 
 def _parse_metadata(response: Response) -> _DocumentMetadata:

@@ -22,7 +22,7 @@ from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.service import destinations, periods
 from app.delivery.scheduled_exports.service.describing import is_cancelled
 from app.engines.destinations import (
-    DestinationError,
+    HostError,
     OutgoingFile,
 )
 from app.engines.formats import FORMATS
@@ -87,7 +87,7 @@ def deliver(job: Job, job_id: UUID) -> None:
         )
     except _DeliveryEnded:
         return
-    except DestinationError as problem:
+    except HostError as problem:
         _record_problem(job, job_id, problem)
     except NotStored:
         _lock_lease(job)
@@ -225,7 +225,7 @@ def _send_files(
 ) -> str:
     """Send the files, and return the location of the first file.
 
-    Raises DestinationError if a file cannot be sent.
+    Raises HostError if a file cannot be sent.
     """
     with closing(destinations.open_destination(kind, settings)) as destination:
         location = destination.send(files[0], report)
@@ -245,7 +245,7 @@ def _lock_lease(job: Job) -> None:
         raise LostLease
 
 
-def _record_problem(job: Job, job_id: UUID, problem: DestinationError) -> NoReturn:
+def _record_problem(job: Job, job_id: UUID, problem: HostError) -> NoReturn:
     """Record the problem that made a delivery fail, and raise Retry.
 
     Every delivery is retried, because wrong permissions, full disks and wrong addresses are often

@@ -6,7 +6,7 @@ A successful crawl closes a connector's alerts.
 from typing import Unpack
 from uuid import UUID
 
-from app.engines.sources import SourceErrorKind
+from app.engines.sources import HostErrorKind
 from app.intake.connectors import emitted_events
 from app.intake.connectors.emitted_events import AlertPayload, AlertRaisedPayload
 from app.intake.connectors.models import Connector, ConnectorAlert
@@ -20,8 +20,8 @@ from app.kit.pagination import Page, PageRequest
 QUARANTINE_AFTER = 10
 """The number of consecutive failed crawls after which the schedule is suspended."""
 _KINDS = {
-    SourceErrorKind.UNREACHABLE.value: AlertKind.UNREACHABLE,
-    SourceErrorKind.CREDENTIALS_REFUSED.value: AlertKind.CREDENTIALS_REFUSED,
+    HostErrorKind.UNREACHABLE.value: AlertKind.UNREACHABLE,
+    HostErrorKind.CREDENTIALS_REFUSED.value: AlertKind.CREDENTIALS_REFUSED,
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.engines.sources import SourceError, SourceObject
+from app.engines.sources import HostError, SourceObject
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import alerts
@@ -68,7 +68,7 @@ def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
             except _SettingsChangedError:
                 continue  # The next run reads the new settings.
             return
-    except SourceError as problem:
+    except HostError as problem:
         fail_crawl(job_id, code=problem.kind.value, message=problem.message)
     except _LimitReachedError as refusal:
         fail_crawl(job_id, code=plan_limits.CODE, message=str(refusal))

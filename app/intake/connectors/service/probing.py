@@ -14,11 +14,11 @@ from typing import Any
 from uuid import UUID
 
 from app.engines.sources import (
+    HostError,
+    HostErrorKind,
     ObjectMissing,
     Source,
     SourceEntry,
-    SourceError,
-    SourceErrorKind,
 )
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import records
@@ -63,7 +63,7 @@ def test(connector_id: UUID) -> dict[str, Any]:
     connector = get_connector(connector_id)
     try:
         entries = _list_entries(connector, "", TEST_ENTRY_COUNT)
-    except SourceError as problem:
+    except HostError as problem:
         error = {"kind": problem.kind.value, "message": problem.message}
         return {"ok": False, "error": error, "entries": []}
     return {"ok": True, "error": None, "entries": entries}
@@ -80,8 +80,8 @@ def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
     connector = get_connector(connector_id)
     try:
         return {"path": path, "entries": _list_entries(connector, path, limit)}
-    except SourceError as problem:
-        is_path_missing = bool(path) and problem.kind == SourceErrorKind.NOT_FOUND
+    except HostError as problem:
+        is_path_missing = bool(path) and problem.kind == HostErrorKind.NOT_FOUND
         raise errors.ApiError(
             "conflict",
             problem.message,
@@ -117,18 +117,18 @@ def _run_probe(
             result = results.get(timeout=WAIT_SECONDS)
         except Empty:
             message = f"The host did not respond within {WAIT_SECONDS:.0f} seconds."
-            raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
-    if isinstance(result, SourceError):
+            raise HostError(HostErrorKind.UNREACHABLE, message) from None
+    if isinstance(result, HostError):
         raise result
     return result
 
 
 def _start_probe(
     organization_id: UUID, target: SourceTarget, read: Callable[[Source], Entries]
-) -> SimpleQueue[Entries | SourceError]:
+) -> SimpleQueue[Entries | HostError]:
     """Start the thread of a probe, and return the queue that receives its result."""
     _reserve_probe(organization_id)
-    results: SimpleQueue[Entries | SourceError] = SimpleQueue()
+    results: SimpleQueue[Entries | HostError] = SimpleQueue()
 
     def run() -> None:
         try:
@@ -144,23 +144,21 @@ def _start_probe(
     return results
 
 
-def _open_and_read(
-    target: SourceTarget, read: Callable[[Source], Entries]
-) -> Entries | SourceError:
+def _open_and_read(target: SourceTarget, read: Callable[[Source], Entries]) -> Entries | HostError:
     try:
         with (
             build_expiring_network(PROBE_SECONDS) as network,
             closing(open_source(target, network)) as source,
         ):
             return read(source)
-    except SourceError as problem:
+    except HostError as problem:
         return problem
     except ObjectMissing:
-        return SourceError(SourceErrorKind.NOT_FOUND, "The folder does not exist.")
+        return HostError(HostErrorKind.NOT_FOUND, "The folder does not exist.")
     except Exception:
         log.exception("connector.probe_failed", type=target.type)
         message = "The host's response does not conform to the protocol."
-        return SourceError(SourceErrorKind.PROTOCOL, message)
+        return HostError(HostErrorKind.PROTOCOL, message)
 
 
 def _reserve_probe(organization_id: UUID) -> None:
@@ -189,7 +187,7 @@ def _build_entries(entries: Entries, patterns: PathPatterns) -> Iterator[dict[st
         yield _build_entry(entry, patterns)
         if thread_time() > ends_at:
             message = "Matching the paths in this folder takes too long. Simplify the patterns."
-            raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
+            raise HostError(HostErrorKind.NOT_ALLOWED, message)
 
 
 def _build_entry(entry: SourceEntry, patterns: PathPatterns) -> dict[str, Any]:
