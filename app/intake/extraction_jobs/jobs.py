@@ -5,8 +5,8 @@ from uuid import UUID
 
 from app.documents.artifacts import emitted_events as artifact_events
 from app.intake.extraction_jobs import service
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.handlers import register_run
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import jobs
 from app.kit.jobs import Job

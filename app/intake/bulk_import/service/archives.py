@@ -5,14 +5,10 @@ from typing import BinaryIO
 from uuid import UUID
 
 from app.engines.imports import Archive, ArchiveEntry, DamagedEntryError
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.service import (
-    ItemOutcome,
-    ItemRow,
-    build_failure,
-    create_document,
-)
+from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
+from app.intake.ingestion_jobs.service.documents import ItemOutcome, build_failure, create_document
 from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit import container
 from app.kit.db import Checkpoint

@@ -29,9 +29,9 @@ from app.intake.bulk_import.service.labels import (
     create_tag_sets,
     pop_labels,
 )
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.service import ItemRow
+from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.ingestion_jobs.statuses import ItemStatus
 from app.kit import container
 from app.kit.db import Checkpoint

@@ -68,11 +68,6 @@ def raise_alert(
     events.emit(emitted_events.ALERT_RAISED, raised_payload)
 
 
-def close_alerts(connector_id: UUID) -> None:
-    """Close all open alerts of a connector that the caller has locked."""
-    queries.close_all(connector_id)
-
-
 def resume(connector: Connector) -> None:
     """Resume the schedule of a locked connector after an update: reset its failures.
 
@@ -86,16 +81,13 @@ def resume(connector: Connector) -> None:
 
 def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Unpack[AlertFilters]) -> Page:
     """Return a page of a connector's alerts that match the filters. Raises 404."""
-    if records.get(connector_id) is None:
-        raise errors.not_found()
+    errors.require_found(records.get(connector_id))
     return queries.list_alerts(connector_id, page, **filters)
 
 
 def acknowledge(connector_id: UUID, alert_id: UUID, *, user_id: UUID | None) -> ConnectorAlert:
     """Acknowledge an alert: record which user saw it first. Raises 404."""
-    alert = queries.get(connector_id, alert_id, lock=True)
-    if alert is None:
-        raise errors.not_found()
+    alert = errors.require_found(queries.get(connector_id, alert_id, lock=True))
     if alert.acknowledged_at is None:
         alert.acknowledged_by, alert.acknowledged_at = user_id, db.utc_now()
         db.session().flush()

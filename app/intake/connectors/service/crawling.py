@@ -15,6 +15,7 @@ from uuid import UUID
 
 from app.engines.sources import HostError, SourceObject
 from app.intake.connectors.models import Connector
+from app.intake.connectors.queries import alerts as alert_queries
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import alerts
 from app.intake.connectors.service.batches import Batch, split_batches
@@ -23,9 +24,11 @@ from app.intake.connectors.service.globs import PathPatterns
 from app.intake.connectors.service.listing import split_listing
 from app.intake.connectors.service.opening import SourceTarget, open_source, read_target
 from app.intake.connectors.service.scheduling import compute_crawl_times
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.service import ItemOutcome, ItemRow
+from app.intake.ingestion_jobs.queries.records import ItemRow
+from app.intake.ingestion_jobs.service import documents, reading
+from app.intake.ingestion_jobs.service import running as ingestion_jobs
+from app.intake.ingestion_jobs.service.documents import ItemOutcome
 from app.kit import plan_limits
 from app.kit.db import Checkpoint
 
@@ -98,10 +101,11 @@ def finish_crawl(job_id: UUID) -> None:
     """
     if not ingestion_jobs.finish(job_id):
         return
-    connector = _lock_connector(job_id)
+    job = reading.get(job_id)
+    connector = None if job.connector_id is None else records.lock(job.connector_id)
     if connector is not None:
         next_crawl_at, stale_at = compute_crawl_times(connector)
-        alerts.close_alerts(connector.id)
+        alert_queries.close_all(connector.id)
         times = {"next_crawl_at": next_crawl_at, "stale_at": stale_at}
         records.set_state(connector.id, failures_in_a_row=0, **times)
 
@@ -113,14 +117,9 @@ def fail_crawl(job_id: UUID, *, code: str, message: str) -> None:
     """
     if not ingestion_jobs.fail(job_id, code=code, message=message):
         return
-    job = ingestion_jobs.get(job_id)
+    job = reading.get(job_id)
     if job.connector_id is not None:
         alerts.record_failure(job.connector_id, code, message, job_id=job_id)
-
-
-def _lock_connector(job_id: UUID) -> Connector | None:
-    job = ingestion_jobs.get(job_id)
-    return None if job.connector_id is None else records.lock(job.connector_id)
 
 
 def _read_settings(connector: Connector) -> _CrawlSettings:
@@ -156,13 +155,7 @@ class _Crawl:
     def _retry_failed_documents(self, fetcher: Fetcher) -> bool:
         """Fetch the failed documents of an earlier run again; return False if the job ended."""
         job = self._job
-        while job.next_number < job.retried_until:
-            last = job.retried_until - 1
-            failed_documents = ingestion_jobs.list_failed_documents(
-                job.id, job.next_number, last, FETCH_BATCH_SIZE
-            )
-            is_full = len(failed_documents) == FETCH_BATCH_SIZE
-            end = failed_documents[-1][0] + 1 if is_full else job.retried_until
+        for failed_documents, end in ingestion_jobs.iterate_failed_batches(job, FETCH_BATCH_SIZE):
             requests = [FetchRequest(number, path, None) for number, path, _ in failed_documents]
             self._checkpoint()
             if not self._handle_batch(fetcher, Batch(requests, 0, job.next_number, end, None)):
@@ -260,7 +253,7 @@ class _Crawl:
         return True
 
     def _create_document(self, result: FetchResult) -> ItemOutcome:
-        return result.failure or ingestion_jobs.create_document(
+        return result.failure or documents.create_document(
             self._job,
             result.request.number,
             result.staged,

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 
 from app.engines.sources import HostError, HostErrorKind, ObjectMissing, Source
 from app.intake.connectors.service.opening import SourceTarget, open_source
-from app.intake.ingestion_jobs.service import ItemOutcome, build_failure
+from app.intake.ingestion_jobs.service.documents import ItemOutcome, build_failure
 from app.kit import container
 from app.kit.storage import StagedFile, TooLarge
 

@@ -18,8 +18,8 @@ from app.intake.connectors.service.scheduling import (
     compute_crawl_times,
     start_crawl,
 )
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
+from app.intake.ingestion_jobs.service import requests
 from app.kit import db, errors, jobs, plan_limits, tenancy, typed_settings, url_queries
 from app.kit.pagination import Page, PageRequest
 from app.kit.plan_limits import Meter
@@ -68,10 +68,7 @@ def _build_type_response(source_type: SourceType) -> dict[str, Any]:
 def get(connector_id: UUID) -> dict[str, Any]:
     """Return a connector with its last crawl, and the names of its secrets. Raises 404."""
     db.session().flush()
-    row = records.read(connector_id)
-    if row is None:
-        raise errors.not_found()
-    return _build_response(row)
+    return _build_response(errors.require_found(records.read(connector_id)))
 
 
 def create(
@@ -147,7 +144,7 @@ def delete(connector_id: UUID, *, revision: int | None) -> None:
     Raises 404, and 409 if `revision` is outdated.
     """
     # The job is locked before the connector, in the same order as in a crawl.
-    ingestion_jobs.cancel_crawl(connector_id)
+    requests.cancel_crawls(connector_id)
     connector = _lock_connector(connector_id, revision)
     db.session().delete(connector)
     jobs.enqueue(
@@ -176,11 +173,8 @@ def crawl(connector_id: UUID, *, created_by: UUID | None) -> IngestionJob:
 
 
 def _lock_connector(connector_id: UUID, revision: int | None = None) -> Connector:
-    connector = records.lock(connector_id)
-    if connector is None:
-        raise errors.not_found()
-    if revision is not None and revision != connector.revision:
-        raise errors.stale(connector.revision)
+    connector = errors.require_found(records.lock(connector_id))
+    errors.check_revision(revision, connector.revision)
     return connector
 
 
@@ -225,7 +219,7 @@ def _check_patterns(patterns: Sequence[str], field: str) -> list[str]:
 
 
 def _build_response(row: Row[Any]) -> dict[str, Any]:
-    values = dict(row._mapping)  # noqa: SLF001 - the documented mapping of a row
+    values = row._asdict()
     last_crawl = None
     if values["job_status"] is not None:
         last_crawl = {

@@ -60,7 +60,7 @@ def test(connector_id: UUID) -> dict[str, Any]:
     the source cannot be read, `error` has the `kind` and `message` of the error. Raises 404, and
     503 while too many sources are being tested or browsed.
     """
-    connector = get_connector(connector_id)
+    connector = errors.require_found(records.get(connector_id))
     try:
         entries = _list_entries(connector, "", TEST_ENTRY_COUNT)
     except HostError as problem:
@@ -77,7 +77,7 @@ def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
     `conflict` with the kind of the error as `details.kind`. If the folder does not exist, this
     error is for the field `path`.
     """
-    connector = get_connector(connector_id)
+    connector = errors.require_found(records.get(connector_id))
     try:
         return {"path": path, "entries": _list_entries(connector, path, limit)}
     except HostError as problem:
@@ -88,14 +88,6 @@ def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
             field="path" if is_path_missing else None,
             details={"kind": problem.kind.value},
         ) from None
-
-
-def get_connector(connector_id: UUID) -> Connector:
-    """Return the connector with this id. Raises 404 if it does not exist."""
-    connector = records.get(connector_id)
-    if connector is None:
-        raise errors.not_found()
-    return connector
 
 
 def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str, Any]]:

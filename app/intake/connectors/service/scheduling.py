@@ -10,8 +10,8 @@ from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import records
 from app.intake.connectors.service import alerts
 from app.intake.connectors.statuses import AlertKind
-from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
+from app.intake.ingestion_jobs.service import requests
 from app.kit import cron, db, tenancy
 from app.kit.errors import ApiError
 
@@ -46,7 +46,7 @@ def start_crawl(connector: Connector, created_by: UUID | None) -> IngestionJob:
     Raises 409 `conflict` with `details.job_id` if another crawl of the connector is queued or
     running.
     """
-    job = ingestion_jobs.create_crawl(connector.id, name=connector.name, created_by=created_by)
+    job = requests.create_crawl(connector.id, name=connector.name, created_by=created_by)
     records.set_state(connector.id, last_job_id=job.id)
     return job
 
