@@ -21,7 +21,4 @@ def list_formats(*, page: PageRequest) -> Page:
 
 def get(format_id: str) -> Format:
     """Return the export format with this id. Raises 404 if it is not defined."""
-    format_ = FORMATS.get(format_id)
-    if format_ is None:
-        raise errors.not_found()
-    return format_
+    return errors.require_found(FORMATS.get(format_id))

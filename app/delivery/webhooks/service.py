@@ -29,7 +29,7 @@ def list_webhooks(*, page: PageRequest, **filters: Unpack[WebhookFilters]) -> Pa
     """Return a page of webhooks that match the filters, with their statistics."""
     rows = records.list_webhooks(page=page, **filters)
     stats = _build_statistics([row.id for row in rows.items])
-    items = [{**row._mapping, "statistics": stats[row.id]} for row in rows.items]  # noqa: SLF001
+    items = [{**row._asdict(), "statistics": stats[row.id]} for row in rows.items]
     return replace(rows, items=items)
 
 
@@ -87,10 +87,7 @@ def _build_response(webhook: Webhook) -> dict[str, Any]:
 
 def get(webhook_id: UUID, *, lock: bool = False) -> Webhook:
     """Return a webhook, locked if `lock` is true. Raises 404 if it does not exist."""
-    webhook = records.get_webhook(webhook_id, lock=lock)
-    if webhook is None:
-        raise errors.not_found()
-    return webhook
+    return errors.require_found(records.get_webhook(webhook_id, lock=lock))
 
 
 def get_details(webhook_id: UUID) -> dict[str, Any]:
@@ -111,8 +108,7 @@ def _build_details_response(webhook: Webhook) -> dict[str, Any]:
 
 def _lock_webhook(webhook_id: UUID, revision: int | None = None) -> Webhook:
     webhook = get(webhook_id, lock=True)
-    if revision is not None and revision != webhook.revision:
-        raise errors.stale(webhook.revision)
+    errors.check_revision(revision, webhook.revision)
     return webhook
 
 
@@ -243,9 +239,7 @@ def get_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
 
 def _read_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    delivery = records.get_delivery(webhook_id, delivery_id)
-    if delivery is None:
-        raise errors.not_found()
+    delivery = errors.require_found(records.get_delivery(webhook_id, delivery_id))
     return _build_delivery_response(
         delivery, records.list_attempts([delivery_id]).get(delivery_id, [])
     )
@@ -266,10 +260,7 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     delivery is already being sent.
     """
     webhook = _lock_webhook(webhook_id)
-    locked_delivery = records.lock_delivery(webhook_id, delivery_id)
-    if locked_delivery is None:
-        raise errors.not_found()
-    delivery, is_leased = locked_delivery
+    delivery, is_leased = errors.require_found(records.lock_delivery(webhook_id, delivery_id))
     if not webhook.active:
         raise errors.conflict("The webhook is deactivated. Activate it first.", state="deactivated")
     # A delivery that was pending at a deactivation counts as abandoned, even if its status is still

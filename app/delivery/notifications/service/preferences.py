@@ -16,9 +16,7 @@ def get(user_id: UUID) -> dict[str, Any]:
 
     Raises 404 if the user does not exist.
     """
-    stored = queries.get(user_id)
-    if stored is None:
-        raise errors.not_found()
+    stored = errors.require_found(queries.get(user_id))
     quiet_hours = None
     if stored.quiet_from is not None and stored.quiet_to is not None:
         quiet_hours = {

@@ -68,9 +68,7 @@ def set_read(
     with tenancy.across_organizations(reason=_REASON):
         inbox = _open_inbox(caller)
         row = changing.set_read(notification_id, inbox.scope, read=read, seen_count=seen_count)
-    if row is None:
-        raise errors.not_found()
-    return _build_response(row, inbox)
+    return _build_response(errors.require_found(row), inbox)
 
 
 def mark_all_as_read(caller: Caller) -> dict[str, int]:

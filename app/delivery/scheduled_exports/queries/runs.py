@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, select, true, update
+from sqlalchemy import select, true, update
 from sqlalchemy.orm import aliased
 
 from app.delivery.exports.models import Export
@@ -25,14 +25,6 @@ class RunRecord(NamedTuple):
 
     run: ScheduledRun
     job: Export
-
-
-def _select_runs() -> Select[ScheduledRun, Export]:
-    return select(ScheduledRun, Export).join(
-        Export,
-        (Export.organization_id == ScheduledRun.organization_id)
-        & (Export.id == ScheduledRun.job_id),
-    )
 
 
 def list_runs(
@@ -92,7 +84,12 @@ def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, RunRecord]:
 
 def read(job_id: UUID) -> RunRecord | None:
     """Return a run with its export job, or None if the run does not exist."""
-    row = db.session().execute(_select_runs().where(ScheduledRun.job_id == job_id)).first()
+    statement = select(ScheduledRun, Export).join(
+        Export,
+        (Export.organization_id == ScheduledRun.organization_id)
+        & (Export.id == ScheduledRun.job_id),
+    )
+    row = db.session().execute(statement.where(ScheduledRun.job_id == job_id)).first()
     return None if row is None else RunRecord._make(row)
 
 

@@ -35,9 +35,7 @@ def list_scheduled_exports(*, page: PageRequest, **filters: Unpack[ScheduledExpo
 
 def get(export_id: UUID) -> dict[str, Any]:
     """Return a scheduled export with its last run. Raises 404 if it does not exist."""
-    export = records.get(export_id)
-    if export is None:
-        raise errors.not_found()
+    export = errors.require_found(records.get(export_id))
     return _build_response(export, runs.list_latest_runs([export_id]).get(export_id))
 
 
@@ -120,11 +118,8 @@ def delete(export_id: UUID, *, revision: int | None) -> None:
 
 
 def _lock_scheduled_export(export_id: UUID, revision: int | None) -> ScheduledExport:
-    export = records.get(export_id, lock=True)
-    if export is None:
-        raise errors.not_found()
-    if revision is not None and revision != export.revision:
-        raise errors.stale(export.revision)
+    export = errors.require_found(records.get(export_id, lock=True))
+    errors.check_revision(revision, export.revision)
     return export
 
 
