@@ -9,14 +9,15 @@ from uuid import UUID
 import orjson
 from sqlalchemy import func
 
-from app.delivery.webhooks import abandoning, checks, fanout, replaying
-from app.delivery.webhooks.catalogue import CATALOGUE
+from app.delivery.webhooks import abandoning, fanout, replaying
+from app.delivery.webhooks.catalogue import CATALOGUE, check_events
 from app.delivery.webhooks.models import DeliveryAttempt, DeliveryStatus, Webhook
 from app.delivery.webhooks.queries import records, replays, statistics
 from app.delivery.webhooks.queries.records import DeliveryFilters, DeliveryRecord, WebhookFilters
 from app.delivery.webhooks.replaying import ReplayRequest
-from app.kit import container, db, errors, events, plan_limits, secrets
+from app.kit import container, db, errors, events, outbound_slots, plan_limits, secrets
 from app.kit.counters import spans
+from app.kit.egress import EgressRefused
 from app.kit.pagination import Page, PageRequest
 from app.kit.plan_limits import Meter
 
@@ -60,8 +61,8 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
     Raises 400 `validation_error` if `url` or `events` is invalid, and 402 `plan_limit_reached` if
     the plan allows no more webhooks.
     """
-    checks.check_events(events)
-    checks.check_url(url)
+    check_events(events)
+    _check_url(url)
     plan_limits.reserve(Meter.WEBHOOKS)
     secret = secrets.random_hex(32)
     webhook = Webhook(
@@ -75,6 +76,14 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
     db.session().add(webhook)
     db.session().flush()
     return _build_response_with_secret(webhook, secret)
+
+
+def _check_url(url: str) -> None:
+    """Raise 400 unless deliveries may be sent to `url`."""
+    try:
+        container.current().egress.check_url(url, guard=outbound_slots.hold_check_slot)
+    except EgressRefused as refusal:
+        raise errors.invalid(f"This URL is not accepted: {refusal.reason}.", "url") from None
 
 
 def _build_response_with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
@@ -126,10 +135,10 @@ def update(
     invalid, 404 if the webhook does not exist, and 409 if `revision` is outdated.
     """
     if events is not None:
-        checks.check_events(events)
+        check_events(events)
     if url is not None:
         get(webhook_id)
-        checks.check_url(url)
+        _check_url(url)
     webhook = _lock_webhook(webhook_id, revision)
     if url is not None and url != webhook.url:
         webhook.url = url
