@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -17,33 +18,27 @@ class _BodyFailed(Exception):  # noqa: N818 - names what happened
     """The body could not be read, or its progress could not be reported."""
 
 
+@dataclass(slots=True)
 class UploadBody:
-    """The body of one request, which can be read only once.
+    """The body of one request, which can be read only once. `size` is its size in bytes."""
 
-    Args:
-        blocks: the content.
-        size: its size in bytes.
-        progress: counts the sent bytes.
-    """
-
-    def __init__(self, blocks: Iterable[bytes], size: int, progress: ProgressReporter) -> None:
-        self.size = size
-        self._blocks = blocks
-        self._progress = progress
-        self._sent = 0
-        self.failure: Exception | None = None
+    blocks: Iterable[bytes]
+    size: int
+    progress: ProgressReporter
+    sent_bytes: int = 0
+    failure: Exception | None = None
 
     @property
     def is_sent(self) -> bool:
         """Return whether all bytes were sent."""
-        return self._sent == self.size
+        return self.sent_bytes == self.size
 
     def __iter__(self) -> Iterator[bytes]:
         try:
-            for block in self._blocks:
+            for block in self.blocks:
                 yield block
-                self._sent += len(block)
-                self._progress.add(len(block))
+                self.sent_bytes += len(block)
+                self.progress.add(len(block))
         except Exception as error:  # noqa: BLE001 - raised again by `send_upload`
             # The HTTP libraries would treat an OSError as a connection error.
             self.failure = error

@@ -9,6 +9,7 @@ file.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from app.engines.destinations import limits
@@ -44,17 +45,15 @@ def _build_display_host(settings: Mapping[str, Any]) -> str:
     return url_host if port == 22 else f"{url_host}:{port}"  # noqa: PLR2004 - the port of SSH
 
 
+@dataclass(frozen=True, slots=True)
 class SftpDestination:
     """A folder on an SFTP server. A lost connection is reopened for the next file.
 
-    Args:
-        connector: connects to the server.
-        host: the host to display, with its port unless it is the default port.
+    `host` is the host to display, with its port unless it is the default port.
     """
 
-    def __init__(self, connector: SftpConnector, host: str) -> None:
-        self._connector = connector
-        self._host = host
+    connector: SftpConnector
+    host: str
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file, and return its SFTP URL.
@@ -62,7 +61,7 @@ class SftpDestination:
         Raises HostError if the file was not delivered.
         """
         name = validate_name(file.name)
-        connection = self._connector.connect()
+        connection = self.connector.connect()
         folder = connection.root.rstrip(b"/")
         suffix = file.sha256[:_SUFFIX_DIGITS].lower().encode()
         upload = _SftpUpload(
@@ -78,44 +77,32 @@ class SftpDestination:
         except BaseException:
             upload.remove_part()
             # paramiko may still report a lost connection as active.
-            self._connector.close()
+            self.connector.close()
             raise
         progress.finish()
-        return f"sftp://{self._host}{upload.target_path.decode('utf-8', 'replace')}"
+        return f"sftp://{self.host}{upload.target_path.decode('utf-8', 'replace')}"
 
     def close(self) -> None:
         """Close the connection."""
-        self._connector.close()
+        self.connector.close()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _SftpUpload:
     """The delivery of one file.
 
-    Args:
-        connection: the connection.
-        budget: the maximum time for all operations, except for reading the content.
-        target_path: path of the file.
-        part_path: path of the part file.
+    `budget` is the maximum time for all operations, except for reading the content.
     """
 
-    def __init__(
-        self,
-        *,
-        connection: SftpConnection,
-        budget: TimeBudget,
-        target_path: bytes,
-        part_path: bytes,
-    ) -> None:
-        self._connection = connection
-        self._session = connection.session
-        self._budget = budget
-        self.target_path = target_path
-        self._part_path = part_path
+    connection: SftpConnection
+    budget: TimeBudget
+    target_path: bytes
+    part_path: bytes
 
     def write(self, file: OutgoingFile, progress: ProgressReporter) -> None:
         """Write the content of the file to the part file."""
         with self._run_operation(build_missing_folder_error):
-            writer = self._session.open_for_writing(self._part_path)
+            writer = self.connection.session.open_for_writing(self.part_path)
         for block in read_blocks(file, CHUNK_BYTES):
             with self._run_operation(_build_missing_part_error):
                 writer.write(block)
@@ -126,7 +113,7 @@ class _SftpUpload:
     def rename(self, size: int) -> None:
         """Rename the part file to the target path if the server has stored all `size` bytes."""
         with self._run_operation(_build_missing_part_error):
-            stored_size = self._session.get_attributes(self._part_path).size
+            stored_size = self.connection.session.get_attributes(self.part_path).size
         if stored_size not in (None, size):
             message = "The server stored a different number of bytes than were sent."
             raise HostError(HostErrorKind.PROTOCOL, message)
@@ -135,30 +122,30 @@ class _SftpUpload:
 
     def remove_part(self) -> None:
         """Remove the part file if the connection still works."""
-        if not self._connection.transport.is_active():
+        if not self.connection.transport.is_active():
             return
-        budget = self._connection.build_budget(limits.CLEANUP_SECONDS)
+        budget = self.connection.build_budget(limits.CLEANUP_SECONDS)
         with (
             suppress(HostError),
             _translate_errors(_build_missing_part_error),
             budget.spend(),
         ):
-            self._session.remove(self._part_path)
+            self.connection.session.remove(self.part_path)
 
     def _replace_target(self) -> None:
         try:
-            self._session.posix_rename(self._part_path, self.target_path)
+            self.connection.session.posix_rename(self.part_path, self.target_path)
         except SftpStatusError as error:
             if error.code != _UNSUPPORTED_CODE:
                 raise
             # The protocol itself has no rename that replaces a file.
             with suppress(FileNotFoundError):
-                self._session.remove(self.target_path)
-            self._session.rename(self._part_path, self.target_path)
+                self.connection.session.remove(self.target_path)
+            self.connection.session.rename(self.part_path, self.target_path)
 
     @contextmanager
     def _run_operation(self, build_missing_error: Callable[[], HostError]) -> Iterator[None]:
-        with _translate_errors(build_missing_error), self._budget.spend():
+        with _translate_errors(build_missing_error), self.budget.spend():
             yield
 
 

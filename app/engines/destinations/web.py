@@ -6,6 +6,7 @@ considered delivered when the server has received the whole file and responds wi
 
 import base64
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -60,19 +61,16 @@ def open_destination(settings: Mapping[str, Any], network: Network) -> "WebDesti
     return WebDestination(network, url, build_authorization_header(settings))
 
 
+@dataclass(frozen=True, slots=True)
 class WebDestination:
-    """A URL to which files are sent.
+    """A URL to which files are sent; `{name}` in it is a placeholder for the name of the file.
 
-    Args:
-        network: opens the connections.
-        url: the URL, in which `{name}` is a placeholder for the name of the file.
-        authorization: the `Authorization` header, or None if there are no credentials.
+    `authorization` is the `Authorization` header, or None if there are no credentials.
     """
 
-    def __init__(self, network: Network, url: str, authorization: str | None) -> None:
-        self._network = network
-        self._url = url
-        self._authorization = authorization
+    network: Network
+    url: str
+    authorization: str | None
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file, and return its URL without the query.
@@ -80,12 +78,12 @@ class WebDestination:
         Raises HostError if the file was not delivered.
         """
         validate_name(file.name)
-        url = _build_url(self._url, file.name)
+        url = _build_url(self.url, file.name)
         progress = ProgressReporter(on_progress)
         body = UploadBody(read_blocks(file, limits.BLOCK_BYTES), file.size, progress)
         request = UploadRequest("PUT", url, self._build_headers(file), body)
         with send_upload(
-            self._network, request, limits.compute_timeout_seconds(file.size)
+            self.network, request, limits.compute_timeout_seconds(file.size)
         ) as response:
             if not is_success(response):
                 raise _build_status_error(response.status_code)
@@ -99,9 +97,9 @@ class WebDestination:
     def _build_headers(self, file: OutgoingFile) -> dict[str, str]:
         digest = base64.b64encode(bytes.fromhex(file.sha256)).decode()
         headers = {"Content-Type": file.media_type, "Content-Digest": f"sha-256=:{digest}:"}
-        if self._authorization:
-            headers["Authorization"] = self._authorization
-        if parse_qs(urlsplit(self._url).query).keys() >= {"sv", "sig"}:
+        if self.authorization:
+            headers["Authorization"] = self.authorization
+        if parse_qs(urlsplit(self.url).query).keys() >= {"sv", "sig"}:
             # Azure Blob Storage, whose shared access signatures have these two parameters,
             # requires this header.
             headers["x-ms-blob-type"] = "BlockBlob"

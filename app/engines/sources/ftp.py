@@ -4,6 +4,7 @@ import ftplib
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
@@ -50,8 +51,7 @@ class FtpSource(FolderSource):
     def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
         self._settings = settings
         self._network = network
-        tls = settings.get("tls", True)
-        self._context = build_context(settings.get("ca_certificate")) if tls else None
+        self._context = build_context(settings)
         self._client: FtpClient | None = None
         self._root = b""
         self._supports_mlsd = False
@@ -223,34 +223,32 @@ def _add_modification_time(client: FtpClient, path: str, item: FolderItem) -> Fo
     return item._replace(version=f"{item.size}-{modified}", modified=modified)
 
 
+@dataclass(slots=True)
 class _DocumentChunks:
     """Iterates over the content of a document. `is_complete` is True after the whole transfer."""
 
-    def __init__(
-        self, client: FtpClient, data: socket.socket, size: int | None, budget: TimeBudget
-    ) -> None:
-        self._client = client
-        self._data = data
-        self._size = size
-        self._budget = budget
-        self.is_complete = False
+    client: FtpClient
+    data: socket.socket
+    size: int | None
+    budget: TimeBudget
+    is_complete: bool = False
 
     def __iter__(self) -> Iterator[bytes]:
         received = 0
         while chunk := self._read():
             received += len(chunk)
             yield chunk
-        with _translate_ftp_errors(), self._budget.spend():
-            self._data.close()
-            if self._client.getresp()[:3] not in _COMPLETE_CODES:
+        with _translate_ftp_errors(), self.budget.spend():
+            self.data.close()
+            if self.client.getresp()[:3] not in _COMPLETE_CODES:
                 raise ftplib.error_reply
         self.is_complete = True
-        if self._size not in (None, received):
+        if self.size not in (None, received):
             raise ObjectMissing
 
     def _read(self) -> bytes:
-        with _translate_ftp_errors(), self._budget.spend():
-            return self._data.recv(limits.CHUNK_BYTES)
+        with _translate_ftp_errors(), self.budget.spend():
+            return self.data.recv(limits.CHUNK_BYTES)
 
 
 @contextmanager

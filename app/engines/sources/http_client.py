@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from ssl import SSLError
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -34,21 +34,15 @@ class HttpClient:
             deadline=limits.READ_SECONDS, max_response_bytes=limits.MAX_DOCUMENT_BYTES
         )
 
-    @contextmanager
     def request(
         self, url: str, headers: Mapping[str, str], *, method: str = "GET", is_document: bool
-    ) -> Iterator[Response]:
-        """Send a request and yield the response before its body is read.
+    ) -> AbstractContextManager[Response]:
+        """Send a request and yield the response before its body is read (see `send_request`).
 
-        Args:
-            url: the URL, whose path and query are sent exactly as they are.
-            headers: headers of the request.
-            method: GET or HEAD.
-            is_document: whether the limits for documents apply instead of the limits for listings.
+        `is_document` is whether the limits for documents apply instead of the limits for listings.
         """
         session = self._documents if is_document else self._listings
-        with send_request(session, url, headers, method=method) as response:
-            yield response
+        return send_request(session, url, headers, method=method)
 
     def close(self) -> None:
         """Close all connections."""
@@ -67,14 +61,8 @@ def send_request(
 ) -> Iterator[Response]:
     """Send a request through a guarded session, and yield the response before its body is read.
 
-    Raises HostError if the URL is too long or the request fails.
-
-    Args:
-        session: the session of a network.
-        url: the URL, whose path and query are sent exactly as they are.
-        headers: headers of the request.
-        method: the method.
-        body: the body, which is sent in chunks after a header with its length.
+    The path and the query of `url` are sent exactly as they are. `body` is sent in chunks after a
+    header with its length. Raises HostError if the URL is too long or the request fails.
     """
     if len(url) > limits.MAX_URL_CHARS:
         message = f"The name is too long: its URL has more than {limits.MAX_URL_CHARS} characters."

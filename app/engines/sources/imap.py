@@ -67,8 +67,7 @@ class ImapSource:
     def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
         self._settings = settings
         self._network = network
-        tls = settings.get("tls", True)
-        self._context = build_context(settings.get("ca_certificate")) if tls else None
+        self._context = build_context(settings)
         self._client: ImapClient | None = None
         self._folder = str(settings.get("folder") or "INBOX")
         # Folders may have the same UIDVALIDITY, for example if they were created together.

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -60,19 +61,16 @@ _UNREADABLE = _DocumentMetadata("unreadable", None, None)
 """The metadata of a document that the host refuses to send. `open` then raises the error."""
 
 
+@dataclass(frozen=True, slots=True)
 class WebSource(FolderSource):
     """An index page or a list of URLs.
 
-    Args:
-        client: sends the requests.
-        site: converts between paths and URLs.
-        authorization: the `Authorization` header, which is only sent to the site's origin, or None.
+    `authorization` is the `Authorization` header, which is only sent to the site's origin, or None.
     """
 
-    def __init__(self, client: HttpClient, site: Site, authorization: str | None) -> None:
-        self._client = client
-        self._site = site
-        self._authorization = authorization
+    client: HttpClient
+    site: Site
+    authorization: str | None
 
     def list_objects(
         self, after: str | None = None, path_filter: PathFilter | None = None
@@ -93,7 +91,7 @@ class WebSource(FolderSource):
         """Open a document to read it in chunks."""
         with self._request(self._find_url(path), is_document=True) as response:
             # The index page was read, so only this document requires other credentials.
-            has_access = self._site.has_index or self._authorization is None
+            has_access = self.site.has_index or self.authorization is None
             if response.status_code == HTTPStatus.UNAUTHORIZED and has_access:
                 message = "The host requires other credentials for this document."
                 raise HostError(HostErrorKind.NOT_ALLOWED, message)
@@ -102,19 +100,19 @@ class WebSource(FolderSource):
 
     def close(self) -> None:
         """Close all connections."""
-        self._client.close()
+        self.client.close()
 
     def _find_url(self, path: str) -> str:
-        url = self._site.find_url(path)
+        url = self.site.find_url(path)
         if url is None:
             raise ObjectMissing
         return url
 
     def _read_folder(self, path: str) -> Iterator[FolderItem]:
-        if not self._site.has_index:
-            yield from self._site.list_items(path)
+        if not self.site.has_index:
+            yield from self.site.list_items(path)
             return
-        url = self._site.find_folder_url(path)
+        url = self.site.find_folder_url(path)
         if url is None:
             raise ObjectMissing
         try:
@@ -125,7 +123,7 @@ class WebSource(FolderSource):
             # A link that ends with a slash may not lead to a folder.
             raise ObjectMissing from None
         for link in find_links(page, base_url, charset):
-            if item := self._site.build_item(link, path):
+            if item := self.site.build_item(link, path):
                 yield item
 
     def _fetch_page(self, url: str) -> tuple[bytes, str, str | None]:
@@ -191,11 +189,11 @@ class WebSource(FolderSource):
         """Send a request and follow redirects. Credentials are only sent to the site's origin."""
         for _ in range(limits.MAX_REDIRECTS + 1):
             headers = {"Accept": "*/*", "Accept-Encoding": "identity"}
-            if self._authorization and self._site.has_origin(url):
-                headers["Authorization"] = self._authorization
+            if self.authorization and self.site.has_origin(url):
+                headers["Authorization"] = self.authorization
             with ExitStack() as stack:
                 response = stack.enter_context(
-                    self._client.request(url, headers, method=method, is_document=is_document)
+                    self.client.request(url, headers, method=method, is_document=is_document)
                 )
                 location = response.headers.get("Location")
                 if response.status_code not in _REDIRECT_STATUSES or location is None:

@@ -155,7 +155,7 @@ def test_a_crawl_continues_where_another_run_stopped(
             raise RuntimeError("killed")
         return original(*args, **options)
 
-    original = crawling.ingestion_jobs.create_document
+    original = crawling.documents.create_document
     monkeypatch.setattr(crawling.documents, "create_document", create)
     run_jobs_of(folder.org, "crawls")
     running = folder.get(job["id"])

@@ -51,15 +51,6 @@ def merge_destination(
     return _check_host(merged_settings)
 
 
-def read_secrets(export: ScheduledExport) -> dict[str, Any]:
-    """Read and decrypt the secrets of a destination; return {} if they cannot be decrypted."""
-    try:
-        return typed_settings.decrypt_secrets(export.credentials)
-    except DecryptionFailed:
-        # The client must send the secrets again, as if none were stored.
-        return {}
-
-
 def read_settings(export: ScheduledExport) -> dict[str, Any]:
     """Return the settings of a destination with its secrets.
 

@@ -189,7 +189,8 @@ def _set_schedule(export: ScheduledExport, expression: str, time_zone: str | Non
 def _change_destination(export: ScheduledExport, destination: Mapping[str, Any]) -> None:
     kind, settings = destination["kind"], destination["settings"]
     if kind == export.destination:
-        stored = ValidatedSettings(export.settings, destinations.read_secrets(export))
+        secrets = typed_settings.read_secrets(export.credentials)
+        stored = ValidatedSettings(export.settings, secrets)
         checked_settings = destinations.merge_destination(kind, stored, settings)
     else:
         checked_settings = destinations.check_destination(kind, settings)
@@ -200,7 +201,8 @@ def _change_destination(export: ScheduledExport, destination: Mapping[str, Any])
 def _store_settings(export: ScheduledExport, settings: ValidatedSettings) -> None:
     export.settings = settings.public
     # `read_secrets` returns {} for secrets that cannot be decrypted, but they must be removed.
-    if not settings.secrets or settings.secrets != destinations.read_secrets(export):
+    stored_secrets = typed_settings.read_secrets(export.credentials)
+    if not settings.secrets or settings.secrets != stored_secrets:
         export.credentials = typed_settings.encrypt_secrets(settings.secrets)
     export.stored_secrets = sorted(settings.secrets)
 

@@ -9,11 +9,10 @@ from uuid import UUID
 from app.engines.sources import HostErrorKind
 from app.intake.connectors import emitted_events
 from app.intake.connectors.emitted_events import AlertPayload, AlertRaisedPayload
-from app.intake.connectors.models import Connector, ConnectorAlert
+from app.intake.connectors.models import AlertKind, Connector, ConnectorAlert
 from app.intake.connectors.queries import alerts as queries
 from app.intake.connectors.queries import records
 from app.intake.connectors.queries.alerts import AlertFilters
-from app.intake.connectors.statuses import AlertKind
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 

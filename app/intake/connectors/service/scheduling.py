@@ -6,10 +6,9 @@ from itertools import islice
 from uuid import UUID
 
 from app.identity.organizations import service as organizations
-from app.intake.connectors.models import Connector
+from app.intake.connectors.models import AlertKind, Connector
 from app.intake.connectors.queries import records
 from app.intake.connectors.service import alerts
-from app.intake.connectors.statuses import AlertKind
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import requests
 from app.kit import cron, db, tenancy

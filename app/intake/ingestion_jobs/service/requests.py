@@ -118,10 +118,9 @@ def _add(job: IngestionJob) -> IngestionJob:
 
 
 def _check_no_active_crawl(connector_id: UUID) -> None:
-    active_crawl = records.find_active_crawl(connector_id)
-    if active_crawl is not None:
+    if active_ids := records.list_active_crawl_ids(connector_id):
         message = "A crawl of this connector is already queued or running."
-        raise errors.conflict(message, job_id=str(active_crawl.id))
+        raise errors.conflict(message, job_id=str(active_ids[0]))
 
 
 def cancel_crawls(connector_id: UUID | None = None) -> None:

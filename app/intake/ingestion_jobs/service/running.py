@@ -248,8 +248,7 @@ def _has_other_crawl(job: IngestionJob) -> bool:
     if job.kind != JobKind.CRAWL or job.connector_id is None:
         return False
     ports.lock_connector(job.connector_id)
-    active_crawl = records.find_active_crawl(job.connector_id)
-    return active_crawl is not None and active_crawl.id != job.id
+    return any(id_ != job.id for id_ in records.list_active_crawl_ids(job.connector_id))
 
 
 def end(job: IngestionJob) -> None:
