@@ -4,11 +4,4 @@ from app.engines.destinations.model import Destination, DestinationType, Outgoin
 from app.engines.destinations.registry import TYPES
 from app.engines.sources import HostError, HostErrorKind
 
-__all__ = [
-    "TYPES",
-    "Destination",
-    "DestinationType",
-    "HostError",
-    "HostErrorKind",
-    "OutgoingFile",
-]
+__all__ = ["TYPES", "Destination", "DestinationType", "HostError", "HostErrorKind", "OutgoingFile"]

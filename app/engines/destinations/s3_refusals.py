@@ -5,10 +5,7 @@ from http import HTTPStatus
 
 from requests import Response
 
-from app.engines.destinations.failures import (
-    build_full_disk_error,
-    build_large_file_error,
-)
+from app.engines.destinations.failures import build_full_disk_error, build_large_file_error
 from app.engines.sources import HostError, HostErrorKind
 from app.engines.sources.s3_responses import build_code_error, find_error_code
 
@@ -17,10 +14,7 @@ _DAMAGED_FILE = (
     "The file was damaged in transit, so the host did not store it.",
 )
 _BUSY_HOST = (HostErrorKind.UNREACHABLE, "The host cannot receive the file at the moment.")
-_BAD_NAME = (
-    HostErrorKind.NOT_ALLOWED,
-    "The host does not accept the name of the folder or file.",
-)
+_BAD_NAME = (HostErrorKind.NOT_ALLOWED, "The host does not accept the name of the folder or file.")
 _REFUSALS: Mapping[str, tuple[HostErrorKind, str]] = {
     "BadDigest": _DAMAGED_FILE,
     "InvalidDigest": _DAMAGED_FILE,

@@ -125,11 +125,7 @@ class _SftpUpload:
         if not self.connection.transport.is_active():
             return
         budget = self.connection.build_budget(limits.CLEANUP_SECONDS)
-        with (
-            suppress(HostError),
-            _translate_errors(_build_missing_part_error),
-            budget.spend(),
-        ):
+        with suppress(HostError), _translate_errors(_build_missing_part_error), budget.spend():
             self.connection.session.remove(self.part_path)
 
     def _replace_target(self) -> None:

@@ -10,10 +10,7 @@ from typing import Any
 
 from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget
-from app.engines.sources.failures import (
-    build_protocol_error,
-    translate_errors,
-)
+from app.engines.sources.failures import build_protocol_error, translate_errors
 from app.engines.sources.folders import FolderItem, FolderSource
 from app.engines.sources.ftp_client import FtpClient
 from app.engines.sources.ftp_lines import (
@@ -22,12 +19,7 @@ from app.engines.sources.ftp_lines import (
     parse_mlsd_line,
     parse_time,
 )
-from app.engines.sources.model import (
-    HostError,
-    HostErrorKind,
-    Network,
-    ObjectMissing,
-)
+from app.engines.sources.model import HostError, HostErrorKind, Network, ObjectMissing
 from app.engines.sources.paths import split_path
 from app.engines.sources.tls import build_context
 

@@ -138,10 +138,7 @@ class _Bucket(ObjectStore):
 
     def _sign(self, url: str) -> tuple[str, dict[str, str]]:
         # With `identity`, the host decompresses objects that are stored as gzip.
-        return url, {
-            "Authorization": f"Bearer {self._tokens.get()}",
-            "Accept-Encoding": "identity",
-        }
+        return url, {"Authorization": f"Bearer {self._tokens.get()}", "Accept-Encoding": "identity"}
 
 
 def _parse_object(item: dict[str, str]) -> StoredObject:

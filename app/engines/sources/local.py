@@ -16,13 +16,7 @@ from typing import Any
 from app.engines.sources import limits
 from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.folders import FolderItem, FolderSource, build_item
-from app.engines.sources.model import (
-    HostError,
-    HostErrorKind,
-    Network,
-    ObjectMissing,
-    Source,
-)
+from app.engines.sources.model import HostError, HostErrorKind, Network, ObjectMissing, Source
 from app.engines.sources.paths import split_path
 
 # Opening a named pipe must not wait for its writer.
@@ -119,11 +113,7 @@ class LocalSource(FolderSource):
                         # The inode change time also reveals replacements that keep both.
                         version = f"{size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
                         yield build_item(
-                            name,
-                            is_folder=is_folder,
-                            size=size,
-                            modified=modified,
-                            version=version,
+                            name, is_folder=is_folder, size=size, modified=modified, version=version
                         )
 
     def _get_status(self, entry: "os.DirEntry[str]", names: list[bytes]) -> os.stat_result:

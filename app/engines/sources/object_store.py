@@ -261,10 +261,7 @@ def _shorten_key(key: bytes) -> bytes:
 
 def _count_until(stored_objects: list[StoredObject], key: bytes) -> int:
     """Count the objects up to the object with this key, inclusive; 0 if there is no such object."""
-    return next(
-        (count for count, stored in enumerate(stored_objects, 1) if stored.key == key),
-        0,
-    )
+    return next((count for count, stored in enumerate(stored_objects, 1) if stored.key == key), 0)
 
 
 def build_prefix(folder: str) -> bytes:

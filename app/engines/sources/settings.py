@@ -104,7 +104,7 @@ LOCAL = build_settings_schema(
             "Folder",
             "Folder inside the folder that the operator allows. Leave empty for that whole folder.",
             maxLength=4096,
-        ),
+        )
     }
 )
 
@@ -199,10 +199,7 @@ AZURE = build_settings_schema(
 
 HTTP_CREDENTIALS: Mapping[str, Schema] = {
     "username": build_text_schema(
-        "User name",
-        "User for HTTP Basic authentication.",
-        minLength=1,
-        pattern=r"^[^:\x00-\x1f]+$",
+        "User name", "User for HTTP Basic authentication.", minLength=1, pattern=r"^[^:\x00-\x1f]+$"
     ),
     "password": _PASSWORD,
     "token": build_secret_schema(

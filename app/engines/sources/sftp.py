@@ -8,11 +8,7 @@ from typing import Any
 from app.engines.sources import limits
 from app.engines.sources.deadlines import TimeBudget
 from app.engines.sources.folders import FolderItem, FolderSource, build_item
-from app.engines.sources.model import (
-    HostError,
-    Network,
-    ObjectMissing,
-)
+from app.engines.sources.model import HostError, Network, ObjectMissing
 from app.engines.sources.paths import is_valid_name, split_path
 from app.engines.sources.sftp_connection import SftpConnector, translate_ssh_errors
 from app.engines.sources.sftp_session import SftpReader
@@ -49,11 +45,7 @@ class SftpSource(FolderSource):
             yield self._read_document(reader, budget)
         finally:
             closing_budget = connection.build_budget(limits.IDLE_SECONDS)
-            with (
-                suppress(HostError, ObjectMissing),
-                translate_ssh_errors(),
-                closing_budget.spend(),
-            ):
+            with suppress(HostError, ObjectMissing), translate_ssh_errors(), closing_budget.spend():
                 reader.close()
 
     def close(self) -> None:

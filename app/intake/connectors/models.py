@@ -49,9 +49,7 @@ class Connector(TenantModel, db.Revised, db.Base):
         Index("ix_connectors_list", "organization_id", "created_at", "id"),
         Index("ix_connectors_schema", "organization_id", "schema_id"),
         Index(
-            "ix_connectors_due",
-            "next_crawl_at",
-            postgresql_where=text("next_crawl_at IS NOT NULL"),
+            "ix_connectors_due", "next_crawl_at", postgresql_where=text("next_crawl_at IS NOT NULL")
         ),
         Index("ix_connectors_stale", "stale_at", postgresql_where=text("stale_at IS NOT NULL")),
     )

@@ -84,10 +84,7 @@ def _handle_new_items(job: IngestionJob, checkpoint: Checkpoint) -> bool:
 
 
 def _request_predictions(
-    job: IngestionJob,
-    items: list[tuple[int, str, UUID]],
-    next_number: int,
-    cursor: str | None,
+    job: IngestionJob, items: list[tuple[int, str, UUID]], next_number: int, cursor: str | None
 ) -> None:
     outcomes = predictions.request_many(
         [artifact_id for _, _, artifact_id in items],

@@ -26,8 +26,7 @@ def cancel(export_id: UUID) -> Export:
     export.finished_at = db.utc_now()
     running.discard_file(export)
     events.emit(
-        "export.cancelled",
-        {"job_id": export.id, "scheduled_export_id": export.scheduled_export_id},
+        "export.cancelled", {"job_id": export.id, "scheduled_export_id": export.scheduled_export_id}
     )
     db.session().flush()
     return export

@@ -30,14 +30,7 @@ from app.delivery.notifications.models import Notification
 from app.identity.organizations.models import CLOSED_STATUSES
 from app.kit import counters, db
 from app.kit.counters import build_between
-from app.kit.pagination import (
-    CreatedFilters,
-    KeyQuery,
-    Page,
-    PageRequest,
-    paginate,
-    within,
-)
+from app.kit.pagination import CreatedFilters, KeyQuery, Page, PageRequest, paginate, within
 from app.kit.periods import Column
 
 COLUMNS: tuple[Column, ...] = (

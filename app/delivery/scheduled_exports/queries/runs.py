@@ -10,11 +10,7 @@ from sqlalchemy.orm import aliased
 
 from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports.counters import RUNS
-from app.delivery.scheduled_exports.models import (
-    DeliveryStatus,
-    ScheduledExport,
-    ScheduledRun,
-)
+from app.delivery.scheduled_exports.models import DeliveryStatus, ScheduledExport, ScheduledRun
 from app.kit import counters, db
 from app.kit.counters import build_between
 from app.kit.pagination import Page, PageRequest, paginate, within

@@ -21,10 +21,7 @@ from app.delivery.scheduled_exports.models import (
 from app.delivery.scheduled_exports.queries import records, runs
 from app.delivery.scheduled_exports.service import destinations, periods
 from app.delivery.scheduled_exports.service.describing import is_cancelled
-from app.engines.destinations import (
-    HostError,
-    OutgoingFile,
-)
+from app.engines.destinations import HostError, OutgoingFile
 from app.engines.formats import FORMATS
 from app.kit import container, db, events, jobs
 from app.kit.jobs import Job, LostLease, Retry
@@ -225,10 +222,7 @@ def _is_covered(locked: _LockedRun) -> bool:
 
 
 def _send_files(
-    kind: str,
-    settings: dict[str, Any],
-    files: list[OutgoingFile],
-    report: Callable[[int], None],
+    kind: str, settings: dict[str, Any], files: list[OutgoingFile], report: Callable[[int], None]
 ) -> str:
     """Send the files, and return the location of the first file.
 

@@ -13,14 +13,7 @@ from app.delivery.webhooks.counters import DELIVERIES
 from app.delivery.webhooks.models import Delivery, DeliveryAttempt, Webhook
 from app.kit import counters, db, tenancy
 from app.kit.counters import build_between
-from app.kit.pagination import (
-    CreatedFilters,
-    KeyQuery,
-    Page,
-    PageRequest,
-    paginate,
-    within,
-)
+from app.kit.pagination import CreatedFilters, KeyQuery, Page, PageRequest, paginate, within
 
 WEBHOOK_COLUMNS: tuple[Any, ...] = (
     Webhook.id,

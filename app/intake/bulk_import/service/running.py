@@ -11,14 +11,7 @@ from uuid import UUID
 
 from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.service import Outcome, PreparedText
-from app.engines.imports import (
-    READERS,
-    ImportFileError,
-    Position,
-    Reader,
-    Record,
-    open_as_utf8,
-)
+from app.engines.imports import READERS, ImportFileError, Position, Reader, Record, open_as_utf8
 from app.intake.bulk_import.service.archives import import_archive
 from app.intake.bulk_import.service.documents import FieldError, build_document, check_storable
 from app.intake.bulk_import.service.labels import (

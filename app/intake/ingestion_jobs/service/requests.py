@@ -103,11 +103,7 @@ def start_reprocess(*, name: str, created_by: UUID | None) -> IngestionJob:
 
 def _build_reprocess(name: str, options: dict[str, Any], created_by: UUID | None) -> IngestionJob:
     return IngestionJob(
-        id=uuid7(),
-        kind=JobKind.REPROCESS.value,
-        name=name,
-        options=options,
-        created_by=created_by,
+        id=uuid7(), kind=JobKind.REPROCESS.value, name=name, options=options, created_by=created_by
     )
 
 
