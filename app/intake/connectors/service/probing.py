@@ -7,8 +7,8 @@ process and per organization. At most half of the threads for requests wait for 
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import closing
-from queue import Empty, SimpleQueue
 from time import thread_time
 from typing import Any
 from uuid import UUID
@@ -98,27 +98,26 @@ def _run_probe(
 ) -> Entries:
     """Open a source in a separate thread, and wait up to WAIT_SECONDS for the result of `read`."""
     with outbound_slots.hold_slot():
-        results = _start_probe(organization_id, target, read)
+        result = _start_probe(organization_id, target, read)
         try:
-            result = results.get(timeout=WAIT_SECONDS)
-        except Empty:
+            return result.result(WAIT_SECONDS)
+        except TimeoutError:
             message = f"The host did not respond within {WAIT_SECONDS:.0f} seconds."
             raise HostError(HostErrorKind.UNREACHABLE, message) from None
-    if isinstance(result, HostError):
-        raise result
-    return result
 
 
 def _start_probe(
     organization_id: UUID, target: SourceTarget, read: Callable[[Source], Entries]
-) -> SimpleQueue[Entries | HostError]:
-    """Start the thread of a probe, and return the queue that receives its result."""
+) -> Future[Entries]:
+    """Start the thread of a probe, and return its future result."""
     _reserve_probe(organization_id)
-    results: SimpleQueue[Entries | HostError] = SimpleQueue()
+    result: Future[Entries] = Future()
 
     def run() -> None:
         try:
-            results.put(_open_and_read(target, read))
+            result.set_result(_open_and_read(target, read))
+        except HostError as problem:
+            result.set_exception(problem)
         finally:
             _release_probe(organization_id)
 
@@ -127,24 +126,24 @@ def _start_probe(
     except RuntimeError:  # The process has too many threads.
         _release_probe(organization_id)
         raise _build_busy_error() from None
-    return results
+    return result
 
 
-def _open_and_read(target: SourceTarget, read: Callable[[Source], Entries]) -> Entries | HostError:
+def _open_and_read(target: SourceTarget, read: Callable[[Source], Entries]) -> Entries:
     try:
         with (
             build_expiring_network(PROBE_SECONDS) as network,
             closing(open_source(target, network)) as source,
         ):
             return read(source)
-    except HostError as problem:
-        return problem
+    except HostError:
+        raise
     except ObjectMissing:
-        return HostError(HostErrorKind.NOT_FOUND, "The folder does not exist.")
+        raise HostError(HostErrorKind.NOT_FOUND, "The folder does not exist.") from None
     except Exception:
         log.exception("connector.probe_failed", type=target.type)
         message = "The host's response does not conform to the protocol."
-        return HostError(HostErrorKind.PROTOCOL, message)
+        raise HostError(HostErrorKind.PROTOCOL, message) from None
 
 
 def _reserve_probe(organization_id: UUID) -> None:
