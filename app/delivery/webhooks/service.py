@@ -18,7 +18,7 @@ from app.delivery.webhooks.replaying import ReplayRequest
 from app.kit import container, db, errors, events, outbound_slots, plan_limits, secrets
 from app.kit.counters import spans
 from app.kit.egress import EgressRefused
-from app.kit.pagination import Page, PageRequest
+from app.kit.pagination import Page, PageRequest, paginate_values
 from app.kit.plan_limits import Meter
 
 SECRET_OVERLAP = timedelta(hours=24)
@@ -294,5 +294,5 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
 def list_events(*, page: PageRequest) -> Page:
     """Return a page of event types from the catalog."""
-    names = records.list_event_names(page, list(CATALOGUE))
+    names = paginate_values(page, event=list(CATALOGUE))
     return replace(names, items=[CATALOGUE[row.event] for row in names.items])

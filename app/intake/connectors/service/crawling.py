@@ -25,7 +25,6 @@ from app.intake.connectors.service.listing import split_listing
 from app.intake.connectors.service.opening import SourceTarget, open_source, read_target
 from app.intake.connectors.service.scheduling import compute_crawl_times
 from app.intake.ingestion_jobs.models import IngestionJob
-from app.intake.ingestion_jobs.queries.records import ItemRow
 from app.intake.ingestion_jobs.service import documents, reading
 from app.intake.ingestion_jobs.service import running as ingestion_jobs
 from app.intake.ingestion_jobs.service.documents import ItemOutcome
@@ -221,7 +220,8 @@ class _Crawl:
         results.sort(key=lambda result: result.staged.sha256)
         outcomes = [self._create_document(result) for result in results]
         items = [
-            _build_item(result, outcome) for result, outcome in zip(results, outcomes, strict=True)
+            outcome.build_item(result.request.number, result.request.path, result.seconds)
+            for result, outcome in zip(results, outcomes, strict=True)
         ]
         # Without a version, the next crawl reads the document again.
         versions = {
@@ -260,12 +260,6 @@ class _Crawl:
             name=PurePosixPath(result.request.path).name,
             schema_id=self._settings.schema_id,
         )
-
-
-def _build_item(result: FetchResult, outcome: ItemOutcome) -> ItemRow:
-    number, path = result.request.number, result.request.path
-    status = outcome.status.value
-    return ItemRow(number, path, status, outcome.artifact_id, outcome.error, result.seconds)
 
 
 def _find_refusal(outcomes: Sequence[ItemOutcome]) -> str | None:

@@ -21,7 +21,7 @@ from app.intake.connectors.service.scheduling import (
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import requests
 from app.kit import container, db, errors, jobs, plan_limits, tenancy, typed_settings, url_queries
-from app.kit.pagination import Page, PageRequest
+from app.kit.pagination import Page, PageRequest, paginate_values
 from app.kit.plan_limits import Meter
 from app.kit.typed_settings import ValidatedSettings
 from app.schemas.artifact_schemas import service as artifact_schemas
@@ -53,7 +53,7 @@ def list_connectors(*, page: PageRequest, **filters: Unpack[ConnectorFilters]) -
 def list_types(*, page: PageRequest) -> Page:
     """Return a page of the connector types that this installation offers."""
     types = _get_types()
-    names = records.list_type_names(page, list(types))
+    names = paginate_values(page, type=list(types))
     return replace(names, items=[_build_type_response(types[row.type]) for row in names.items])
 
 
