@@ -11,7 +11,7 @@ from requests import Response
 from app.engines.destinations import limits
 from app.engines.destinations.content import ProgressReporter
 from app.engines.sources import HostError, HostErrorKind, Network
-from app.engines.sources.http_client import RequestBody, send_request
+from app.engines.sources.http_client import send_request
 
 
 class _BodyFailed(Exception):  # noqa: N818 - names what happened
@@ -74,10 +74,10 @@ def send_upload(network: Network, request: UploadRequest, seconds: float) -> Ite
     """
     session = network.session(deadline=seconds, max_response_bytes=limits.MAX_RESPONSE_BYTES)
     body = request.body
-    request_body = None if body is None else RequestBody(body, body.size)
+    size = 0 if body is None else body.size
     try:
         with send_request(
-            session, request.url, request.headers, method=request.method, body=request_body
+            session, request.url, request.headers, method=request.method, body=body, size=size
         ) as response:
             _check_body_is_sent(response, body)
             yield response

@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from time import monotonic
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -27,20 +28,41 @@ from app.engines.destinations.content import (
     read_blocks,
     validate_name,
 )
-from app.engines.destinations.failures import build_timeout_error
+from app.engines.destinations.failures import (
+    build_full_disk_error,
+    build_large_file_error,
+    build_timeout_error,
+)
 from app.engines.destinations.http_upload import UploadBody, UploadRequest, is_success, send_upload
 from app.engines.destinations.model import OutgoingFile
-from app.engines.destinations.s3_refusals import (
-    build_refusal_error,
-    build_unexpected_response_error,
-)
-from app.engines.sources import HostError, Network
+from app.engines.sources import HostError, HostErrorKind, Network
 from app.engines.sources.http_client import read_body
 from app.engines.sources.object_store import build_prefix, check_key
 from app.engines.sources.s3 import build_bucket_url, build_object_url
+from app.engines.sources.s3_responses import build_code_error, find_error_code
 
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 _MEBIBYTE = 1024**2
+_DAMAGED_FILE = (
+    HostErrorKind.PROTOCOL,
+    "The file was damaged in transit, so the host did not store it.",
+)
+_BUSY_HOST = (HostErrorKind.UNREACHABLE, "The host cannot receive the file at the moment.")
+_BAD_NAME = (HostErrorKind.NOT_ALLOWED, "The host does not accept the name of the folder or file.")
+_REFUSALS: Mapping[str, tuple[HostErrorKind, str]] = {
+    "BadDigest": _DAMAGED_FILE,
+    "InvalidDigest": _DAMAGED_FILE,
+    "XAmzContentSHA256Mismatch": _DAMAGED_FILE,
+    "RequestTimeout": _BUSY_HOST,
+    "SlowDown": _BUSY_HOST,
+    "KeyTooLongError": _BAD_NAME,
+    "NoSuchKey": _BAD_NAME,
+    "NoSuchUpload": (
+        HostErrorKind.PROTOCOL,
+        "The host removed the parts of the file before all parts were sent.",
+    ),
+}
+_FULL_DISK_CODES = frozenset({"InsufficientCapacity", "QuotaExceeded", "XMinioStorageFull"})
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "S3Destination":
@@ -156,7 +178,7 @@ class _S3Upload:
         with self._request("POST", "uploads=", headers=headers) as response:
             upload_id = _parse_response_body(response).findtext("{*}UploadId")
         if not upload_id:
-            raise build_unexpected_response_error()
+            raise _build_unexpected_response_error()
         return upload_id
 
     def _send_part(self, reader: PartReader, size: int, digest: str, query: str) -> str:
@@ -165,7 +187,7 @@ class _S3Upload:
         with self._request("PUT", query, body=body, sha256=digest) as response:
             etag = response.headers.get("ETag")
         if not etag:
-            raise build_unexpected_response_error()
+            raise _build_unexpected_response_error()
         return str(etag)
 
     def _complete_upload(self, query: str, etags: list[str]) -> None:
@@ -175,7 +197,7 @@ class _S3Upload:
         with self._request("POST", query, body=body, sha256=digest) as response:
             # The store may find an error after it has sent the status.
             if not _parse_response_body(response).tag.endswith("CompleteMultipartUploadResult"):
-                raise build_unexpected_response_error()
+                raise _build_unexpected_response_error()
 
     @contextmanager
     def _request(
@@ -201,7 +223,7 @@ class _S3Upload:
         upload = UploadRequest(method, url, dict(request.headers.items()), body)
         with send_upload(self.network, upload, seconds) as response:
             if not is_success(response):
-                raise build_refusal_error(response)
+                raise _build_refusal_error(response)
             yield response
 
 
@@ -228,5 +250,23 @@ def _parse_response_body(response: Response) -> Element:
     try:
         root: Element = fromstring(body, forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError):
-        raise build_unexpected_response_error() from None
+        raise _build_unexpected_response_error() from None
     return root
+
+
+def _build_refusal_error(response: Response) -> HostError:
+    """Build the error for a response with an error status."""
+    code = find_error_code(response)
+    if refusal := _REFUSALS.get(code):
+        return HostError(*refusal)
+    if code in _FULL_DISK_CODES or response.status_code == HTTPStatus.INSUFFICIENT_STORAGE:
+        return build_full_disk_error()
+    if code == "EntityTooLarge" or response.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return build_large_file_error()
+    return build_code_error(response, code, action="write to")
+
+
+def _build_unexpected_response_error() -> HostError:
+    """Build the error for a response that does not follow the protocol."""
+    message = "The host does not respond like an object store, or could not combine the file parts."
+    return HostError(HostErrorKind.PROTOCOL, message)

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from ssl import SSLError
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -14,13 +14,6 @@ from requests import Response
 from app.engines.sources import limits
 from app.engines.sources.failures import build_connection_error
 from app.engines.sources.model import HostError, HostErrorKind, Network
-
-
-class RequestBody(NamedTuple):
-    """The body of a request, which is sent chunk by chunk. `size` is its total size in bytes."""
-
-    chunks: Iterable[bytes]
-    size: int
 
 
 class HttpClient:
@@ -57,12 +50,13 @@ def send_request(
     headers: Mapping[str, str],
     *,
     method: str,
-    body: RequestBody | None = None,
+    body: Iterable[bytes] | None = None,
+    size: int = 0,
 ) -> Iterator[Response]:
     """Send a request through a guarded session, and yield the response before its body is read.
 
     The path and the query of `url` are sent exactly as they are. `body` is sent in chunks after a
-    header with its length. Raises HostError if the URL is too long or the request fails.
+    header with its `size` in bytes. Raises HostError if the URL is too long or the request fails.
     """
     if len(url) > limits.MAX_URL_CHARS:
         message = f"The name is too long: its URL has more than {limits.MAX_URL_CHARS} characters."
@@ -77,8 +71,8 @@ def send_request(
         ).geturl()
         if body is not None:
             # `requests` would send an iterator without its length.
-            prepared.body = body.chunks  # type: ignore[assignment]  # the stubs omit iterators
-            prepared.headers["Content-Length"] = str(body.size)
+            prepared.body = body  # type: ignore[assignment]  # the stubs omit iterators
+            prepared.headers["Content-Length"] = str(size)
         timeouts = (limits.CONNECT_SECONDS, limits.IDLE_SECONDS)
         response = session.send(prepared, stream=True, allow_redirects=False, timeout=timeouts)
     try:
