@@ -12,12 +12,11 @@ from app.kit.db import Checkpoint
 from app.kit.jobs import Job
 
 SCHEDULE_INTERVAL_SECONDS = 60
-_CRAWL_ERROR = ("internal_error", "The crawl failed after several attempts.")
 
 
 def _fail_crawl(job_id: UUID, error: str) -> None:  # noqa: ARG001 - clients do not see the error
-    code, message = _CRAWL_ERROR
-    crawling.fail_crawl(job_id, code=code, message=message)
+    message = "The crawl failed after several attempts."
+    crawling.fail_crawl(job_id, code="internal_error", message=message)
 
 
 def crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
