@@ -51,11 +51,7 @@ def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
 
 
 class PartReader:
-    """Divides blocks into parts of a requested size.
-
-    Args:
-        blocks: the content of a file, in order.
-    """
+    """Divides the blocks of a file into parts of a requested size."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks
@@ -76,8 +72,7 @@ class PartReader:
 class ProgressReporter:
     """Counts sent bytes and reports them, at most once every `PROGRESS_SECONDS`.
 
-    Args:
-        on_progress: receives the number of bytes sent so far.
+    `on_progress` receives the number of bytes sent so far.
     """
 
     def __init__(self, on_progress: Callable[[int], None]) -> None:

@@ -63,14 +63,9 @@ def is_success(response: Response) -> bool:
 def send_upload(network: Network, request: UploadRequest, seconds: float) -> Iterator[Response]:
     """Send a request, and yield the response before its body is read.
 
-    Args:
-        network: opens the connection, which is used for this request only.
-        request: the request.
-        seconds: the maximum time for the request and its response together.
-
-    Raises:
-        HostError: the host could not be reached, or did not receive the whole body.
-        Exception: reading the body failed. The original exception is raised unchanged.
+    The connection is used for this request only. `seconds` is the maximum time for the request and
+    its response together. Raises HostError if the host could not be reached, or did not receive the
+    whole body. If reading the body failed, the original exception is raised unchanged.
     """
     session = network.session(deadline=seconds, max_response_bytes=limits.MAX_RESPONSE_BYTES)
     body = request.body

@@ -13,15 +13,11 @@ _TOO_SLOW_MESSAGE = "The host did not complete its response in time."
 
 
 class TimeBudget:
-    """The maximum time for an operation. Only time inside `spend` counts.
+    """The maximum time in seconds for an operation. Only time inside `spend` counts.
 
     The timeout of a socket restarts with every byte, so it does not stop an operation in which a
-    host sends single bytes slowly. Therefore a timer shuts down the connection when the budget is
-    used up.
-
-    Args:
-        seconds: the maximum time.
-        abort: shuts down the connections; it is called from another thread.
+    host sends single bytes slowly. Therefore a timer calls `abort` from another thread when the
+    budget is used up, which shuts down the connections.
     """
 
     def __init__(self, seconds: float, abort: Callable[[], None]) -> None:

@@ -29,10 +29,8 @@ class EndlessListingDetector:
     def check(self, token: str, keys: Sequence[bytes], *, is_empty: bool) -> None:
         """Check a page that is not the last page. Raises HostError if the listing is endless.
 
-        Args:
-            token: the token that requests the next page.
-            keys: the names of the objects on the page.
-            is_empty: whether the page has neither objects nor folders.
+        `token` requests the next page. `keys` are the names of the objects on the page. An empty
+        page has neither objects nor folders.
         """
         if not is_empty:
             self._empty_pages, self._empty_until = 0, monotonic() + limits.SKIP_SECONDS

@@ -65,15 +65,11 @@ def list_tree(
 ) -> Iterator[tuple[str, FolderItem | None]]:
     """List a tree: yield the path and item of each document, sorted by path.
 
-    The item is None for a path that is only a position: a folder that has been read, or a document
-    that the filter excludes. Subfolders that are removed meanwhile, or that may not be read, are
+    Documents up to and including the path `after` are left out. The item is None for a path that
+    is only a position: a folder that has been read, or a document that the filter excludes.
+    Subfolders that are removed meanwhile, that may not be read, or that the filter excludes are
     skipped. Raises ObjectMissing if the root does not exist, and HostError if folders are nested
     too deeply.
-
-    Args:
-        read_folder: reads one folder.
-        after: a path; documents up to and including this path are left out.
-        path_filter: selects the documents to list, and the subfolders to read.
     """
     after_names = after.split("/") if after else []
     stack = [("", sort_items(read_folder("")), after_names)]

@@ -20,9 +20,7 @@ _MAX_RESPONSE_LINES = 1000
 class FtpClient(ftplib.FTP):
     """A control connection to an FTP server. File names are bytes, represented as Latin-1 text.
 
-    Args:
-        network: opens all connections.
-        context: the context for TLS, or None for connections without TLS.
+    `context` is None for connections without TLS.
     """
 
     def __init__(self, network: Network, context: ssl.SSLContext | None) -> None:

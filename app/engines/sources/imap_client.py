@@ -26,13 +26,7 @@ class ImapClient(imaplib.IMAP4):
     """A connection to a mail server.
 
     With TLS, port 143 begins in plain text and starts TLS before signing in (STARTTLS); all
-    other ports use TLS from the beginning.
-
-    Args:
-        network: opens the connection.
-        host: name or address of the server.
-        port: port of the server.
-        context: the context for TLS, or None for a connection without TLS.
+    other ports use TLS from the beginning. `context` is None for a connection without TLS.
 
     Attributes:
         message_count: number of messages in the open folder.

@@ -47,12 +47,8 @@ class _LinkCollector:
 def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
     """Return the links in an HTML page as absolute URLs without fragments.
 
-    Links that are too long are left out. Raises HostError if there are too many links.
-
-    Args:
-        page: the HTML of the page.
-        url: the URL of the page.
-        charset: the encoding of the page, if the host specifies it.
+    `charset` is the encoding of the page, if the host specifies it. Links that are too long are
+    left out. Raises HostError if there are too many links.
     """
     if not page.strip():
         return []

@@ -76,9 +76,7 @@ class ListingQuery(NamedTuple):
 class ObjectStore(ABC):
     """A container of an object store, accessed with signed requests.
 
-    Args:
-        network: opens the connections.
-        listing_url: the URL that lists the container, without its query.
+    `listing_url` is the URL that lists the container, without its query.
     """
 
     can_start_after = True
@@ -132,12 +130,7 @@ class ObjectStore(ABC):
 
 
 class ObjectStoreSource:
-    """A container of an object store, or a folder in it.
-
-    Args:
-        store: the container.
-        folder: name of the folder; empty for the whole container.
-    """
+    """A container of an object store, or a folder in it. An empty `folder` is the container."""
 
     def __init__(self, store: ObjectStore, folder: str) -> None:
         self._store = store

@@ -54,12 +54,7 @@ def build_bucket_url(bucket: str, region: str, endpoint: str | None) -> str:
 
 
 def build_object_url(address: str, key: bytes) -> str:
-    """Build the URL of an object, with its key percent-encoded.
-
-    Args:
-        address: URL of the bucket.
-        key: name of the object.
-    """
+    """Build the URL of an object from the URL of its bucket, with its key percent-encoded."""
     return f"{address}/{quote_from_bytes(key, safe=_SAFE_CHARS)}"
 
 

@@ -79,10 +79,8 @@ def _find_token(root: Element) -> str | None:
 def build_code_error(response: Response, code: str, action: str = "list or read") -> HostError:
     """Build the HostError for a response with an error status and an error code.
 
-    Args:
-        response: the response.
-        code: the error code in the body of the response, or an empty string.
-        action: the action that the access key needs permission for, used in the message.
+    `code` is empty if the body of the response has no error code. See `build_status_error` for
+    `action`.
     """
     region = _find_region(response, code)
     if code in _REFUSED_KEY_CODES or response.status_code == HTTPStatus.UNAUTHORIZED:

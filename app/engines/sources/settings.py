@@ -44,10 +44,7 @@ def build_settings_schema(
 ) -> Schema:
     """Build the JSON Schema for an object with settings.
 
-    Args:
-        properties: the schemas of the settings by name.
-        required: names of the required settings.
-        rules: additional keywords of the schema.
+    `required` contains names of settings, and `rules` are additional keywords of the schema.
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -49,12 +49,7 @@ class SftpConnection(NamedTuple):
 
 
 class SftpConnector:
-    """Connects to the configured SFTP server. Raises HostError if the private key is invalid.
-
-    Args:
-        settings: the settings of a source or destination.
-        network: opens the connection.
-    """
+    """Connects to the configured SFTP server. Raises HostError if the private key is invalid."""
 
     def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
         self._settings = settings
